@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from pyarrow import parquet
 
 import broadphase as bp
 from broadphase import files, outofcore
+from broadphase.outofcore.joining import GROUP, open_part
 
 CHUNK = 1 << 20
 IN_MEMORY = 10_000_000  # boxes of the comparison with `pairs`
@@ -74,7 +75,7 @@ def make(scene: str, n: int, path: Path) -> None:
 
 def child_outofcore(path: str, out: str, memory: str, executor: str) -> dict[str, Any]:
     plans: list[Any] = []
-    begun = time.perf_counter()
+    begun, used = time.perf_counter(), time.process_time()
     if executor == "processes":
         with ProcessPoolExecutor(2) as pool:
             done = outofcore.pairs(path, out, memory=memory, executor=pool, progress=plans.append)
@@ -90,7 +91,36 @@ def child_outofcore(path: str, out: str, memory: str, executor: str) -> dict[str
         done = outofcore.pairs(path, out, memory=memory, progress=plans.append)
     took = time.perf_counter() - begun
     plan = plans[-1].plan
-    return {"seconds": took, "pairs": done.pairs, "tiles": done.tiles, "temporary": plan.temporary_bytes}
+    return {
+        "seconds": took,
+        "used": time.process_time() - used,
+        "pairs": done.pairs,
+        "tiles": done.tiles,
+        "temporary": plan.temporary_bytes,
+    }
+
+
+def child_alone(path: str, out: str) -> dict[str, Any]:
+    """Processor time of what no way out of core can leave out: read the boxes, search, write the pairs."""
+    boxes = files.read_boxes(path).boxes
+    parts = [parquet.read_table(part) for part in sorted(Path(out).glob("*.parquet"))]
+    steps: dict[str, Callable[[], Any]] = {
+        "read": lambda: parquet.read_table(path),
+        "search": lambda: bp.pairs(boxes, threads=1),
+        "write": lambda: [rewrite(part, f"{out}.again") for part in parts],
+    }
+    took = dict.fromkeys(steps, math.inf)
+    for name in [*steps] * 3:
+        begun = time.process_time()
+        steps[name]()
+        took[name] = min(took[name], time.process_time() - begun)
+    return took
+
+
+def rewrite(part: Any, path: str) -> None:
+    """Write one part of the output once more."""
+    with closing(open_part(path, part.schema)) as writer:
+        writer.write_table(part, GROUP)
 
 
 def child_in_memory(path: str) -> dict[str, Any]:
@@ -192,6 +222,9 @@ def growth(options: argparse.Namespace, folder: Path) -> None:
             f"{result['temporary'] / 1e9:>13.2f}",
             flush=True,
         )
+        alone = measured("alone", str(path), str(out))
+        parts = ", ".join(f"{name} {1e9 * alone[name] / n:.0f}" for name in ("read", "search", "write"))
+        print(f"  processor time: {1e9 * result['used'] / n:.0f} ns a box; alone: {parts}", flush=True)
         shutil.rmtree(out)
         if n == IN_MEMORY:
             within = measured("in_memory", str(path))

@@ -22,6 +22,7 @@ from broadphase.cli import commands
 from broadphase.cli import run as run_command
 
 PLACES = [(name, dim) for name, scene in CATALOGUE.items() for dim in scene.dims]
+ALL_PEERS = dict(PEERS)
 QUICK = Options(("uniform",), (60, 240), seconds=1e-4, memory=False)
 
 
@@ -387,6 +388,41 @@ class TestYardstick:
         monkeypatch.setattr(peers.subprocess, "run", fails)
         assert peers.build_yardstick(tmp_path) is None
         assert peers.with_yardstick(program, CATALOGUE["uniform"].case(50, 2), tmp_path) is None
+
+
+@pytest.fixture(scope="module", params=list(peers.ENGINES))
+def engine(request):
+    if isinstance(contest.peer_search(request.param, CATALOGUE["line"].case(9, 2)), str):
+        pytest.skip(f"no C++ compiler, or no {request.param}")
+    return request.param
+
+
+class TestEngines:
+    @pytest.mark.parametrize(("name", "dim"), PLACES)
+    def test_finds_what_there_is(self, engine, name, dim):
+        case = CATALOGUE[name].case(500, dim)
+        search = contest.peer_search(engine, case)
+        if not case.plain:
+            assert search == "cannot do this scene"
+            return
+        seconds, _, said = search.timed()
+        assert search.count(said) == expected(case)
+        assert seconds == said["ms"] / 1e3 > 0
+
+    def test_takes_part(self, engine, two_peers, monkeypatch):
+        monkeypatch.setitem(PEERS, engine, ALL_PEERS[engine])
+        report = measure(Options(("uniform",), (100,), seconds=1e-4))
+        assert report.results[0].milliseconds[engine] > 0
+        assert engine not in report.memory[0].bytes_per_box
+        assert "one core" in report.contestants[engine]
+
+    @pytest.mark.parametrize("name", peers.ENGINES)
+    def test_what_is_missing_is_named(self, name, monkeypatch):
+        monkeypatch.setattr(peers, "_engine", lambda name: None)
+        package = ALL_PEERS[name].package
+        said = contest.peer_search(name, CATALOGUE["uniform"].case(50, 2))
+        assert said == f"not installed (a C++ compiler and {package})"
+        assert package == peers.ENGINES[name][0]
 
 
 def test_a_chart_of_many_panels(two_peers, tmp_path):

@@ -1,5 +1,7 @@
 """Ctrl-C at any moment of a call that changes a world or an index: it has not happened, or all of it has."""
 
+import pickle
+
 import numpy as np
 import oracle
 import pytest
@@ -32,6 +34,7 @@ class Scene:
             for k, shape in enumerate(shapes)
         ]
         self.moment = world.snapshot()
+        self.pickled = pickle.dumps(self.moment)
         self.bodies[10].turn_to(30)
         world.update()
         world.remove(self.bodies[3])
@@ -82,6 +85,7 @@ WORLD = {
     "push": lambda s: s.world.push(s.bodies[0], 0, 6),
     "walk": lambda s: s.world.walk(s.bodies[0], -9, 4),
     "restore": lambda s: s.world.restore(s.moment),
+    "restore pickled": lambda s: s.world.restore(pickle.loads(s.pickled)),
     "update": lambda s: s.world.update(),
     "on": lambda s: s.world.on("a", "a", end=print),
     "off": lambda s: s.world.off(s.world._state.listeners.matcher.listeners[0]),

@@ -1,4 +1,4 @@
-"""Other libraries that Python users could use, each as a `Search` on a `Case`; and the yardstick in C++.
+"""Other Python libraries, and engines in C++, each as a `Search` on a `Case`; and the yardstick in C++.
 
 The time covers everything from boxes to all pairs, with building the tree or grid, unless ``included`` says
 otherwise.  Converting the boxes to the form that a peer needs (shapely's geometries, ipctk's edges, float64)
@@ -8,9 +8,10 @@ clock starts.  A peer returns None for a case that it cannot do.
 
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -256,8 +257,91 @@ def with_box2d(case: Case) -> Search | None:
     return Search(step, int, prepare)
 
 
+# ---- programs in C++
+
+_SOURCES = Path(__file__).parent
+_COMPILERS = ("c++", "g++", "clang++")
+_WAIT = 120  # seconds; only a program that hangs takes longer
+# The Debian package of each engine, and what compiles and links it.
+ENGINES = {
+    "CGAL": ("libcgal-dev", [["-DCGAL_BOXES"]]),
+    "Boost": ("libboost-dev", [["-DBOOST_RTREE"]]),
+    "Embree": ("libembree-dev", [["-DEMBREE=4", "-lembree4"], ["-DEMBREE=3", "-lembree3"]]),
+}
+
+
+def build(source: str, program: Path, *flags: str) -> Path | None:
+    """Compile a source of this folder for this processor; None where that fails."""
+    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
+    if compiler is None:
+        return None
+    options = ["-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-o", str(program)]
+    command = [compiler, *options, str(_SOURCES / source), *flags]
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=_WAIT)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return program
+
+
+def run_program(*command: object) -> dict[str, float]:
+    """Run a program and read what it prints: numbers by name.
+
+    Raises
+    ------
+    OSError, subprocess.SubprocessError
+        It could not be run, or failed.
+    """
+    answer = subprocess.run(
+        list(map(str, command)), capture_output=True, encoding="utf-8", check=True, timeout=_WAIT
+    )
+    words = answer.stdout.split()
+    return {name: float(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+
+
+def _search_by(*command: object) -> Search:
+    """A program that says how many pairs there are and how long it took."""
+    return Search(
+        lambda _: run_program(*command),
+        count=lambda output: int(output["pairs"]),
+        seconds=lambda output: output["ms"] / 1e3,
+    )
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Where the engines are, until the process ends."""
+    return tempfile.TemporaryDirectory(prefix="broadphase-engines-")
+
+
+@cache
+def _engine(name: str) -> Path | None:
+    program = Path(_folder().name, name)
+    return next(filter(None, (build("engines.cpp", program, *flags) for flags in ENGINES[name][1])), None)
+
+
+def with_engine(name: str, case: Case) -> Search | None:
+    """An engine of `ENGINES`, compiled when the first case comes.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        There is no compiler, or it does not find the engine.
+    """
+    program = _engine(name)
+    if program is None:
+        needed = f"a C++ compiler and {ENGINES[name][0]}"
+        raise ModuleNotFoundError(f"{name} could not be built: it needs {needed}", name=needed)
+    if not case.plain or not len(case.boxes):
+        return None
+    file = program.with_suffix(".f32")
+    case.boxes.tofile(file)
+    return _search_by(program, case.dim, file, 3)
+
+
 _ROUNDED = 2e-3
 _ALL = "building the tree and all pairs"
+_IN_C = "boxes in an array to all pairs in another in C++, one core"
 PEERS: dict[str, Peer] = {
     "shapely": Peer("shapely", with_shapely, f"{_ALL}, each from both sides; one core"),
     "geoindex-rs": Peer("geoindex-rs", with_geoindex, f"{_ALL}, each from both sides; one core"),
@@ -284,6 +368,13 @@ PEERS: dict[str, Peer] = {
         "one step with all contacts new, without creating bodies and trees; equal squares; one core",
         _ROUNDED * 5,
     ),
+    "CGAL": Peer("libcgal-dev", partial(with_engine, "CGAL"), f"{_IN_C}: box_self_intersection_d"),
+    "Boost": Peer(
+        "libboost-dev", partial(with_engine, "Boost"), f"{_IN_C}: a packed R*-tree, a query per box"
+    ),
+    "Embree": Peer(
+        "libembree-dev", partial(with_engine, "Embree"), f"{_IN_C}: rtcCollide, tested for overlap"
+    ),
 }
 """By name, in the order of the tables."""
 
@@ -293,37 +384,11 @@ PEERS: dict[str, Peer] = {
 YARDSTICK_INCLUDED = (
     "the search alone, hand-written in AVX-512 C++, with the fastest width of strips; one core"
 )
-_SOURCE = Path(__file__).with_name("yardstick.cpp")
-_COMPILERS = ("c++", "g++", "clang++")
-_WAIT = 120  # seconds; only a program that hangs takes longer
 
 
 def build_yardstick(folder: Path) -> Path | None:
     """Compile the method ``strips`` in C++ for this processor; None without a compiler or AVX-512."""
-    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
-    program = folder / "yardstick"
-    if compiler is None:
-        return None
-    command = [compiler, "-O3", "-march=native", "-o", str(program), str(_SOURCE)]
-    try:
-        subprocess.run(command, capture_output=True, check=True, timeout=_WAIT)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return program
-
-
-def run_yardstick(program: Path, dim: int, file: Path, side: float, repeats: int) -> dict[str, float]:
-    """Run it on a file of raw float32 boxes and read what it prints: numbers by name.
-
-    Raises
-    ------
-    OSError, subprocess.SubprocessError
-        It could not be run, or failed.
-    """
-    command = [str(program), str(dim), str(file), repr(side), str(repeats)]
-    answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=_WAIT)
-    words = answer.stdout.split()
-    return {name: float(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+    return build("yardstick.cpp", folder / "yardstick")
 
 
 def with_yardstick(program: Path, case: Case, folder: Path) -> Search | None:
@@ -333,12 +398,8 @@ def with_yardstick(program: Path, case: Case, folder: Path) -> Search | None:
     file = folder / "boxes.f32"
     case.boxes.tofile(file)
     try:
-        side = run_yardstick(program, case.dim, file, 0, 2)["side"]
+        side = run_program(program, case.dim, file, 0, 2)["side"]
     except (OSError, subprocess.SubprocessError):
         return None
     repeats = 20 if len(case.boxes) <= 10_000 else 3
-    return Search(
-        lambda _: run_yardstick(program, case.dim, file, side, repeats),
-        count=lambda output: int(output["pairs"]),
-        seconds=lambda output: output["ms"] / 1e3,
-    )
+    return _search_by(program, case.dim, file, side, repeats)

@@ -22,7 +22,7 @@ from broadphase.bench.contest import (
     memory_per_box,
     save_case,
 )
-from broadphase.bench.peers import PEERS, build_yardstick
+from broadphase.bench.peers import ENGINES, PEERS, build_yardstick
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
 from broadphase.kernels.machine.level import lanes, level
@@ -244,7 +244,7 @@ def _memory(result: Result, options: Options, folder: Path, progress: Callable[[
     save_case(CATALOGUE[result.scene].case(result.boxes, result.dim), file)
     found = {}
     for name in result.milliseconds:
-        if name not in (LIMIT, YARDSTICK):
+        if name not in (LIMIT, YARDSTICK, *ENGINES):
             progress(f"{result.scene} {result.dim}-D, {result.boxes:,} boxes: memory of {name}")
             per_box = memory_per_box(file, name, result.boxes, options.threads)
             if per_box is not None:

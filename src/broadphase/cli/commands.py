@@ -335,7 +335,7 @@ def bench(
     methods
         Methods to time in addition to the default arguments and sort=False.
     peers
-        Whether other libraries and the yardstick in C++ take part, if they are installed.
+        Whether other libraries, engines and the yardstick in C++ take part, if they are installed.
     threads
         The most threads that broadphase uses; all cores if it is not given.
     seconds

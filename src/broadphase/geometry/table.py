@@ -135,6 +135,11 @@ class ShapeTable:
         return self._shapes[row]
 
     @property
+    def bases(self) -> list[Shape]:
+        """The shapes that were put into the rows, not rotated; read-only."""
+        return self._shapes
+
+    @property
     def forms(self) -> list[Shape]:
         """The shapes by row as they are rotated now, at any position; read-only."""
         if not self._turning[: len(self), 3].any():

@@ -577,7 +577,7 @@ class BodyStore:
         self.live = 0
         self._free: list[int] = []
         self.alive = np.empty(0, np.bool_)
-        self._reserve(_FIRST_ROOM)
+        self.reserve(_FIRST_ROOM)
 
     def __iter__(self) -> Iterator[Body]:
         return (body for body in self.bodies if body is not None)
@@ -683,7 +683,7 @@ class BodyStore:
         free, end = self._free, len(self.bodies)
         row = free[0] if free else end
         if row >= len(self.alive):
-            self._reserve(row + 1)
+            self.reserve(row + 1)
         self.table.put(row, known)
         self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
@@ -718,7 +718,7 @@ class BodyStore:
         free, end = sorted(self._free), len(self.bodies)
         reused, fresh = free[: len(shapes)], len(shapes) - len(free)
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
-        self._reserve(end + max(fresh, 0))
+        self.reserve(end + max(fresh, 0))
         self.table.put_many(rows, shapes)
         made = [Body(self, row, its) for row, its in zip(rows.tolist(), data, strict=True)]
         bodies = [*self.bodies] if self.shared or reused else self.bodies
@@ -798,12 +798,10 @@ class BodyStore:
         self.remove_many(self.rows())
 
     def count_rows(self) -> None:
-        """Find out again which rows are free and what kinds of bodies there are."""
+        """Find out again which rows are free."""
         alive = self.alive[: len(self.bodies)]
-        self.live = int(alive.sum())
+        self.live = int(np.count_nonzero(alive))
         self._free = np.flatnonzero(~alive).tolist()
-        self._others = True
-        self.look_at_kinds()
 
     def look_at_kinds(self) -> None:
         """Find out again what kinds of bodies there are, if some were removed."""
@@ -979,7 +977,7 @@ class BodyStore:
             self.bodies = list(self.bodies)
             self.shared = False
 
-    def _reserve(self, rows: int) -> None:
+    def reserve(self, rows: int) -> None:
         """Make room for so many rows."""
         capacity = len(self.alive)
         if rows <= capacity:

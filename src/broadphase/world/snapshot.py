@@ -1,167 +1,374 @@
-"""Snapshots: save the state of a world and restore it."""
+"""Snapshots: save the state of a world and restore it.
 
-from copy import copy
-from dataclasses import dataclass
-from typing import Any
+A snapshot refers to what belongs to its world: bodies, their ``data``, listeners, the tile map.  A pickled
+one names them: a body by its id, a listener by its tags.  `restore` looks for them in the world that it is
+given, and makes the bodies that are missing there.
+"""
+
+import math
+import pickle
+import zlib
+from io import BytesIO
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Shape
+from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape
 from broadphase.kernels.movement.motion import list_many_replaced
-from broadphase.world.bodies import Body, BodyStore, Floats
-from broadphase.world.contacts import Events
-from broadphase.world.dispatch import Dispatch
-from broadphase.world.listeners import Matcher
+from broadphase.world.bodies import GONE, Body, BodyStore, Floats, Remains
+from broadphase.world.contacts import Contacts, Crossed, Events, Found, none_found
+from broadphase.world.dispatch import Call, Dispatch
+from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
-_KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
-_OF_CONTACTS = ("found", "overlaps", "crossed", "stopped")
+_KEPT = (
+    *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed"),
+    *("velocity_x", "velocity_y", "response"),
+)
+_OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "_others")
+# What a pickle begins with: another number for each other `_Moment`.
+_FORMAT = 1
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Snapshot:
-    """The saved state of a world; see `World.snapshot`."""
+class _Moment(NamedTuple):
+    """All that changes in a world, with references to what is its own."""
 
     store: BodyStore
-    columns: dict[str, npt.NDArray[Any]]
+    period: tuple[float | None, float | None] | None
+    reach: Bounds
+    columns: list[npt.NDArray[Any]]
     x: Floats
     y: Floats
+    angles: Floats
     forms: list[Shape]
     """Their shapes, before they are turned."""
-    angles: Floats
     bodies: list[Body | None]
     data: list[Any]
+    removed: dict[Body, Remains]
+    """The bodies that were removed, and that anything here tells of."""
     gone: dict[int, Body]
-    contacts: dict[str, Any]
-    groups: list[frozenset[Any]]
-    """The sets of tags by their numbers at that time."""
+    of_store: list[bool]
+    found: Found
+    overlaps: Found
+    crossed: Crossed
+    stopped: Crossed
     matcher: Matcher
-    calls: tuple[Any, ...]
-    unheard_begins: frozenset[Any]
+    """The listeners, and the sets of tags by the numbers of then."""
+    calls: tuple[Call, ...]
+    unheard_begins: frozenset[tuple[Listener, Body, Body]]
     events: Events
-    tiles: tuple[TileMap, TileMap] | None
+    tiles: tuple[TileMap | None, TileMap | None] | None
     """The map, and a copy of it."""
 
+
+class Snapshot:
+    """The saved state of a world; see `World.snapshot`.
+
+    Pickled, a box or circle takes some 20 to 60 bytes; `World.restore` says what comes back elsewhere.
+    """
+
+    __slots__ = ("_count", "_kept")
+
+    def __init__(self, count: int, kept: _Moment | bytes) -> None:
+        self._count = count
+        self._kept = kept
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = self._kept
+        return Snapshot, (self._count, kept if isinstance(kept, bytes) else _packed(kept))
+
     def __repr__(self) -> str:
-        return f"<Snapshot of {int(self.columns['alive'].sum())} bodies>"
+        return f"<Snapshot of {self._count} bodies>"
 
 
 def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     """Save the state of a world; see `World.snapshot`."""
-    store = state.store
-    n = len(store.bodies)
-    return Snapshot(
+    store, space, contacts = state.store, state.space, state.contacts
+    bodies, calls, events = store.bodies[:], dispatch.remaining(), dispatch.events
+    n = len(bodies)
+    named = chain(
+        *(store.gone.values(), events.ended._gone.values(), *contacts.crossed, *contacts.stopped),
+        *(call.between[1:] for call in calls),
+        *(between[1:] for between in dispatch.unheard_begins),
+    )
+    moment = _Moment(
         store,
-        {name: getattr(store, name)[:n].copy() for name in _KEPT},
+        space.period,
+        space.reach,
+        [getattr(store, name)[:n].copy() for name in _KEPT],
         store.x[:n].copy(),
         store.y[:n].copy(),
-        [store.table.base(row) for row in range(n)],
         store.table.angles[:n],
-        list(store.bodies),
-        [None if body is None else body.data for body in store.bodies],
+        store.table.bases[:n],
+        bodies,
+        [None if body is None else body.data for body in bodies],
+        {body: body._was for body in named if not body.alive},
         dict(store.gone),
-        {name: copy(getattr(state.contacts, name)) for name in _OF_CONTACTS},
-        store.tag_sets.groups,
+        [getattr(store, name) for name in _OF_STORE],
+        contacts.found,
+        contacts.overlaps,
+        dict(contacts.crossed),
+        dict(contacts.stopped),
         state.listeners.matcher,
-        dispatch.remaining(),
+        calls,
         frozenset(dispatch.unheard_begins),
-        dispatch.events,
-        (state.tiles, state.tiles.copy()) if tiles and state.tiles is not None else None,
+        events,
+        (state.tiles, state.tiles and state.tiles.copy()) if tiles else None,
     )
+    return Snapshot(store.live, moment)
 
 
 def restore(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
     """Restore a saved state; see `World.restore`."""
     if not isinstance(moment, Snapshot):
         raise TypeError(f"moment must be a Snapshot, as World.snapshot returns it; got {moment!r}")
-    if moment.store is not state.store:
-        raise ValueError("the snapshot is of another world; restore it there")
+    then = moment._kept
+    if isinstance(then, bytes) or then.store is not state.store:
+        then = _unpacked(then if isinstance(then, bytes) else _packed(then), state)
     try:
-        _bring_back(state, dispatch, moment)
+        _bring_back(state, dispatch, then)
     except BaseException:  # interrupted: run again to the end, it leaves a sound world
-        _bring_back(state, dispatch, moment)
+        _bring_back(state, dispatch, then)
         raise
 
 
-def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
+def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     """Write the saved state; running it again after an interrupt gives the same result."""
-    store = state.store
-    _bring_back_bodies(store, moment)
-    _bring_back_rows(store, moment)
-    store.retagged = True
-    if moment.matcher is not state.listeners.matcher:
+    store, contacts = state.store, state.contacts
+    _bring_back_bodies(store, then)
+    _bring_back_rows(state, then)
+    for name, value in zip(_OF_STORE, then.of_store, strict=True):
+        setattr(store, name, value)
+    store.gone = dict(then.gone)
+    if then.matcher.listeners != state.listeners.matcher.listeners:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
-    store.gone = dict(moment.gone)
-    for name, known in moment.contacts.items():
-        setattr(state.contacts, name, copy(known))
-    dispatch.due, dispatch.done = moment.calls, 0
-    dispatch.unheard_begins = set(moment.unheard_begins)
-    dispatch.events = moment.events
-    if moment.tiles is not None:
-        state.tiles, kept = moment.tiles
-        state.tiles.solid[:] = kept.solid
-        if state.tiles.one_way is not None:
-            state.tiles.one_way[:] = 0 if kept.one_way is None else kept.one_way
-        state.tiles._copy_ground(kept)
+    contacts.found, contacts.overlaps = then.found, then.overlaps
+    contacts.crossed, contacts.stopped = dict(then.crossed), dict(then.stopped)
+    dispatch.due, dispatch.done = then.calls, 0
+    dispatch.unheard_begins = set(then.unheard_begins)
+    dispatch.events = then.events
+    if then.tiles is not None:
+        state.tiles, kept = then.tiles
+        if state.tiles is not None and kept is not None:
+            state.tiles._take_cells(kept)
 
 
-def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
+def _bring_back_bodies(store: BodyStore, then: _Moment) -> None:
     """Restore the handles: which bodies are alive, and which are removed."""
-    before = [*moment.bodies, *[None] * (len(store.bodies) - len(moment.bodies))]
-    for row, (now, then) in enumerate(zip(store.bodies, before, strict=True)):
-        if now is not None and now is not then:
-            store.bury(now, row)
-    for row, (body, data) in enumerate(zip(moment.bodies, moment.data, strict=True)):
+    before = [*then.bodies, *[None] * (len(store.bodies) - len(then.bodies))]
+    if store.bodies != before:
+        pairs = zip_longest(store.bodies, before)
+        others = [(row, now, body) for row, (now, body) in enumerate(pairs) if now is not body]
+        for row, now, _ in others:
+            if now is not None:
+                store.bury(now, row)
+        for row, _, body in others:
+            if body is not None:
+                body._row, body._remains = row, None
+        store.bodies, store.shared = before, False
+    for body, was in then.removed.items():
+        body._row, body._remains = GONE, was
+    for body, data in zip(then.bodies, then.data, strict=True):
         if body is not None:
-            body._row, body._remains, body.data = row, None, data
-    store.bodies = before
-    store.shared = False
+            body.data = data
 
 
-def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
+def _bring_back_rows(state: State, then: _Moment) -> None:
     """Restore the arrays, and list the changes for the broad phase."""
-    n, held = len(store.bodies), len(moment.bodies)
-    new = {name: _as_then(getattr(store, name)[:n], column) for name, column in moment.columns.items()}
-    new["group"][:held] = groups = _groups(store, moment)
-    layer, alive = store.tag_sets.layers_of(new["group"], new["static"]), new["alive"]
-    others = (layer != store.layer[:n]) | (alive != store.alive[:n])
-    others[:held] |= groups != store.group[:held]
-    moved = (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
-    moved |= store.table.angles[:held] != moment.angles
-    reformed = [row for row, form in enumerate(moment.forms) if store.table.base(row) is not form]
-    moved[reformed] = True
+    store, table = state.store, state.store.table
+    n, held = len(store.bodies), len(then.bodies)
+    store.reserve(n)
+    for row in range(len(table), held):  # nobody's yet
+        table.put(row, then.forms[row])
+    columns = zip(_KEPT, then.columns, strict=True)
+    new = {name: _as_then(getattr(store, name)[:n], column) for name, column in columns}
+    if then.matcher is not state.listeners.matcher:  # other listeners, or other numbers of sets of tags
+        new["group"] = _groups(store, then.matcher.groups, new["group"], new["alive"])
+        new["layer"] = store.tag_sets.layers_of(new["group"], new["static"])
+    alive, group, layer = new["alive"], new["group"], new["layer"]
+    others = (layer != store.layer[:n]) | (alive != store.alive[:n]) | (group != store.group[:n])
+    bases, turned = table.bases[:held], table.angles[:held] != then.angles
+    moved = turned | (store.x[:held] != then.x) | (store.y[:held] != then.y)
+    reformed = []
+    if bases != then.forms:
+        reformed = [row for row, form in enumerate(then.forms) if bases[row] is not form]
+        moved[reformed] = True
     # The lists first: after an interrupt from here on it is run again.
     entering = np.flatnonzero(others).astype(np.int32)
-    list_many_replaced(store.marks, entering, store.layer[entering])
-    list_many_replaced(store.marks, entering, layer[entering])
+    if len(entering):
+        list_many_replaced(store.marks, entering, store.layer[entering])
+        list_many_replaced(store.marks, entering, layer[entering])
     store.have_moved(np.flatnonzero(moved & alive[:held]).astype(np.int32))
     for name, column in new.items():
         getattr(store, name)[:n] = column
-    store.layer[:n] = layer
     for row in reformed:
-        store.table.put(row, moment.forms[row])
-    turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
-    if len(turned):
-        store.table.turn(turned, moment.angles[turned])
-    store.x[:held], store.y[:held] = moment.x, moment.y
+        table.put(row, then.forms[row])
+    if reformed or turned.any():
+        rows = np.flatnonzero(table.angles[:held] != then.angles)
+        if len(rows):
+            table.turn(rows, then.angles[rows])
+    store.x[:held], store.y[:held] = then.x, then.y
     store.count_rows()
 
 
 def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A column as it was; rows that were added later are empty."""
+    if len(now) == len(then):
+        return then
     column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
     column[: len(then)] = then
     return column
 
 
-def _groups(store: BodyStore, moment: Snapshot) -> npt.NDArray[np.int32]:
+def _groups(
+    store: BodyStore, groups: list[frozenset[Any]], group: npt.NDArray[Any], alive: npt.NDArray[Any]
+) -> npt.NDArray[np.int32]:
     """The numbers that the bodies' sets of tags have now."""
-    group = np.where(moment.columns["alive"], moment.columns["group"], 0).astype(np.int32)
-    if moment.groups is not store.tag_sets.groups:
-        each, which = np.unique(group, return_inverse=True)
-        now = [store.tag_sets.group_of(moment.groups[number]) for number in each.tolist()]
-        group = np.array(now, np.int32)[which]
-    return group
+    each, which = np.unique(np.where(alive, group, 0), return_inverse=True)
+    now = [store.tag_sets.group_of(groups[number]) for number in each.tolist()]
+    return np.array(now, np.int32)[which]
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Pickled snapshots.
+
+
+def _packed(then: _Moment) -> bytes:
+    """A moment without its world."""
+    file, tiles = BytesIO(), None if then.tiles is None else (None, then.tiles[1])
+    nothing = Contacts(none_found(then.matcher), [])
+    events = Events(nothing, nothing, nothing)
+    portable = then._replace(bodies=[], data=[], forms=[], events=events, tiles=tiles)
+    _Writer(file, then).dump((_FORMAT, portable, _sizes(then.forms)))
+    return zlib.compress(file.getvalue(), 1)  # columns of one value, sizes, bools: to a third at once
+
+
+def _unpacked(packed: bytes, state: State) -> _Moment:
+    """A moment as one of this world."""
+    store, reader = state.store, _Reader(BytesIO(zlib.decompress(packed)), state)
+    then: _Moment
+    known, then, sizes = reader.load()
+    if known != _FORMAT:
+        raise ValueError("the snapshot was pickled by another version of broadphase; use one on both sides")
+    if then.period != state.space.period:
+        raise ValueError(
+            f"the snapshot is of a world with period={then.period}; this one has {state.space.period}"
+        )
+    state.space.reach_to(then.reach)
+    alive = then.columns[0].tolist()
+    bodies = [reader.body(row) if lives else None for row, lives in enumerate(alive)]
+    return then._replace(
+        forms=_forms_here(store.table.bases, *sizes),
+        bodies=bodies,
+        data=[body and body.data for body in bodies],
+        tiles=then.tiles and _tiles_here(state.tiles, then.tiles[1]),
+    )
+
+
+def _sizes(forms: list[Shape]) -> tuple[Floats, dict[int, Polygon]]:
+    """``(n, 2)``: width and height of boxes, radius and NaN of circles; all others by row."""
+    sizes = [
+        (form.width, form.height)
+        if isinstance(form, Box)
+        else (form.radius if isinstance(form, Circle) else np.nan, np.nan)
+        for form in forms
+    ]
+    others = {row: form for row, form in enumerate(forms) if isinstance(form, Polygon)}
+    return np.array(sizes, np.float64).reshape(-1, 2), others
+
+
+def _forms_here(here: list[Shape], sizes: Floats, others: dict[int, Polygon]) -> list[Shape]:
+    """Shapes by row: those that are here, where they are the same."""
+    forms: list[Any] = here[: len(sizes)]
+    same = np.zeros(len(sizes), np.bool_)
+    same[: len(forms)] = (_sizes(forms)[0].view(np.int64) == sizes[: len(forms)].view(np.int64)).all(axis=1)
+    forms += [None] * (len(sizes) - len(forms))
+    same[list(others)] = True
+    for row in np.flatnonzero(~same).tolist():
+        width, height = sizes[row].tolist()
+        forms[row] = Circle(0.0, 0.0, width) if math.isnan(height) else Box(0.0, 0.0, width, height)
+    for row, form in others.items():
+        mine = forms[row]
+        forms[row] = mine if type(mine) is type(form) and mine.moved_to(form.x, form.y) == form else form
+    return forms
+
+
+def _tiles_here(here: TileMap | None, kept: TileMap | None) -> tuple[TileMap | None, TileMap | None]:
+    """The map of this world, where it is as large; else a new one."""
+    if here is None or kept is None or here.bounds != kept.bounds or here.solid.shape != kept.solid.shape:
+        here = kept and kept.copy()
+    return here, kept
+
+
+def _removed(store: BodyStore, was: Remains, free: bool) -> Body:
+    """A body that had been removed: that which had its id here, where no other has it, or a new one."""
+    known = store.bodies[was.id] if free and was.id < len(store.bodies) else None
+    return known or Body(store, GONE, None)
+
+
+class _Writer(pickle.Pickler):
+    """Writes the names of what belongs to a world."""
+
+    def __init__(self, file: BytesIO, then: _Moment) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self._then = then
+        self._rows = {body: row for row, body in enumerate(then.bodies)}
+        seen: dict[Any, int] = {}
+        self._listeners: dict[Listener, tuple[Any, Any, int]] = {}
+        for listener in then.matcher.listeners:
+            tags = listener.a, listener.b
+            seen[tags] = seen.get(tags, -1) + 1
+            self._listeners[listener] = (*tags, seen[tags])
+
+    def persistent_id(self, thing: Any) -> Any:
+        if isinstance(thing, BodyStore):
+            return "store"
+        if isinstance(thing, Body):
+            return self._rows.get(thing)
+        if isinstance(thing, Listener):
+            return self._listeners.get(thing, (thing.a, thing.b, -1))
+        return None
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, Body):
+            was = self._then.removed[thing]
+            return _removed, (self._then.store, was, not self._then.columns[0][was.id])
+        if isinstance(thing, Matcher):
+            return Matcher, (thing.listeners, thing.groups)
+        return NotImplemented
+
+
+class _Reader(pickle.Unpickler):
+    """Finds in a world what is named."""
+
+    def __init__(self, file: BytesIO, state: State) -> None:
+        super().__init__(file)
+        self._state = state
+        self._bodies: dict[int, Body] = {}
+        self._off: dict[Any, Listener] = {}
+
+    def persistent_load(self, name: Any) -> Any:
+        if name == "store":
+            return self._state.store
+        return self.body(name) if isinstance(name, int) else self._listener(*name)
+
+    def body(self, row: int) -> Body:
+        """The body of a row, or a new one."""
+        if row not in self._bodies:
+            store = self._state.store
+            known = store.bodies[row] if row < len(store.bodies) else None
+            self._bodies[row] = known or Body(store, row, None)
+        return self._bodies[row]
+
+    def _listener(self, a: Any, b: Any, number: int) -> Listener:
+        """Of the listeners for two tags that with a number; if there is none, one that is never called."""
+        here = [one for one in self._state.listeners.matcher.listeners if (one.a, one.b) == (a, b)]
+        if 0 <= number < len(here):
+            return here[number]
+        none = self._off.setdefault((a, b, number), Listener(self._state.listeners, a, b))
+        none.active = False
+        return none

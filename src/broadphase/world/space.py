@@ -155,6 +155,12 @@ class Space:
         self.longest = float(np.maximum(self._low, self._high).max())
         self._inner = low[0], low[1], high[0], high[1]
 
+    @property
+    def reach(self) -> Bounds:
+        """How far shapes reach, as bounds seen from their places."""
+        (left, top), (right, bottom) = (-self._low).tolist(), self._high.tolist()
+        return left, top, right, bottom
+
     def is_inner(self, bounds: Bounds) -> bool:
         """Whether no image of any body, other than the body itself, can touch these bounds."""
         left, top, right, bottom = self._inner

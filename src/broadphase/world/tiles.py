@@ -452,6 +452,15 @@ class TileMap:
             self._profiles[slope] = number
         return self._profiles[slope]
 
+    def _take_cells(self, other: "TileMap") -> None:
+        """All cells of another map of the same size; this one's arrays stay the same objects."""
+        self.solid[:] = other.solid
+        if other.one_way is not None and self.one_way is None:
+            self._grid = self._grid._replace(one_way=other.one_way.copy())
+        elif self.one_way is not None:
+            self.one_way[:] = 0 if other.one_way is None else other.one_way
+        self._copy_ground(other)
+
     def _copy_ground(self, other: "TileMap") -> None:
         """Copy the slopes and ladders of another map of the same size."""
         self._profiles, self._sloped = dict(other._profiles), other._sloped

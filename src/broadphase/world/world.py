@@ -1402,11 +1402,15 @@ class World:
     def snapshot(self, *, tiles: bool = False) -> Snapshot:
         """Save the state of the world, for `restore`.
 
-        It holds bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update
-        finds what began and ended; and calls that an exception left over or, if it is taken within a call,
-        that have not been made: the next update after `restore` makes them first.  ``data`` is kept by
-        reference: the object itself is not restored.  Listeners stay as they are: for those added later,
-        contacts in progress begin.
+        It holds bodies with places, shapes, tags, rules, velocities and order of ids; contacts, so that the
+        next update finds what began and ended; and calls that an exception left over or, if it is taken
+        within a call, that have not been made: the next update after `restore` makes them first.  ``data``
+        is kept by reference: the object itself is not restored.  Listeners and what `set_response` said stay
+        as they are: for listeners added later, contacts in progress begin.  1,000 bodies take some 20
+        microseconds, and `restore` 40.
+
+        A snapshot can be pickled, and restored in any world with the same period: in another process, on
+        another machine.  ``data`` and functions are not pickled; tags must allow it.
 
         Parameters
         ----------
@@ -1417,6 +1421,21 @@ class World:
         -------
         Snapshot
             It can be restored any number of times.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> import broadphase as bp
+        >>> def level():
+        ...     world = bp.World()
+        ...     world.add_many([[0, 0, 4, 4], [9, 0, 13, 4]], tag="crate", data=["left", "right"])
+        ...     return world
+        >>> here, there = level(), level()
+        >>> here.body(1).x = 2
+        >>> message = pickle.dumps(here.snapshot())
+        >>> there.restore(pickle.loads(message))
+        >>> there.body(1).x, there.body(1).data
+        (2.0, 'right')
         """
         from broadphase.world.snapshot import snapshot
 
@@ -1426,14 +1445,24 @@ class World:
         """Restore the state of a snapshot.
 
         Handles of bodies that were alive then are valid again, even if they were removed since; bodies that
-        were added since are removed.
+        were added since are removed.  The same calls then give the same results, events and calls of
+        listeners as before, bit for bit.
+
+        If the snapshot was pickled, or is of another world, bodies are matched by id.  They keep their handle
+        and ``data``; missing ones are added, with ``data`` None: `body` finds them.  Listeners are matched by
+        their two tags and their order.  Tiles are written into the map of this world if it has the same size,
+        else into a new one.  `events` is empty until the next update.
+
+        Parameters
+        ----------
+        moment : Snapshot
 
         Raises
         ------
         TypeError
             It is not a snapshot.
         ValueError
-            The snapshot is of another world.
+            The snapshot is of a world with another period, or was pickled by another version.
         RuntimeError
             It was called from a function that `update` calls.
         """
