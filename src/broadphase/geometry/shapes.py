@@ -233,7 +233,7 @@ class Circle:
     @overload
     def __init__(self, x: Any, *, radius: float) -> None: ...
     def __init__(self, x: Any, y: Any = None, radius: Any = None) -> None:
-        if hasattr(x, "__len__") and not isinstance(x, str):  # a point, then the radius
+        if type(x) is not float and np.ndim(x) == 1:  # a point, then the radius
             (x, y), radius = two(x, "center"), y if radius is None else radius
         if not (
             type(x) is type(y) is type(radius) is float
