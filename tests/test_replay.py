@@ -2,6 +2,7 @@
 
 import json
 import queue
+import re
 
 import numpy as np
 import pytest
@@ -174,8 +175,37 @@ def test_the_table_has_a_line_for_each_frame_and_lists_the_slowest(path, recordi
         ]
         assert len(numbers) == 7
     assert [line.split()[0] for line in lines[75:77]] == ["strips", "brute_force"]
-    slowest = [line.split(":")[0] for line in lines[79:]]
+    assert lines[78] == "busiest frames, by tests"
+    assert all(line == recording.explain(int(line[6 : line.index(":")])) for line in lines[79:81])
+    slowest = [line.split(":")[0] for line in lines[83:]]
     assert slowest == [f"frame {number}" for number in recording.slowest(2)]
+
+
+def test_a_planted_crowd_is_named(tmp_path):
+    rng = np.random.default_rng(1)
+    world = bp.World()
+    corners = rng.random((2_000, 2)) * 1_000
+    world.add_many(np.hstack((corners, corners + 8)), tag="mob")
+    world.on("mob", "mob")
+    with bp.Recorder(world, tmp_path / "game.bprec"):
+        for frame in range(60):
+            places = rng.random((2_000, 2)) * 1_000
+            if 40 <= frame < 45:
+                places[:600] = rng.random((600, 2)) * 15 + 500
+            world.positions = places
+            world.update()
+    recording = bp.Recording(tmp_path / "game.bprec")
+    overlaps = len(recording[42].pairs())
+    said = recording.explain(42)
+    assert said.startswith(f"frame 42: 2,000 bodies, {overlaps:,} overlaps (")
+    assert "x the median" in said
+    crowd = re.search(r"; (\d+) bodies lie around \(([\d.]+), ([\d.]+)\)$", said)
+    assert 300 < int(crowd[1]) <= 640
+    assert abs(float(crowd[2]) - 511) < 10 > abs(float(crowd[3]) - 511)
+    assert "lie around" not in recording.explain(10)
+    assert recording.explain(-1).startswith("frame 59: ")
+    with pytest.raises(IndexError, match="frame 60 of 60"):
+        recording.explain(60)
 
 
 def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):

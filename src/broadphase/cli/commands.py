@@ -281,7 +281,8 @@ def replay(
     file
         A file written by broadphase.Recorder.
     table
-        Print a table instead: bodies, pairs and milliseconds by method of every frame, then the slowest.
+        Print a table instead: bodies, pairs and milliseconds by method of every frame, then the busiest and
+        the slowest.
     methods
         With --table: which methods, one or more; all but brute_force if it is not given.
     slowest
@@ -587,6 +588,10 @@ def print_table(file: str, methods: Sequence[str] | None, slowest: int, out: Tex
             f"{int(np.median(tests)):>14}",
             file=out,
         )
+    first = next(iter(followed.values()))
+    print("\nbusiest frames, by tests", file=out)
+    for number in np.argsort(-first.tests, kind="stable")[: min(slowest, 3)].tolist():
+        print(recording.explain(number), file=out)
     print("\nslowest frames, by what the recorded calls took", file=out)
     for number in recording.slowest(slowest):
         print(_summary(recording[number]), file=out)

@@ -14,6 +14,7 @@ from broadphase.api.one_shot import Method, pairs
 from broadphase.boxes import BoxArray
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Shape
+from broadphase.indexes.classes import Strips
 from broadphase.numeric import whole
 from broadphase.recording.frames import (
     FRESH,
@@ -28,6 +29,9 @@ from broadphase.recording.frames import (
 )
 from broadphase.runtime.memory import PairArray
 from broadphase.world.tiles import TileMap
+
+# A crowd: so many bodies at least, and so many times those of a usual cell, of so many cells an axis.
+_LEAST_CROWD, _CROWD, _CELLS = 10, 4, 16
 
 
 class Calls(NamedTuple):
@@ -187,6 +191,46 @@ class Recording:
         order: list[int] = np.argsort(-self.seconds, kind="stable")[: whole(count, "count")].tolist()
         return order
 
+    def explain(self, number: int) -> str:
+        """How much work a frame is compared with the others, and where its bodies crowd, in a sentence.
+
+        It counts bodies, overlaps of boxes and the tests of `broadphase.Strips`; medians are those of up to
+        33 frames, evenly spaced.  Counts do not depend on what else the machine was doing.
+
+        Parameters
+        ----------
+        number : int
+            The frame; negative numbers count from the end.
+
+        Raises
+        ------
+        IndexError
+            There is no such frame.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> from tempfile import TemporaryDirectory
+        >>> world = bp.World()
+        >>> with TemporaryDirectory() as folder:
+        ...     with bp.Recorder(world, f"{folder}/game.bprec"):
+        ...         for frame in range(5):
+        ...             x = 100 if frame == 3 else 0
+        ...             bodies = world.add_many([[k * (100 - x), 0, k * (100 - x) + 9, 9] for k in range(20)])
+        ...             events = world.update()
+        ...             world.remove_many(bodies)
+        ...     print(bp.Recording(f"{folder}/game.bprec").explain(3))
+        frame 3: 20 bodies, 190 overlaps (median 0), 190 tests (median 0); 20 bodies lie around (4.5, 4.5)
+        """
+        frame = self[number]
+        chosen = sorted({round(k * (len(self) - 1) / 32) for k in range(33)})
+        works = np.median([_work(self[other]) for other in chosen], axis=0).tolist()
+        counts = [
+            f"{count:,} {name}" + ("" if count == usual else f" ({_compared(count, usual)})")
+            for name, count, usual in zip(("bodies", "overlaps", "tests"), _work(frame), works, strict=True)
+        ]
+        return f"frame {frame.number}: {', '.join(counts)}{_crowd(frame)}"
+
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
         """The frames ``begin .. end - 1``, in order."""
         return self._frames(whole(begin, "begin"), min(whole(end, "end"), len(self)) - 1)
@@ -232,6 +276,37 @@ class Recording:
             state.number += 1
             state.end = end
             yield state, sections, words
+
+
+def _work(frame: RecordedFrame) -> tuple[int, int, int]:
+    """Bodies, overlaps of their boxes, and the tests that find these."""
+    index = Strips(
+        dim=max(frame.boxes.shape[1] // 2, 2), dtype=frame.boxes.dtype, touching=frame.touching, sort=False
+    )
+    index.insert_many(frame.boxes, static=frame.static, category=frame.categories, mask=frame.masks)
+    overlaps = len(index.pairs())
+    return len(frame.ids), overlaps, index.stats.tests
+
+
+def _compared(count: int, usual: float) -> str:
+    return f"median {usual:,.0f}" if count < 2 * usual or not usual else f"{count / usual:,.1f} x the median"
+
+
+def _crowd(frame: RecordedFrame) -> str:
+    """Where many more bodies lie than elsewhere: the fullest cell of a grid over all; empty if nowhere."""
+    dim = frame.boxes.shape[1] // 2
+    middles = 0.5 * (frame.boxes[:, :dim] + frame.boxes[:, dim:])
+    middles = middles[np.isfinite(middles).all(axis=1)].astype(np.float64)
+    if not len(middles):
+        return ""
+    low, size = middles.min(axis=0), np.maximum(np.ptp(middles, axis=0), 1e-300)
+    cells = np.minimum((middles - low) / size * _CELLS, _CELLS - 1).astype(np.int64)
+    each, which, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    fullest = int(counts.argmax())
+    if counts[fullest] < max(_CROWD * len(middles) / len(each), _LEAST_CROWD):
+        return ""
+    at = middles[which.ravel() == fullest].mean(axis=0)
+    return f"; {counts[fullest]:,} bodies lie around ({', '.join(f'{value:.4g}' for value in at.tolist())})"
 
 
 @dataclass
