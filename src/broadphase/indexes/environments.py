@@ -175,7 +175,7 @@ class Worlds(Structure):
     def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Keys, and the slots of those that were appended."""
         room = kernel.BLOCK * kernel.FEW + self._most + kernel.AT_ONCE
-        return aligned((1, room), np.float32), np.empty(self._most + 1, np.int64)
+        return np.empty((1, room), np.float32), np.empty(self._most + 1, np.int64)
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch()
