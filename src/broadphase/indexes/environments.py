@@ -42,7 +42,7 @@ from broadphase.methods.in_space import Space, find_in_space
 from broadphase.methods.nearest_points import curve_for
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
-from broadphase.runtime.slices import in_chunks
+from broadphase.runtime.slices import in_chunks, ranges
 from broadphase.space import as_env, numbered
 
 # Moving so many boxes at once, it is quicker to write all columns again.
@@ -65,6 +65,9 @@ class Worlds(Structure):
     def __init__(self, own: Structure) -> None:
         self._own = own
         super().__init__(own.store, own.touching, own.sort, own.threads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Worlds, (self._own,)
 
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 
@@ -114,7 +117,8 @@ class Worlds(Structure):
             middles = 0.5 * (edges[:, : self.dim] + edges[:, self.dim :])
             curve = curve_for(middles, middles.min(axis=0), middles.max(axis=0), worlds)
             keys = np.empty(len(ids), np.int64)
-            find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, 0, len(ids), keys)
+            for begin, end in ranges(0, len(ids)):
+                find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, begin, end, keys)
         self._starts, self._firsts = np.zeros(worlds + 2, np.int64), np.empty(worlds + 2, np.int64)
         np.cumsum(counts, out=self._starts[1:])
         kernel.place_worlds(counts, self._firsts)
@@ -316,7 +320,7 @@ def first_hits(
             return None if hit is NO_HIT else hit
     if env is None:
         single = isinstance(rays, tuple)
-        space, rows = index._space, np.array(rays, ndmin=2)
+        space, rows = index._space, np.atleast_2d(rays)
     else:
         space, rows, single = _placed(index, env, rays)
     left_out = None if ignore is None else _as_ignored(ignore, len(rows))
@@ -407,7 +411,7 @@ def _placed(index: Any, env: Any, query: Floats | Rows) -> tuple[PlainSpace, Row
         space = copy.copy(space)
         space.structure = space.searched = Worlds(space.structure)
     single = isinstance(query, tuple) and np.ndim(env) == 0
-    rows = np.array(query, ndmin=2)
+    rows: Rows = np.atleast_2d(query)
     if isinstance(query, tuple) and not single:
         rows = np.repeat(rows, len(env), axis=0)
     envs = as_env(env, len(rows))
