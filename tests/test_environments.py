@@ -125,7 +125,7 @@ def worlds_of_all_kinds(dim, random):
     kinds = [
         *(some[:1], some[:16], some[:17], some, ties, np.tile(ties, (5, 1)), far_apart),
         *(np.repeat(low[:17], 2, axis=0).reshape(17, 2 * dim), np.zeros((20, 2 * dim)), some[:33] + 1e7),
-        *(some[:20] * 1e30, some[:130] * 1e60, some[:20] * 1e-42, some[:200] * 1e-300),
+        *(some[:20] * 1e30, some[:130] * 1e60, some[:20] * 1e-42, some[:40] * 1e-22, some[:200] * 1e-300),
         *(np.concatenate((walls, some[:14])), np.concatenate((some[:16], some[:1] * 1e25))),
     ]
     return np.concatenate(kinds), np.repeat(3 * np.arange(len(kinds)) - 7, [len(kind) for kind in kinds])
@@ -178,6 +178,19 @@ def test_hard_worlds_answer_as_each_alone(each):
             compare_with_each_alone(index, boxes, envs, sets, np.flatnonzero(alive), random)
 
     each(check, product([2, 3], [np.float32, np.float64], [True, False], [1, 1 << 40], range(4)), of=8)
+
+
+def test_rays_nearly_along_an_axis_hit_what_is_very_far_away():
+    for dim in (2, 3):
+        near, far = [0.0] * (dim - 1), [0.1] * (dim - 1)
+        index = bp.Strips(dim=dim)
+        index.insert_many([[2e38, *near, 3e38, *far], [1e38, *near, 1.1e38, *far]], env=[5, 5])
+        hits = index.raycast([0.0] + [-0.05] * (dim - 1), [[1.0] + [1e-39] * (dim - 1)] * 2, env=[5, 6])
+        assert hits.ids.tolist() == [1, -1]
+        assert hits.distances.tolist() == [1e38, np.inf]
+        index.insert([3.4e39, *near, 3.5e39, *far], env=7)
+        index.insert([3.3e39, *near, 3.6e39, *far], env=7)
+        assert index.raycast([0.0] + [0.05] * (dim - 1), [1.0] + [0.0] * (dim - 1), env=7).id == 3
 
 
 def compare_with_each_alone(index, boxes, envs, sets, ids, random):

@@ -179,7 +179,6 @@ def _fill_up(columns, names, base, at):
 
 
 _LESS, _MORE = 1.0 - 2.0**-21, 1.0 + 2.0**-21
-_LARGE = 1e38  # times beyond may overflow in float32
 
 
 class _Axis(NamedTuple):
@@ -342,7 +341,7 @@ def first_hits(
                     ray[column] = exact[column, k]
             hit, nearest = np.int64(-1), np.inf
             hit_x = hit_y = hit_z = np.inf
-            while key <= _LAST and nearest >= min(np.float64(key), _LARGE):
+            while key <= _LAST and nearest >= key:
                 slot = _first_not_above(keys, base, splat(key)) - base
                 name = np.int64(
                     worlds.names[0, first + slot if slot < top else firsts[slot // LANES] + slot % LANES]
@@ -376,7 +375,7 @@ def first_hits(
                         hit_x, hit_y, hit_z = in_x, in_y, in_z
                 # A number written into what is loaded next costs 5 ns: mostly nothing else is as near.
                 if name >= 0:
-                    if nearest < _LARGE and _count_not_above(keys, base, held, -_rounded_down(-nearest)) == 1:
+                    if _count_not_above(keys, base, held, -_rounded_down(-nearest)) == 1:
                         break
                     keys[0, base + slot] = np.inf
                 key = _least(keys, base, held)
