@@ -292,19 +292,6 @@ class Structure(ABC):
         """
         return None
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int] | None:
-        """`find_first_on_rays`, with distances and normals."""
-        found = self.find_first_on_rays(rays, ignored, rules)
-        if found is None:
-            return None
-        ids, tests = found
-        distances, normals = np.full(len(ids), np.inf), np.zeros((len(ids), self.dim))
-        boxes, ray = self.store.boxes, np.empty(rays.shape[1])
-        for begin, end in paced(0, len(ids)):
-            at = slice(begin, end)
-            queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
-        return RayHits(ids, distances, normals), tests
-
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
 
