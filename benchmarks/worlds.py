@@ -1,12 +1,15 @@
 """Many worlds in one call, and periodic worlds, compared with the alternatives without them.
 
+``--queries`` compares queries of an index of many environments: lidar, an update and 64 rays in each world a
+frame, beside a scalar loop over all boxes of a world in Numba; every query beside the same in one world.
+
 Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
 figures are ratios of the fastest runs.
 """
 
 import argparse
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -20,14 +23,14 @@ def uniform(random, n, dim, dtype):
     return np.hstack((low, low + side)).astype(dtype)
 
 
-def fastest(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def fastest(calls: dict[str, Callable[[], object]], rounds: int, clock=perf_counter) -> dict[str, float]:
     """Seconds of the fastest of some calls of each, in turns."""
     best = dict.fromkeys(calls, np.inf)
     for _ in range(rounds):
         for name, call in calls.items():
-            began = perf_counter()
+            began = clock()
             call()
-            best[name] = min(best[name], perf_counter() - began)
+            best[name] = min(best[name], clock() - began)
     return best
 
 
@@ -80,13 +83,91 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     )
 
 
+def by_hand(boxes, origins, directions, env, size, furthest, hits) -> None:
+    """The first hit of each ray, box after box in float32: what people write for their simulations."""
+    dim = origins.shape[1]
+    for q in range(len(origins)):
+        best, hit, first = furthest, -1, env[q] * size
+        for k in range(first, first + size):
+            near, far = np.float32(0), best
+            for axis in range(dim):
+                rate = np.float32(1) / directions[q, axis]
+                enter = (boxes[k, axis] - origins[q, axis]) * rate
+                leave = (boxes[k, dim + axis] - origins[q, axis]) * rate
+                near, far = max(near, min(enter, leave)), min(far, max(enter, leave))
+            if near <= far and near < best:
+                best, hit = near, k
+        hits[q] = hit
+
+
+def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
+    """One line of the second table, on one core."""
+    from numba import njit
+
+    random = np.random.default_rng(1)
+    side, rays = 20.0 * (size / 32) ** (1 / dim), 64
+    boxes = random.random((worlds * size, dim)) * side
+    boxes = np.hstack((boxes, boxes + 1.0))
+    env, asked = np.repeat(np.arange(worlds), size), np.repeat(np.arange(worlds), rays)
+    points = np.repeat(random.random((worlds, dim)) * side, rays, axis=0)
+    ways = random.normal(size=points.shape)
+    ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+    many, one = bp.BoxTree(dim=dim, threads=1), bp.BoxTree(dim=dim, threads=1)
+    many.insert_many(boxes, env=env)
+    one.insert_many(boxes[:size])
+    singles = [array.astype(np.float32) for array in (boxes, points, ways)]
+    hits, loop = np.empty(len(points), np.int64), njit(nogil=True, error_model="numpy")(by_hand)
+
+    def frame() -> bp.RayHits:
+        many.update(boxes)
+        return many.raycast(points, ways, 20.0, env=asked)
+
+    calls: dict[str, Callable[[], object]] = {
+        "frame": frame,
+        "by hand": lambda: loop(*singles, asked, size, np.float32(20.0), hits),
+    }
+    for name, query in {
+        "box": lambda index, **own: index.query_box(np.hstack((points, points + 2.0)), **own),
+        "point": lambda index, **own: index.query_point(points, **own),
+        "radius": lambda index, **own: index.query_radius(points, 2.0, **own),
+        "nearest": lambda index, **own: index.nearest(points, 3, **own).ids,
+        "first hit": lambda index, **own: index.raycast(points, ways, 20.0, **own).ids,
+        "all hits": lambda index, **own: index.query_ray(points, ways, 20.0, **own).rows,
+    }.items():
+        calls[name] = lambda query=query: query(many, env=asked)
+        calls[f"{name}, one"] = lambda query=query: query(one)
+        alone, own = query(one), np.zeros(len(points), np.int64)
+        assert np.array_equal(query(many, env=own), alone)
+    calls["by hand"]()
+    # In float32 now and then another box seems to be the first.
+    assert (frame().ids != hits).mean() < 1e-3
+    times = fastest(calls, rounds, process_time)
+    million = len(points) / 1e6
+    ratios = [times[name] / times[f"{name}, one"] for name in calls if f"{name}, one" in calls]
+    print(
+        f"{worlds:>6} x {size:<6}{dim}-D {million / times['frame']:>10.1f}{million / times['by hand']:>9.1f}"
+        f"{times['by hand'] / times['frame']:>7.1f}" + "".join(f"{ratio:>10.2f}" for ratio in ratios)
+    )
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=1_000)
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--queries", action="store_true", help="compare queries")
     given = parser.parse_args()
+    if given.queries:
+        print("million rays a second and core with an update a frame; queries: times as long as in one world")
+        print(f"{'worlds x boxes':<19}{'frame':>9}{'by hand':>9}{'ratio':>7}", end="")
+        print(
+            "".join(f"{name:>10}" for name in ("box", "point", "radius", "nearest", "first hit", "all hits"))
+        )
+        for dim in (2, 3):
+            for size in (16, 32, 128, 1024):
+                compare_queries(given.worlds, size, dim, given.rounds)
+        return
     print(
         "env, mixed, period: times as long as one uniform world (mixed: rows in no order)\n"
         "slices: a loop over worlds whose rows are known, times as long as env\n"

@@ -113,6 +113,138 @@ def test_a_life_of_many_worlds(name, each, tmp_path):
     each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=8, turn=NAMES.index(name))
 
 
+def worlds_of_all_kinds(dim, random):
+    """Boxes of worlds in which an answer is easily missed, and the environment of each."""
+    low = random.random((400, dim)) * 20
+    some = np.hstack((low, low + random.random((400, dim))))
+    corners = random.integers(0, 4, (40, dim))
+    ties = np.hstack((corners, corners + random.integers(0, 3, (40, dim)))).astype(float)
+    walls = np.repeat([[-np.inf] * dim + [np.inf] * dim], 4, axis=0)
+    walls[0, 0], walls[1, dim], walls[2, :dim] = 3.0, -2.0, 1e38
+    far_apart = np.tile(ties, (50, 1)) + np.repeat(random.integers(0, 50, (50, 1)), 40, axis=0)
+    kinds = [
+        *(some[:1], some[:16], some[:17], some, ties, np.tile(ties, (5, 1)), far_apart),
+        *(np.repeat(low[:17], 2, axis=0).reshape(17, 2 * dim), np.zeros((20, 2 * dim)), some[:33] + 1e7),
+        *(some[:20] * 1e30, some[:130] * 1e60, some[:20] * 1e-42, some[:40] * 1e-22, some[:200] * 1e-300),
+        *(np.concatenate((walls, some[:14])), np.concatenate((some[:16], some[:1] * 1e25))),
+    ]
+    return np.concatenate(kinds), np.repeat(3 * np.arange(len(kinds)) - 7, [len(kind) for kind in kinds])
+
+
+def questions_near(boxes, ids, dtype, random):
+    """Points, ways and lengths, near and on what is in a world; many ways go along an axis, or nearly."""
+    dim, n = boxes.shape[1] // 2, len(ids)
+    edges = np.nan_to_num(boxes[ids].astype(float), posinf=5, neginf=-5)
+    size = (edges[:, dim:] - edges[:, :dim]).max(axis=1, keepdims=True)
+    on_edge = np.where(random.random((n, dim)) < 0.5, edges[:, :dim], edges[:, dim:])
+    near = on_edge + random.normal(size=(n, dim)) * size * 3
+    points = np.where(random.random((n, 1)) < 0.3, on_edge, near).astype(dtype).astype(float)
+    points = np.nan_to_num(points, posinf=1e30, neginf=-1e30)
+    ways = np.where(random.random((n, 1)) < 0.3, on_edge - points, random.normal(size=(n, dim)))
+    for share, special in ((0.2, 0.0), (0.05, -0.0), (0.05, 1e-39), (0.05, 1e-200)):
+        ways[random.random((n, dim)) < share] = special
+    ways[~ways.any(axis=1)] = 1.0
+    lengths = np.where(random.random(n) < 0.3, np.inf, np.abs(ways).max(axis=1))
+    return points, ways, lengths, size[:, 0]
+
+
+def test_hard_worlds_answer_as_each_alone(each):
+    def check(dim, dtype, touching, gaps, seed):
+        random = np.random.default_rng(seed)
+        boxes, envs = worlds_of_all_kinds(dim, random)
+        order = random.permutation(len(boxes))
+        with np.errstate(over="ignore"):
+            boxes = boxes[order].astype(dtype)
+        envs = envs[order] * gaps
+        sets, alive = random.integers(1, 4, len(boxes)), np.ones(len(boxes), bool)
+        index = bp.BoxTree(dim=dim, dtype=dtype, touching=touching)
+        index.insert_many(boxes, env=envs, category=sets)
+        for step in range(4):
+            if step == 1:
+                some = random.choice(len(boxes), 40, replace=False)
+                boxes[some] = boxes[random.permutation(some)]
+                index.move_many(some, boxes[some])
+            elif step == 2:
+                gone = np.sort(random.choice(len(boxes), 30, replace=False))
+                index.remove_many(gone)
+                envs[gone[:9]] = random.choice(envs, 9)
+                alive[gone[9:]] = False
+                index.insert_many(boxes[gone[:9]], env=envs[gone[:9]], category=sets[gone[:9]])
+            elif step == 3:
+                with np.errstate(over="ignore"):
+                    boxes += np.tile(random.normal(size=(len(boxes), dim)), 2).astype(dtype)
+                index.update(boxes[alive])
+            index.validate()
+            compare_with_each_alone(index, boxes, envs, sets, np.flatnonzero(alive), random)
+
+    each(check, product([2, 3], [np.float32, np.float64], [True, False], [1, 1 << 40], range(4)), of=8)
+
+
+def test_rays_nearly_along_an_axis_hit_what_is_very_far_away():
+    for dim in (2, 3):
+        near, far = [0.0] * (dim - 1), [0.1] * (dim - 1)
+        index = bp.Strips(dim=dim)
+        index.insert_many([[2e38, *near, 3e38, *far], [1e38, *near, 1.1e38, *far]], env=[5, 5])
+        hits = index.raycast([0.0] + [-0.05] * (dim - 1), [[1.0] + [1e-39] * (dim - 1)] * 2, env=[5, 6])
+        assert hits.ids.tolist() == [1, -1]
+        assert hits.distances.tolist() == [1e38, np.inf]
+        index.insert([3.4e39, *near, 3.5e39, *far], env=7)
+        index.insert([3.3e39, *near, 3.6e39, *far], env=7)
+        assert index.raycast([0.0] + [0.05] * (dim - 1), [1.0] + [0.0] * (dim - 1), env=7).id == 3
+
+
+def compare_with_each_alone(index, boxes, envs, sets, ids, random):
+    n, dim, rules = 60, index.dim, {"mask": 2} if random.random() < 0.5 else {}
+    asked = random.choice(np.append(envs[ids], [99, -1]), n)
+    near = np.array([random.choice(ids[envs[ids] == env]) if env in envs[ids] else 0 for env in asked])
+    points, ways, lengths, size = questions_near(boxes, near, index.dtype, random)
+    with np.errstate(over="ignore"):
+        queries = np.hstack((points, points + size[:, None] * random.random((n, dim)))).astype(index.dtype)
+    queries[0, :dim], queries[0, dim:] = -np.inf, np.inf
+    ignored = np.where(random.random(n) < 0.5, near, -1)
+    found = {
+        "box": index.query_box(queries, env=asked, **rules),
+        "point": index.query_point(points, env=asked, **rules),
+        "radius": index.query_radius(points, size, env=asked, **rules),
+    }
+    nearest = index.nearest(points, 3, env=asked, **rules)
+    firsts = index.raycast(points, ways, lengths, env=asked, **rules)
+    others = index.raycast(points, ways, lengths, env=asked, ignore=ignored, **rules)
+    along = index.query_ray(points, ways, lengths, env=asked, **rules)
+    for k, env in enumerate(asked.tolist()):
+        own = ids[envs[ids] == env]
+        alone = bp.BruteForce(dim=dim, dtype=index.dtype, touching=index.touching)
+        alone.insert_many(boxes[own], category=sets[own])
+        ray = points[k], ways[k], lengths[k]
+        wanted = {
+            "box": alone.query_box(queries[k], **rules),
+            "point": alone.query_point(points[k], **rules),
+            "radius": alone.query_radius(points[k], size[k], **rules),
+        }
+        for name, rows in found.items():
+            np.testing.assert_array_equal(rows[rows[:, 0] == k, 1], own[wanted[name]], name)
+        np.testing.assert_array_equal(index.query_box(queries[k], env=env, **rules), own[wanted["box"]])
+        one = index.query_radius(points[k], size[k], env=env, **rules)
+        np.testing.assert_array_equal(one, own[wanted["radius"]])
+        held = alone.nearest(points[k], 3, **rules)
+        one = index.nearest(points[k], 3, env=env, **rules)
+        for got in (nearest.ids[k][nearest.ids[k] >= 0], one.ids):
+            np.testing.assert_array_equal(got, own[held.ids])
+        np.testing.assert_array_equal(one.distances, held.distances)
+        hits = alone.query_ray(*ray, **rules)
+        mine = along.rows[:, 0] == k
+        np.testing.assert_array_equal(along.rows[mine, 1], own[hits.ids])
+        np.testing.assert_array_equal(along.distances[mine], hits.distances)
+        np.testing.assert_array_equal(along.normals[mine], hits.normals)
+        left = np.flatnonzero(own[hits.ids] != ignored[k])[:1]
+        for got, first in ((firsts, np.arange(len(hits.ids))[:1]), (others, left)):
+            assert got.ids[k] == (own[hits.ids[first[0]]] if len(first) else -1)
+            assert got.distances[k] == (hits.distances[first[0]] if len(first) else np.inf)
+            assert got.normals[k].tolist() == (hits.normals[first[0]].tolist() if len(first) else [0.0] * dim)
+        hit = index.raycast(*ray, env=env, **rules)
+        assert (-1, np.inf) if hit is None else hit[:2] == (firsts.ids[k], firsts.distances[k])
+
+
 def test_joins_and_sweeps_stay_in_their_environment():
     a, b = bp.Strips(), bp.BoxTree()
     a.insert_many([[0, 0, 1, 1]] * 3, env=[0, 1, 2])
@@ -221,7 +353,7 @@ def test_an_insert_that_fails_leaves_every_box_in_its_world(monkeypatch):
     index = bp.BoxTree()
     index.insert_many([[0, 0, 1, 1]] * 3, env=[0, 7, 9])
     with monkeypatch.context() as patched:
-        patched.setattr(type(index._worlds), "enter", lambda *_: 1 / 0)
+        patched.setattr(type(index._space), "enter", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             index.insert_many([[0, 0, 1, 1]] * 2, env=[7, 9])
     assert index.envs.tolist() == [0, 7, 9]

@@ -20,6 +20,7 @@ from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import join_rays
 from broadphase.numeric import real, whole
 from broadphase.runtime import threads
+from broadphase.runtime.memory import result_array
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -168,7 +169,7 @@ class Reader:
             at, furthest = lined_up(at, furthest, "origin", "max_distance")
         at, towards = lined_up(at, towards, "origin", "direction")
         at, furthest = lined_up(at, furthest, "origin", "max_distance")
-        rays = np.empty((len(at), 2 * self.dim + 1))
+        rays = result_array((len(at), 2 * self.dim + 1), np.float64)
         join_rays(at, towards, furthest, rays)
         return rays
 
@@ -326,11 +327,12 @@ def around(center: Floats, radius: float, rounding: float = 4e-15) -> Floats:
     return (*[at - far for at in center], *[at + far for at in center])
 
 
-def around_many(centers: Rows, radii: Rows) -> Rows:
-    """`around` for many."""
+def around_many(centers: Rows, radii: Rows, dim: int) -> Rows:
+    """`around` for many; the columns after the coordinates stay."""
+    at, rest = centers[:, :dim], centers[:, dim:]
     with np.errstate(over="ignore"):
-        far = (radii + (np.abs(centers).max(axis=1) + radii) * 4e-15)[:, None]
-        return np.hstack((centers - far, centers + far))
+        far = (radii + (np.abs(at).max(axis=1) + radii) * 4e-15)[:, None]
+        return np.hstack((at - far, at + far, rest))
 
 
 def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:

@@ -22,7 +22,6 @@ from broadphase.space import as_env, as_period
 
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
-    from broadphase.indexes.environments import Environments
     from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
 
 
@@ -107,18 +106,13 @@ class Index:
 
             self._reader = PeriodicReader(int(dim), kept_in, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
-        self._worlds: Environments | None = None
+        self._structure: Any = structure
         self._as_given = self._space.searched.reads_given
         """Whether a query without rules is passed to the structure unchecked."""
 
     def _make_structure(self, *kept: Any) -> Structure:
         """The structure of such an index; ``kept`` is what `Structure` takes."""
         raise NotImplementedError("Index is what all indexes are; make one of them, or use make_index()")
-
-    @property
-    def _structure(self) -> Any:
-        """What `_make_structure` made."""
-        return self._space.structure
 
     def _options(self) -> dict[str, Any]:
         """The constructor's arguments beyond the common ones, as JSON can hold them."""
@@ -158,7 +152,7 @@ class Index:
     def stats(self) -> Stats:
         """What the last call did."""
         call, tests, found = self._space.last
-        cells, swaps = (self._worlds or self._space).counts()
+        cells, swaps = self._space.counts()
         return Stats(self.name, call, self._store.live, tests, found, cells, swaps)
 
     # ---- filling and changing
@@ -305,7 +299,7 @@ class Index:
         given = arguments.as_given(box)
         if given is not None and not self._journal.open:
             try:
-                if (self._worlds or self._space).move_one(id, given):
+                if self._space.move_one(id, given):
                     return
             except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
                 pass
@@ -418,7 +412,7 @@ class Index:
         """Update everything that depends on boxes that were just stored."""
         if self._journal.open:
             self._journal.note(self._store, ids, fresh=True)
-        (self._worlds or self._space).enter(ids, True)
+        self._space.enter(ids, True)
 
     def _take_out(self, ids: Any) -> None:
         """Undo an insertion that failed or was interrupted."""
@@ -429,7 +423,7 @@ class Index:
         try:
             if self._journal.open:
                 self._journal.note(self._store, ids)
-            (self._worlds or self._space).leave(ids, None)
+            self._space.leave(ids, None)
             self._store.drop(ids)
         except BaseException:
             self._unsettle()
@@ -440,7 +434,7 @@ class Index:
             if self._journal.open:
                 self._journal.note(self._store, ids)
             before = self._store.rows_before(ids, rows)
-            follower = self._worlds or self._space
+            follower = self._space
             try:
                 follower.leave(ids, rows)
                 self._store.write(ids, rows)
@@ -453,29 +447,17 @@ class Index:
     def _unsettle(self) -> None:
         """Discard everything but the boxes; the next read rebuilds it from them."""
         self._journal.close()
-        (self._worlds or self._space).unsettle()
+        self._space.unsettle()
 
     def _use_worlds(self) -> None:
         """From now on boxes are in environments."""
-        if self._worlds is None:
-            from broadphase.indexes.environments import Environments  # here: most indexes have none
+        if self._store.envs is None:
+            from broadphase.indexes.environments import Worlds  # here: most indexes have none
 
             self._unsettle()
             self._store.use_envs()
-            self._space.structure.reset()  # it is no longer read
+            self._space.structure = self._space.searched = Worlds(self._structure)
             self._as_given = False
-            self._worlds = Environments(self._space)
-
-    def _empty(self) -> Self:
-        """An index of the same kind, and nothing in it."""
-        return type(self)(
-            dim=self.dim,
-            dtype=self.dtype,
-            touching=self._touching,
-            threads=self._threads,
-            period=self.period,
-            **self._options(),
-        )
 
     # ---- pairs
 
@@ -509,7 +491,7 @@ class Index:
         array([[0, 1]], dtype=int32)
         """
         limit = pair_limit(max_pairs)
-        found, tests = (self._worlds or self._space).all_pairs(sort=self._sort, limit=limit)
+        found, tests = self._space.all_pairs(sort=self._sort, limit=limit)
         self._space.last = ("pairs", tests, len(found))
         return found
 
@@ -537,7 +519,7 @@ class Index:
         >>> ended
         array([[0, 1]], dtype=int32)
         """
-        found, tests = (self._worlds or self._space).find_changes(self._history, self._journal)
+        found, tests = self._space.find_changes(self._history, self._journal)
         self._space.last = ("changes", tests, len(found.began) + len(found.ended))
         return found
 
@@ -622,7 +604,7 @@ class Index:
                 "swept_pairs() needs to know where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
-        space = Space(None, self.envs) if self._worlds else None
+        space = None if store.envs is None else Space(None, self.envs)
         found = meeting_pairs(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
@@ -673,9 +655,7 @@ class Index:
                 return found
         rules, env = self._rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
-        if env is not None:
-            return self._in_env("query_box", (query,), env, rules)
-        return self._in_box("query_box", query, rules)
+        return self._in_box("query_box", query, env, rules)
 
     def query_point(
         self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -705,9 +685,8 @@ class Index:
                 return found
         rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
-        if env is not None:
-            return self._in_env("query_point", (at,), env, rules)
-        return self._in_box("query_point", at + at if isinstance(at, tuple) else np.hstack((at, at)), rules)
+        query = at + at if isinstance(at, tuple) else np.hstack((at, at))
+        return self._in_box("query_point", query, env, rules)
 
     def query_radius(
         self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -742,14 +721,15 @@ class Index:
         rules, env = self._rules(category, mask, env)
         center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         at = self._reader.point_or_points(center, "center", finite=True)
-        radius = arguments.distance_or_distances(r, "r")
-        if env is not None:
-            circles = (at, radius)
-            if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
-                circles = arguments.lined_up(at, radius, "center", "r")
-            return self._in_env("query_radius", circles, env, rules)
+        radius: Any = arguments.distance_or_distances(r, "r")
         if not (isinstance(at, tuple) and isinstance(radius, float)):
-            return self._space.in_circles(*arguments.lined_up(at, radius, "center", "r"), rules)
+            at, radius = arguments.lined_up(at, radius, "center", "r")
+        if env is not None:
+            from broadphase.indexes import environments  # here: in most programs there is one world
+
+            return environments.in_circles(self, at, radius, env, rules)
+        if isinstance(at, np.ndarray):
+            return self._space.in_circles(at, radius, rules)
         found = self._space.in_circle(at, radius, rules)
         if found is None:
             rows = self._space.in_circles(np.array([at]), np.array([radius]), rules)
@@ -817,7 +797,7 @@ class Index:
         if env is not None or ignore is not None:
             from broadphase.indexes import environments
 
-            return environments.query_first_hits(self, rays, 0 if env is None else env, ignore, rules)
+            return environments.first_hits(self, rays, env, ignore, rules)
         return self._cast(rays, rules)
 
     def query_ray(
@@ -854,7 +834,7 @@ class Index:
         if env is not None:
             from broadphase.indexes import environments
 
-            return environments.query_all_hits(self, rays, env, rules)
+            return environments.all_hits(self, rays, env, rules)
         if not isinstance(rays, tuple):
             return self._space.all_hits(rays, rules)
         found = self._space.all_on_ray(rays, rules)
@@ -900,7 +880,7 @@ class Index:
         if env is not None:
             from broadphase.indexes import environments
 
-            return environments.query_nearest(self, at, most, env, rules)
+            return environments.nearest(self, at, most, env, rules)
         if not isinstance(at, tuple):
             return self._space.nearest_many(at, most, rules)
         found = self._space.nearest_one(at, most, rules)
@@ -942,7 +922,7 @@ class Index:
             "period": self.period,
             "options": self._options(),
         }
-        envs = {"envs": self.envs} if self._worlds else {}
+        envs = {} if self._store.envs is None else {"envs": self.envs}
         save(path, about, self._store, self._history.pairs(), envs)
 
     @classmethod
@@ -993,7 +973,7 @@ class Index:
         """
         self._store.check()
         self._journal.check(self._store)
-        (self._worlds or self._space).check()
+        self._space.check()
 
     def __repr__(self) -> str:
         options = self._options() if self.period is None else {**self._options(), "period": self.period}
@@ -1015,10 +995,16 @@ class Index:
         No code of the caller runs afterwards (`broadphase.boxes.settled`).
         """
         rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
-        return rules, 0 if env is None and self._worlds else env
+        if self._store.envs is not None:
+            return rules, 0 if env is None else env
+        return rules, None if type(env) is int and env == 0 else env
 
-    def _in_box(self, call: str, query: Floats | Rows, rules: Rules) -> IdArray:
+    def _in_box(self, call: str, query: Floats | Rows, env: Any, rules: Rules) -> IdArray:
         """The boxes that overlap one box, or each of many."""
+        if env is not None:
+            from broadphase.indexes import environments  # here: in most programs there is one world
+
+            return environments.in_boxes(self, call, query, env, rules)
         if not isinstance(query, tuple):
             return self._space.in_boxes(call, query, rules)
         found = self._space.in_box(call, query, rules)
@@ -1038,17 +1024,6 @@ class Index:
                 return None
             return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
         return None if hit is NO_HIT else hit
-
-    def _world_of(self, env: int) -> tuple[Any, IdArray] | None:
-        """The index of an environment, and the id here of each id there; ``None`` if it has no boxes."""
-        if self._worlds:
-            return self._worlds.world_of(self, env)
-        return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
-
-    def _in_env(self, call: str, query: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
-        from broadphase.indexes import environments  # here: most programs have one environment
-
-        return environments.query_rows(self, call, query, env, rules)
 
 
 def _just(id: int) -> IdArray:  # noqa: A002

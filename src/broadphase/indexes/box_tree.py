@@ -20,7 +20,6 @@ size, any mix of sizes.  It loses, by a constant factor, where all boxes move in
 lie evenly (to grids).
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -43,7 +42,7 @@ from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import few_at_a_time, growing, in_chunks
+from broadphase.runtime.slices import few_at_a_time, in_chunks
 
 # If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
 _SHARE = 4
@@ -54,7 +53,6 @@ _ENOUGH_FOR_THREADS = 2_000
 # a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
 _SPARSE = 4
 _FIRST_ROOM = 64
-_ENOUGH_QUERIES = 200
 _CACHE_LINE = 64
 _FIRST_NODES = 16
 # The margin of a moving box is so many times its last step.
@@ -455,7 +453,7 @@ class TreeStructure(Structure):
     def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         order = None
-        if len(points) >= _ENOUGH_QUERIES:
+        if len(points) >= protocol.ENOUGH_QUERIES:
             from broadphase.methods.batched_queries import side_by_side  # here: four files that few need
 
             order = side_by_side(points)
@@ -473,21 +471,6 @@ class TreeStructure(Structure):
             found, out = out, np.empty_like(out)
             out[order] = found
         return out, sum(tests)
-
-    def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """Search by several threads, each in slices of its share, if there are enough queries."""
-
-        def some(begin: int, end: int) -> list[Any]:
-            return [search(begin + first, begin + last) for first, last in growing(end - begin)]
-
-        return [found for part in self._in_shares(count, some) for found in part]
-
-    def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """`_shared_out`, with one call for each share."""
-        if count < _ENOUGH_QUERIES:
-            return [search(0, count)]
-        parts = threads.resolve(self.threads)
-        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
     # ---- about itself
 

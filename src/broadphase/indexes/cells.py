@@ -406,14 +406,14 @@ class CellStructure(Structure):
         self.stale = True
 
     def refresh(self) -> None:
-        for lists, ids in zip(self._lists, self._shared_out(self.store.ids()), strict=True):
+        for lists, ids in zip(self._lists, self._split(self.store.ids()), strict=True):
             if lists.unbuilt:
                 if len(ids):
                     lists.build(ids, self._plan(self.store.boxes[ids]))
                 else:
                     lists.empty()
 
-    def _shared_out(self, ids: IdArray) -> tuple[IdArray, IdArray]:
+    def _split(self, ids: IdArray) -> tuple[IdArray, IdArray]:
         """The ids of moving boxes, and those of static ones."""
         if not self.store.any_static:
             return ids, ids[:0]
@@ -422,7 +422,7 @@ class CellStructure(Structure):
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
         if boxes is None:
-            for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
+            for lists, own in zip(self._lists, self._split(ids), strict=True):
                 if len(own):
                     lists.remove(own)
         elif self.store.any_static:
@@ -434,7 +434,7 @@ class CellStructure(Structure):
         self._look_whether_built()
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
-        parts, self._leaving = self._shared_out(ids) if fresh else self._leaving, ()
+        parts, self._leaving = self._split(ids) if fresh else self._leaving, ()
         for lists, own in zip(self._lists, parts, strict=False):
             if len(own) and fresh:
                 lists.insert(own)
@@ -462,7 +462,7 @@ class CellStructure(Structure):
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         store = self.store
         moving, static = self._lists
-        moving_ids, static_ids = self._shared_out(store.ids())
+        moving_ids, static_ids = self._split(store.ids())
         # The two sets of cells are the classes.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
         most = threads.resolve(self.threads)
@@ -591,7 +591,7 @@ class CellStructure(Structure):
         """Whether the cells are too large, too small or right, and why."""
         self.ready()
         moving, static = self._lists
-        moving_ids, static_ids = self._shared_out(self.store.ids())
+        moving_ids, static_ids = self._split(self.store.ids())
         lists, ids = (moving, moving_ids) if moving.boxes or not static.boxes else (static, static_ids)
         return report_on(lists, self.store.boxes[ids], self.cell_size)
 
@@ -606,7 +606,7 @@ class CellStructure(Structure):
         return sum(lists.places_in_use for lists in self._lists), 0
 
     def check(self) -> None:
-        for lists, ids in zip(self._lists, self._shared_out(self.store.ids()), strict=True):
+        for lists, ids in zip(self._lists, self._split(self.store.ids()), strict=True):
             lists.check(ids)
 
 

@@ -16,6 +16,7 @@ hit boxes there: the same test as in any index decides, from an origin that is m
 Cost: a few queries for each period of the ray's length.
 """
 
+from functools import partial
 from operator import le, lt
 from threading import Lock
 from typing import Any
@@ -33,6 +34,7 @@ from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
+from broadphase.methods.in_space import search_in_envs
 from broadphase.methods.periodic import Wrapped, find_across, period_of, wrapped_boxes
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
@@ -74,10 +76,17 @@ class PeriodicReader(Reader):
 class Ghosts:
     """The ghosts of the boxes of a store, and the box of each."""
 
-    def __init__(self, store: BoxStore, lengths: npt.NDArray[np.floating[Any]], touching: bool) -> None:
+    def __init__(
+        self, store: BoxStore, lengths: npt.NDArray[np.floating[Any]], touching: bool, like: Any
+    ) -> None:
         self._lengths = lengths
         self._touching = touching
-        self.tree = TreeStructure(None, BoxStore(len(lengths), store.boxes.dtype), touching, False, None)
+        own = BoxStore(len(lengths), store.boxes.dtype)
+        if store.envs is not None:
+            own.use_envs()
+        self.tree: Any = TreeStructure(None, own, touching, False, None)
+        if like.has_worlds:
+            self.tree = type(like)(self.tree)
         self._owners = np.empty(0, np.int32)
         self._ghosts_of: dict[int, list[int]] = {}
         # Queries are rounded: they must stay this far away from an edge.
@@ -92,7 +101,7 @@ class Ghosts:
         self.tree.ready()
 
     def __len__(self) -> int:
-        return self.tree.store.live
+        return int(self.tree.store.live)
 
     def follow(self, store: BoxStore, ids: IdArray) -> None:
         """Replace the ghosts of boxes that were added or moved."""
@@ -122,7 +131,8 @@ class Ghosts:
         self._over = np.maximum(self._over, beyond.max(axis=0))
         self.begin = (self._over + self._slack).tolist()
         sets = store.categories[sources], store.masks[sources]
-        own = self.tree.store.add_many(ghosts, np.zeros(len(ghosts), np.bool_), *sets)
+        envs = None if store.envs is None else store.envs[sources]
+        own = self.tree.store.add_many(ghosts, np.zeros(len(ghosts), np.bool_), *sets, envs)
         self.tree.enter(own, True)
         if self.tree.store.end > len(self._owners):
             larger = np.empty(2 * self.tree.store.end, np.int32)
@@ -177,7 +187,7 @@ class PeriodicSpace(PlainSpace):
             with self._lock:
                 ghosts = self._ghosts
                 if ghosts is None:
-                    ghosts = self._ghosts = Ghosts(self.store, self._lengths, self.touching)
+                    ghosts = self._ghosts = Ghosts(self.store, self._lengths, self.touching, self.structure)
         if ghosts.tree.stale:
             ghosts.tree.ready()
         return ghosts
@@ -255,7 +265,8 @@ class PeriodicSpace(PlainSpace):
             return found
         wrapped = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
         task = Task(boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
-        more = find_across(task, wrapped, search_anyhow, found.pairs)
+        search = search_anyhow if store.envs is None else partial(search_in_envs, "auto", store.envs)
+        more = find_across(task, wrapped, search, found.pairs)
         return Found(
             [*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests, found.cells
         )
@@ -266,23 +277,32 @@ class PeriodicSpace(PlainSpace):
     # ---- many boxes, points, radii
 
     def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
-        rows = np.array(boxes, self.reader.dtype)
+        columns = 2 * self.reader.dim
+        rows = np.array(boxes[:, :columns], self.reader.dtype)
         wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
-        found, tests = self._find_pieces(wrapped, self.touching, rules)
+        found, tests = self._find_pieces(wrapped, boxes[:, columns:], self.touching, rules)
         self.last = (call, tests, len(found))
         return found
 
-    def _find_pieces(self, wrapped: Wrapped, touching: bool, rules: Rules) -> tuple[IdArray, int]:
-        """Sorted rows ``[query, id]`` for wrapped boxes: a query for each of their pieces, each row once."""
+    def _find_pieces(
+        self, wrapped: Wrapped, worlds: Rows, touching: bool, rules: Rules
+    ) -> tuple[IdArray, int]:
+        """Sorted rows ``[query, id]`` for wrapped boxes: a query for each of their pieces, each row once.
+
+        ``worlds``: the column after the edges (`broadphase.indexes.environments`), or none.
+        """
         self.searched.ready()
         images = wrapped.boxes.astype(np.float64, copy=False)
         sources = np.arange(len(images), dtype=np.int32)
         if wrapped.ghosts:
             pieces, owners, _ = wrapped.make_ghosts()
             images, sources = np.concatenate((images, pieces)), np.concatenate((sources, owners))
+        images = np.hstack((images, worlds[sources]))
         rows, tests = find_rows(self.searched, images, touching, rules)
         ghosts = self._all_ghosts()
         if len(ghosts):
+            if self.searched.has_worlds:
+                images = ghosts.tree.renumbered(images, self.searched)
             across, more = find_rows(ghosts.tree, images, touching, rules)
             across[:, 1] = ghosts.owners(across[:, 1])
             rows, tests = np.concatenate((rows, across)), tests + more
@@ -293,37 +313,42 @@ class PeriodicSpace(PlainSpace):
         return found, tests
 
     def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
-        points = wrap_points(centers, self._lengths, "center")
-        rows, tests = self._candidates(points, radii, rules)
+        points, worlds = self._wrapped(centers, "center")
+        rows, tests = self._candidates(points, worlds, radii, rules)
         kept = periodic_kernels.keep_rows_within(
             self.store.boxes, rows, points, radii, self._wide, self.touching
         )
         self.last = ("query_radius", tests, int(kept))
         return rows[:kept]
 
-    def _candidates(self, points: Rows, radii: Rows, rules: Rules) -> tuple[IdArray, int]:
+    def _wrapped(self, points: Rows, name: str) -> tuple[Rows, Rows]:
+        """Wrapped points, and the columns after their coordinates."""
+        dim = self.reader.dim
+        return wrap_points(points[:, :dim], self._lengths, name), points[:, dim:]
+
+    def _candidates(self, points: Rows, worlds: Rows, radii: Rows, rules: Rules) -> tuple[IdArray, int]:
         """Rows ``[query, id]`` of all boxes that may lie within the radius of a point in the world."""
         widest = self._wide[np.isfinite(self._wide)].max()
         with np.errstate(over="ignore"):
             far = (radii + (np.abs(points).max(axis=1) + radii + widest) * 1e-14)[:, None]
             boxes = np.hstack((points - far, points + far))
         wrapped = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
-        return self._find_pieces(wrapped, True, rules)
+        return self._find_pieces(wrapped, worlds, True, rules)
 
     def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
         """Any ``k`` boxes bound the distance of the nearest; all boxes within that distance are ranked."""
-        at = wrap_points(points, self._lengths, "point")
+        at, worlds = self._wrapped(points, "point")
         held = min(k, self.store.live)
         ids = np.full((len(at), k), -1, np.int32)
         distances = np.full(ids.shape, np.inf)
         self.last = ("nearest", 0, 0)
         if not held:
             return Nearest(ids, distances)
-        some = super().nearest_many(at, held, rules)
+        some = super().nearest_many(np.hstack((at, worlds)), held, rules)
         tests, radii = self.last[1], np.empty(len(at))
         periodic_kernels.farthest_of(self.store.boxes, some.ids, at, self._wide, radii)
         radii[(some.ids < 0).any(axis=1)] = np.inf
-        rows, more = self._candidates(at, radii, rules)
+        rows, more = self._candidates(at, worlds, radii, rules)
         own = np.full((len(at), held), -1, np.int32), np.full((len(at), held), np.inf)
         periodic_kernels.nearest_of_rows(self.store.boxes, rows, at, self._wide, *own)
         ids[:, :held], distances[:, :held] = own

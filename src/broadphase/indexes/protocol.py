@@ -57,7 +57,7 @@ from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MOST_ROOM, in_chunks, paced
+from broadphase.runtime.slices import MOST_ROOM, growing, in_chunks, paced
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -76,6 +76,7 @@ _FIRST_ROWS = 64
 _USUAL_HITS = 8
 # Fewer queries per thread than this take less time than starting a thread.
 _SHARE = 1_000
+ENOUGH_QUERIES = 200
 ENOUGH_FOR_SAMPLE = 2_000
 ENOUGH_FOR_PACKETS = 4_000
 _SAMPLE = 64
@@ -87,12 +88,14 @@ class Structure(ABC):
     reads_given: ClassVar[bool] = False
     """Whether `find_in_box`, `find_first_on_ray` and `find_nearest` check their arguments: a query without
     rules is then passed as the caller wrote it, and ``None`` or tests below 0 reject it."""
-    sorts_rows: ClassVar[bool] = False
+    sorts_rows: bool = False
     """Whether the ids of each query of `find_in_boxes` come sorted where the index sorts."""
     has_fast_box_queries: ClassVar[bool] = True
     """Whether a box query tests few boxes; ``join`` then queries the larger index."""
     nearest_by_cells: ClassVar[bool] = True
     """Whether `broadphase.methods.batched_queries` may find the nearest boxes of many points."""
+    has_worlds: ClassVar[bool] = False
+    """Whether the last column of queries is the number of a world (`broadphase.indexes.environments`)."""
     changes_by_query: ClassVar[float] = 0.0
     """Up to this share of touched boxes, ``changes`` queries `find_in_boxes` for them instead of finding all
     pairs again."""
@@ -309,6 +312,21 @@ class Structure(ABC):
             ids[row, : len(found[0])] = found[0]
             total += found[2]
         return ids, total
+
+    def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
+        """Search by several threads, each in slices of its share, if there are enough queries."""
+
+        def some(begin: int, end: int) -> list[Any]:
+            return [search(begin + first, begin + last) for first, last in growing(end - begin)]
+
+        return [found for part in self._in_shares(count, some) for found in part]
+
+    def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
+        """`_shared_out`, with one call for each share."""
+        if count < ENOUGH_QUERIES:
+            return [search(0, count)]
+        parts = threads.resolve(self.threads)
+        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
     # ---- about itself
 

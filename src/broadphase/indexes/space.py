@@ -135,16 +135,17 @@ class PlainSpace:
         searched = self.searched
         if searched.stale:
             searched.ready()
+        dim = self.reader.dim
         try:
             radius = float(radius)
-            box = around(center, radius, _ROUNDING[size])
+            box = around(center[:dim], radius, _ROUNDING[size]) + center[dim:]
         except OverflowError:
             return None
         result = searched.find_in_box(box, self.touching, rules)
         if result is None or result[1] < 0:
             return None
         ids, tests = result
-        found = keep_within(self.store.boxes, ids, center, radius, self.touching)
+        found = keep_within(self.store.boxes, ids, center[:dim], radius, self.touching)
         self.last = "query_radius", tests, found
         many = len(ids) > FEW and self.sort
         ids = ids[:found]
@@ -212,7 +213,7 @@ class PlainSpace:
     def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
         """The boxes within each radius: rows ``[query, id]``."""
         self.searched.ready()
-        rows, tests = find_rows(self.searched, around_many(centers, radii), True, rules)
+        rows, tests = find_rows(self.searched, around_many(centers, radii, self.reader.dim), True, rules)
 
         def keep(first: int, last: int) -> PairArray:
             end = first

@@ -44,7 +44,7 @@ def as_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
 
 def find_in_space(method: str, task: Task, space: Space) -> Found:
     """Run a method by name in a periodic world, in many environments, or both."""
-    search = partial(_search, method, space.env)
+    search = partial(search_in_envs, method, space.env)
     if space.period is None:
         return search(task, None)
     from broadphase.methods.periodic import find_periodic
@@ -52,7 +52,8 @@ def find_in_space(method: str, task: Task, space: Space) -> Found:
     return find_periodic(task, space.period, search)
 
 
-def _search(method: str, env: Envs | None, task: Task, rows: npt.NDArray[np.int32] | None) -> Found:
+def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[np.int32] | None) -> Found:
+    """The pairs of a task, whose boxes are these ``rows`` of ``env``, or all of them."""
     if len(task.boxes) < 2:
         return Found([], 0, 0)
     if env is None:

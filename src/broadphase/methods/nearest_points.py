@@ -42,7 +42,7 @@ _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences f
 _MOST_BITS = {2: 31, 3: 21}
 
 
-class _Curve(NamedTuple):
+class Curve(NamedTuple):
     """How coordinates are mapped to the curve."""
 
     low: Floats
@@ -60,7 +60,8 @@ def find_nearest_points(query: PointQuery, k: int, r: float, parts: int) -> tupl
         ids.fill(-1)
         distances.fill(np.inf)
         return ids, distances
-    curve, (kind, scale) = _curve_for(query), _kind_and_scale(query)
+    curve = curve_for(query.found, query.low, query.high, query.worlds)
+    kind, scale = _kind_and_scale(query)
     envs = query.envs if same else query.other_envs
     held = _along(query.found, envs, curve, kind, scale, parts)
     queries = held if same else _along(query.points, query.envs, curve, kind, scale, parts)
@@ -88,22 +89,21 @@ def find_nearest_points(query: PointQuery, k: int, r: float, parts: int) -> tupl
     return ids, distances
 
 
-def _curve_for(query: PointQuery) -> _Curve:
+def curve_for(found: Points, lowest: Any, highest: Any, worlds: int) -> Curve:
     """The finest steps that fit in the region of nearly all points; the others are at the ends."""
-    found = query.found
     dim = found.shape[1]
     sample = np.sort(found[:: max(len(found) // _SAMPLE, 1)].astype(np.float64), axis=0)
     aside = int(_TRIMMED * len(sample))
     low, high = sample[aside], sample[-1 - aside]
     with np.errstate(over="ignore"):
         margin = 0.25 * high - 0.25 * low
-        low, high = np.maximum(low - margin, query.low), np.minimum(high + margin, query.high)
+        low, high = np.maximum(low - margin, lowest), np.minimum(high + margin, highest)
         spread = 0.5 * high - 0.5 * low
-    width = min(_MOST_BITS[dim], (62 - max(query.worlds - 1, 0).bit_length()) // dim)
+    width = min(_MOST_BITS[dim], (62 - max(worlds - 1, 0).bit_length()) // dim)
     # Equally many steps on each axis, but none longer on a short axis: neighbours are near on all axes.
     longest = float(spread.max())
     per_unit = 2.0 ** (width - 1) / longest if longest > 1e-300 else 0.0
-    return _Curve(low, np.full(dim, per_unit), width)
+    return Curve(low, np.full(dim, per_unit), width)
 
 
 def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
@@ -122,7 +122,7 @@ def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
 
 
 def _along(
-    points: Points, envs: Numbers, curve: _Curve, kind: "np.dtype[Any]", scale: float, parts: int
+    points: Points, envs: Numbers, curve: Curve, kind: "np.dtype[Any]", scale: float, parts: int
 ) -> Sorted:
     n, dim = points.shape
     keys = np.empty(n, np.int64)

@@ -221,3 +221,10 @@ class SharedRows:
                 self._memory[end + at : end + at + piece] = self._memory[begin + at : begin + at + piece]
             end += count
         return self._memory[:end]
+
+
+def result_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """The same of any shape and any type of 4 or 8 bytes."""
+    kind, count = np.dtype(dtype), math.prod(shape)
+    words = pair_array((count * kind.itemsize + 7) // 8).reshape(-1)
+    return words.view(kind)[:count].reshape(shape)

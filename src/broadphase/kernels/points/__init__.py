@@ -13,5 +13,8 @@ cells no narrower than the distance, compares those in the cells around each poi
 For the nearest points (`broadphase.methods.nearest_points`): `nearest_points` sorts them along a Morton
 curve, computes bounding boxes of points that follow each other, and traverses these boxes.
 
+For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
+or in a large one those of the bounding boxes along the same curve that a query meets.
+
 Up to some hundred points neither pays: `few_points` compares all.
 """

@@ -94,6 +94,11 @@ def times(a, b):
     return a * b
 
 
+def over(a, b):
+    """The quotients, lane by lane."""
+    return a / b
+
+
 def plus(a, b):
     """The sums, lane by lane."""
     return a + b
@@ -117,6 +122,16 @@ def lesser(a, b):
 def greater(a, b):
     """The larger of each two floats; none is NaN."""
     return np.where(a > b, a, b)
+
+
+def chosen(mask, a, b):
+    """The lanes of ``a`` that are in the mask, and the others of ``b``."""
+    return np.where(mask, a, b)
+
+
+def smallest(a):
+    """The least of the lanes, which are float32, not negative and not NaN."""
+    return a.min()
 
 
 def put_floats(out, row, at, vector, mask):
@@ -160,7 +175,7 @@ if COMPILING:
 
         return operation
 
-    times, plus = _two("fmul"), _two("fadd")
+    times, over, plus = _two("fmul"), _two("fdiv"), _two("fadd")
     root, size = _one("sqrt"), _one("fabs")
 
     def _chosen(comparison):
@@ -174,6 +189,25 @@ if COMPILING:
         return operation
 
     lesser, greater = _chosen("<"), _chosen(">")
+
+    @intrinsic
+    def chosen(typingctx, mask, a, b):  # noqa: D103 - as above
+        def codegen(context, builder, signature, args):
+            return builder.select(*args)
+
+        return a(mask, a, b), codegen
+
+    @intrinsic
+    def smallest(typingctx, a):  # noqa: D103 - as above; as integers, which are in the same order
+        def codegen(context, builder, signature, args):
+            words = ir.VectorType(_I32, LANES)
+            function = builder.module.declare_intrinsic(
+                f"llvm.vector.reduce.umin.v{LANES}i32", (), ir.FunctionType(_I32, [words])
+            )
+            least = builder.call(function, [builder.bitcast(args[0], words)])
+            return builder.bitcast(least, ir.FloatType())
+
+        return types.float32(a), codegen
 
     @intrinsic
     def put_floats(  # noqa: D103 - what its namesake says

@@ -36,7 +36,7 @@ def structure(index: CellIndex) -> Cells | None:
     """The cells of the moving and the static bodies; None if there are too many to draw."""
     index._structure.ready()
     parts = []
-    for lists, ids in zip(index._structure._lists, index._structure._shared_out(index.ids), strict=True):
+    for lists, ids in zip(index._structure._lists, index._structure._split(index.ids), strict=True):
         if len(ids):
             parts.append(_cells_of(lists, index._store.boxes[ids], lists.levels[ids].astype(np.int64)))
     if not parts or sum(len(part.levels) for part in parts) > MOST_CELLS:
@@ -123,7 +123,7 @@ def trace_cells(index: CellIndex) -> Trace:
     index._structure.ready()
     store = index._store
     moving, static = index._structure._lists
-    moving_ids, static_ids = index._structure._shared_out(store.ids())
+    moving_ids, static_ids = index._structure._split(store.ids())
     compared = [np.empty((0, 2), np.int32)]
     if moving.boxes > 1:
         compared += [_in_places(moving, store.boxes), *_with_larger(moving, store.boxes, moving_ids)]

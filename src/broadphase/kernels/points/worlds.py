@@ -1,0 +1,579 @@
+"""Queries of many worlds: the boxes of a world, or of a part of a large one, compared `LANES` at a time.
+
+The boxes of a world follow each other in columns of float32, rounded outward, so a comparison of columns
+never misses what the exact test of `broadphase.kernels.boxes.queries` accepts; that decides all that remains.
+In a world of more than `FEW` boxes, which lie along a curve, `LANES` that follow each other have a bounding
+box; if these are more than `FEW` they have bounding boxes in turn.  A query begins with all boxes of the
+highest level: their *slots* are the range ``tops[world]`` of the columns.  ``names`` holds the id of each
+slot's box, ``~slot`` of the first of the `LANES` slots below it, or `NOTHING`, where the box is empty.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from broadphase.kernels.arrays.results import put_row
+from broadphase.kernels.boxes.queries import (
+    box_meets,
+    distance_to_box,
+    farthest,
+    keep_nearest,
+    passes,
+    ray_distance,
+    write_normal,
+)
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.memory import few, many, some_rows
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
+from broadphase.kernels.points.distance import (
+    chosen,
+    greater,
+    lesser,
+    over,
+    plus,
+    root,
+    size,
+    smallest,
+    times,
+)
+
+# With 32 to 64 boxes a world its nodes cost twice as much as all its boxes; from 128 to 256 rays would gain
+# from more, and box queries and the nearest from less.
+FEW = 128
+BLOCK = 32
+"""Rays that are prepared together."""
+AT_ONCE = 64
+NOTHING = np.int32(-(2**31))
+_LAST = np.float32(np.finfo(np.float32).max)
+
+
+class Worlds(NamedTuple):
+    """The boxes of all worlds, each with the ranges of its slots; the last world has none."""
+
+    columns: Any
+    """Lower edges, then upper; a row for each axis."""
+    names: Any
+    """One row."""
+    tops: Any
+
+
+@inline
+def _whole(count):
+    return (count + LANES - 1) // LANES * LANES
+
+
+@jit
+def place_worlds(counts, firsts):
+    """Where the slots of each world begin, by how many boxes it has, and where those of the last end."""
+    at = np.int64(0)
+    for w in range(counts.shape[0]):
+        firsts[w] = at
+        slots = _whole(counts[w])
+        at += slots
+        while slots > FEW:
+            slots = _whole(slots // LANES)
+            at += slots
+    firsts[counts.shape[0]] = at
+
+
+@jit
+def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slots):
+    """Write the worlds ``begin .. end - 1``, and the slot of each id; returns how wide the lowest nodes are.
+
+    The boxes of world ``w`` are ``ids[starts[w]:starts[w + 1]]``.
+    """
+    dim = boxes.shape[1] // 2
+    width = 0.0
+    for w in range(begin, end):
+        base = at = firsts[w]
+        for k in range(starts[w], starts[w + 1]):
+            i = ids[k]
+            _put_box(boxes, i, columns, at)
+            slots[i] = at
+            names[0, at] = i
+            at += 1
+        at = _fill_up(columns, names, base, at)
+        while at - base > FEW:
+            below, base = base, at
+            for node in range((base - below) // LANES):
+                first = below + node * LANES
+                for axis in range(dim):
+                    low, high = columns[axis, first], columns[dim + axis, first]
+                    for k in range(first + 1, first + LANES):
+                        low = min(low, columns[axis, k])
+                        high = max(high, columns[dim + axis, k])
+                    columns[axis, at], columns[dim + axis, at] = low, high
+                    if below == firsts[w] and np.float64(high) - np.float64(low) < np.inf:
+                        width += np.float64(high) - np.float64(low)
+                names[0, at] = ~first
+                at += 1
+            at = _fill_up(columns, names, base, at)
+        tops[w, 0], tops[w, 1] = base, at
+    return width
+
+
+@inline
+def _put_box(boxes, i, columns, at):
+    """Write box ``i`` into a slot, rounded outward."""
+    dim = boxes.shape[1] // 2
+    for axis in range(dim):
+        low, high = boxes[i, axis], boxes[i, dim + axis]
+        if boxes.itemsize == 4:
+            columns[axis, at], columns[dim + axis, at] = low, high
+        else:
+            columns[axis, at], columns[dim + axis, at] = _rounded_down(low), -_rounded_down(-high)
+
+
+@jit
+def follow(boxes, ids, slots, starts, firsts, columns):
+    """Write the boxes of some ids again, and make the bounding boxes around them large enough."""
+    dim = boxes.shape[1] // 2
+    for k in range(ids.shape[0]):
+        at = slots[ids[k]]
+        _put_box(boxes, ids[k], columns, at)
+        world = np.searchsorted(firsts, at, "right") - 1
+        while starts[world] == starts[world + 1]:  # it begins where the next does
+            world -= 1
+        base, size = firsts[world], _whole(starts[world + 1] - starts[world])
+        while size > FEW:
+            above = base + size + (at - base) // LANES
+            for axis in range(dim):
+                columns[axis, above] = min(columns[axis, above], columns[axis, at])
+                columns[dim + axis, above] = max(columns[dim + axis, above], columns[dim + axis, at])
+            base, at, size = base + size, above, _whole(size // LANES)
+
+
+@jit
+def place_queries(rows, envs, low, table, out):
+    """Copy queries, and write into the last column what the table says of their environments from ``low`` on.
+
+    Its last number stands for all environments beyond it.
+    """
+    columns, last = rows.shape[1], table.shape[0] - 1
+    for q in range(rows.shape[0]):
+        for column in range(columns):
+            out[q, column] = rows[q, column]
+        known = low <= envs[q] < low + last
+        out[q, columns] = table[envs[q] - low if known else last]
+
+
+@inline
+def _rounded_down(value):
+    """A float32 that is not above a number, without a branch."""
+    largest = np.float64(np.finfo(np.float32).max)
+    value = np.float64(value)
+    return np.float32(min(value - (min(abs(value), largest) * 2.0**-23 + 2.0**-149), largest))
+
+
+@inline
+def _fill_up(columns, names, base, at):
+    """Empty boxes up to a multiple of `LANES`."""
+    dim = columns.shape[0] // 2
+    while (at - base) % LANES != 0:
+        for axis in range(dim):
+            columns[axis, at], columns[dim + axis, at] = np.inf, -np.inf
+        names[0, at] = NOTHING
+        at += 1
+    return at
+
+
+_LESS, _MORE = 1.0 - 2.0**-21, 1.0 + 2.0**-21
+
+
+class _Axis(NamedTuple):
+    """A ray on one axis."""
+
+    begin: Any
+    step: Any
+    enters: Any
+    """The column of the edges through which it enters boxes."""
+    leaves: Any
+    before: Any
+    """As float32: its origin on the far side of where it is, and units of time for each of length, less than
+    they are; so it enters no later.  NaN says nothing about hits: `greater` and `lesser` pass over it."""
+    less: Any
+    beyond: Any
+    """The other way: it leaves no earlier."""
+    more: Any
+
+
+@inline
+def _prepare(rays, begin, end, exact, rough):
+    """Write rays as columns, with a unit direction as `set_ray` makes it, and what `_visit_ray` takes.
+
+    For all of a block at once, because divisions are several times as fast then.
+    """
+    dim = (rays.shape[1] - 2) // 2
+    for k in range(BLOCK):
+        q = min(begin + k, end - 1)
+        for column in range(2 * dim + 1):
+            exact[column, k] = rays[q, column]
+    for k in range(0, BLOCK, LANES):
+        x, y, z = load(exact, dim, k), load(exact, dim + 1, k), load(exact, 2 * dim - 1, k)
+        largest = greater(greater(size(x), size(y)), size(z))
+        x, y, z = over(x, largest), over(y, largest), over(z, largest)
+        total = plus(times(x, x), times(y, y))
+        if dim == 3:
+            total = plus(total, times(z, z))
+        length = root(total)
+        store(exact, dim, k, over(x, length))
+        store(exact, dim + 1, k, over(y, length))
+        store(exact, 2 * dim - 1, k, over(z, length))
+    for axis in range(dim):
+        for k in range(BLOCK):
+            at, step = exact[axis, k], exact[dim + axis, k]
+            above, below = -_rounded_down(-at), _rounded_down(at)
+            rate = 1.0 / step if step != 0.0 else np.inf
+            rate = np.nan if 2.0**100 < abs(rate) < np.inf else rate
+            rough[4 * axis, k] = below if step < 0.0 else above
+            rough[4 * axis + 1, k] = rate * _LESS
+            rough[4 * axis + 2, k] = above if step < 0.0 else below
+            rough[4 * axis + 3, k] = rate * _MORE
+
+
+@always_inline
+def _axis(exact, rough, axis, k):
+    dim = exact.shape[0] // 2
+    step = exact[dim + axis, k]
+    turned = dim if step < 0.0 else 0
+    return _Axis(
+        exact[axis, k], step, axis + turned, axis + dim - turned,
+        rough[4 * axis, k], rough[4 * axis + 1, k], rough[4 * axis + 2, k], rough[4 * axis + 3, k],
+    )  # fmt: skip
+
+
+@always_inline
+def _line(exact, rough, k):
+    """The three axes of a prepared ray, and its length as a float32 that is not below it."""
+    dim = exact.shape[0] // 2
+    limit = -_rounded_down(-exact[2 * dim, k])
+    return _axis(exact, rough, 0, k), _axis(exact, rough, 1, k), _axis(exact, rough, dim - 1, k), limit
+
+
+@always_inline
+def _visit_ray(columns, begin, end, line, keys, base):
+    """Write the keys of slots: a time not above that of the exact test, inf where the ray misses.
+
+    Returns the least.
+    """
+    x, y, z, limit = line
+    least = splat(np.float32(np.inf))
+    for at in range(begin, end, LANES):
+        zero, inf = splat(np.float32(0)), splat(np.float32(np.inf))
+        near = greater(times(load(columns, x.enters, at) - splat(x.before), splat(x.less)), zero)
+        far = lesser(times(load(columns, x.leaves, at) - splat(x.beyond), splat(x.more)), splat(limit))
+        near = greater(times(load(columns, y.enters, at) - splat(y.before), splat(y.less)), near)
+        far = lesser(times(load(columns, y.leaves, at) - splat(y.beyond), splat(y.more)), far)
+        if columns.shape[0] == 6:
+            near = greater(times(load(columns, z.enters, at) - splat(z.before), splat(z.less)), near)
+            far = lesser(times(load(columns, z.leaves, at) - splat(z.beyond), splat(z.more)), far)
+        near = chosen(near <= far, lesser(near, splat(_LAST)), inf)
+        store(keys, 0, base + at - begin, near)
+        least = lesser(near, least)
+    return smallest(least)
+
+
+@inline
+def _first_not_above(keys, at, bound):
+    """Where the first key is that is at most the bound; there is one.
+
+    `AT_ONCE` at a time, so that small worlds need no branch.
+    """
+    found = 0
+    while True:
+        for k in range(0, AT_ONCE, LANES):
+            found |= bits(load(keys, 0, at + k) <= bound) << k
+        if found != 0:
+            return at + lowest_lane(found)
+        at += AT_ONCE
+
+
+@inline
+def _least(keys, begin, held):
+    least = splat(np.float32(np.inf))
+    for at in range(begin, begin + held, LANES):
+        least = lesser(load(keys, 0, at), least)
+    return smallest(least)
+
+
+@inline
+def _count_not_above(keys, begin, held, bound):
+    """How many keys are at most the bound."""
+    count = np.int64(0)
+    for at in range(begin, begin + held, LANES):
+        count += count_lanes(bits(load(keys, 0, at) <= splat(bound)))
+    return count
+
+
+@jit
+def first_hits(
+    worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
+    ids, distances, normals,
+):  # fmt: skip
+    """The first hits of the rays ``begin .. end - 1``; returns the tests."""
+    dim = boxes.shape[1] // 2
+    columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
+    ray = few(2 * dim + 1, np.float64)
+    exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
+    leasts = many(BLOCK, np.float32)
+    tests = np.int64(0)
+    for block in range(begin, end, BLOCK):
+        _prepare(rays, block, end, exact, rough)
+        # All keys of a block first: whether there is a hit is known late, and is a branch guessed wrong.
+        for q in range(block, min(block + BLOCK, end)):
+            k = q - block
+            world = np.int64(rays[q, 2 * dim + 1])
+            line = _line(exact, rough, k)
+            leasts[k] = _visit_ray(columns, tops[world, 0], tops[world, 1], line, keys, k * FEW)
+        for q in range(block, min(block + BLOCK, end)):
+            k = q - block
+            world = np.int64(rays[q, 2 * dim + 1])
+            first, key, base = tops[world, 0], leasts[k], np.int64(k * FEW)
+            top = held = tops[world, 1] - first
+            tests += top
+            own = ignored[q] if ignored.shape[0] > 0 else -1
+            x, y, z, _ = _line(exact, rough, k)
+            furthest = exact[2 * dim, k]
+            plain = touching and x.step != 0.0 and y.step != 0.0 and z.step != 0.0
+            if not plain:
+                for column in range(2 * dim + 1):
+                    ray[column] = exact[column, k]
+            hit, nearest = np.int64(-1), np.inf
+            hit_x = hit_y = hit_z = np.inf
+            while key <= _LAST and nearest >= key:
+                slot = _first_not_above(keys, base, splat(key)) - base
+                name = np.int64(
+                    worlds.names[0, first + slot if slot < top else firsts[slot // LANES] + slot % LANES]
+                )
+                if name < 0:
+                    if held == top and base < BLOCK * FEW:  # there is room for more keys behind all others
+                        for at in range(0, held, LANES):
+                            store(keys, 0, BLOCK * FEW + at, load(keys, 0, base + at))
+                        base = np.int64(BLOCK * FEW)
+                    keys[0, base + slot] = np.inf
+                    limit = -_rounded_down(-min(furthest, nearest))
+                    if name != NOTHING:
+                        line = (x, y, z, limit)
+                        if _visit_ray(columns, ~name, ~name + LANES, line, keys, base + held) <= _LAST:
+                            firsts[held // LANES] = ~name
+                            held += LANES
+                        tests += LANES
+                elif name != own and passes(categories, masks, name, category, mask):
+                    if plain:  # as `ray_distance`, without its branches
+                        in_x, out_x = _between(boxes, name, x)
+                        in_y, out_y = _between(boxes, name, y)
+                        in_z, out_z = _between(boxes, name, z)
+                        near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
+                        misses = (near > far) | (near > furthest) | (far < 0.0) | (near == np.inf)
+                        distance = -1.0 if misses else max(near, 0.0)
+                    else:
+                        in_x = in_y = in_z = 0.0
+                        distance = ray_distance(boxes, name, ray, touching)
+                    if distance >= 0.0 and (distance < nearest or (distance == nearest and name < hit)):
+                        hit, nearest = name, distance
+                        hit_x, hit_y, hit_z = in_x, in_y, in_z
+                # A number written into what is loaded next costs 5 ns: mostly nothing else is as near.
+                if name >= 0:
+                    if _count_not_above(keys, base, held, -_rounded_down(-nearest)) == 1:
+                        break
+                    keys[0, base + slot] = np.inf
+                key = _least(keys, base, held)
+            ids[q], distances[q] = hit, nearest
+            if plain or hit < 0:
+                at_x, at_y, at_z = hit_x == nearest, hit_y == nearest, hit_z == nearest
+                if hit < 0:
+                    at_x = at_y = at_z = False
+                normals[q, 0] = -math.copysign(1.0, x.step) if at_x else 0.0
+                normals[q, 1] = -math.copysign(1.0, y.step) if at_y and not at_x else 0.0
+                if dim == 3:
+                    normals[q, 2] = -math.copysign(1.0, z.step) if at_z and not (at_x or at_y) else 0.0
+            else:
+                write_normal(boxes, hit, ray, nearest, normals[q])
+    return tests
+
+
+@inline
+def _between(boxes, i, axis):
+    """The times between which a ray that moves on an axis is in a box."""
+    return (boxes[i, axis.enters] - axis.begin) / axis.step, (boxes[i, axis.leaves] - axis.begin) / axis.step
+
+
+@jit
+def search_boxes(
+    worlds, boxes, categories, masks, queries, first, last, touching, category, mask, scratch, rows
+):
+    """Rows ``[query, id]`` of what overlaps the boxes ``first .. last - 1``, until ``rows`` is full.
+
+    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
+    """
+    how = (touching, category, mask)
+    return _search(worlds, boxes, categories, masks, queries, first, last, False, how, scratch, rows)
+
+
+@jit
+def search_rays(worlds, boxes, categories, masks, rays, first, last, touching, category, mask, scratch, rows):
+    """The same of what the rays hit."""
+    how = (touching, category, mask)
+    return _search(worlds, boxes, categories, masks, rays, first, last, True, how, scratch, rows)
+
+
+@always_inline
+def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how, scratch, rows):
+    dim = boxes.shape[1] // 2
+    columns, names, tops = worlds
+    (keys, pending), (touching, category, mask) = scratch, how
+    query, limits = few(2 * dim + 1, np.float64), few(2 * dim, np.float32)
+    exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
+    known = boxes.itemsize == 4 and category < 0 and mask < 0 and not by_ray
+    found = tests = np.int64(0)
+    for q in range(first, last):
+        k = (q - first) % BLOCK
+        if by_ray:
+            if k == 0:
+                _prepare(queries, q, last, exact, rough)
+            for column in range(2 * dim + 1):
+                query[column] = exact[column, k]
+        else:
+            for axis in range(dim):
+                query[axis], query[dim + axis] = queries[q, axis], queries[q, dim + axis]
+                limits[axis] = -farthest(-query[axis], touching, np.float32)
+                limits[dim + axis] = farthest(query[dim + axis], touching, np.float32)
+        before, world, left = found, np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
+        at, end = tops[world, 0], tops[world, 1]
+        tests += end - at
+        while at < end:
+            if by_ray:
+                _visit_ray(columns, at, at + LANES, _line(exact, rough, k), keys, 0)
+                lanes = bits(load(keys, 0, 0) <= splat(_LAST))
+            else:
+                lanes = bits(_overlap(columns, at, limits))
+            while lanes != 0:
+                name = np.int64(names[0, at + lowest_lane(lanes)])
+                lanes &= lanes - 1
+                if name == NOTHING:
+                    continue
+                if name < 0:
+                    pending[left] = ~name
+                    left += 1
+                elif known or (
+                    (
+                        ray_distance(boxes, name, query, touching) >= 0.0
+                        if by_ray
+                        else box_meets(boxes, name, query, touching)
+                    )
+                    and passes(categories, masks, name, category, mask)
+                ):
+                    if found < rows.shape[0]:
+                        put_row(rows, found, q, name)
+                    found += 1
+            at += LANES
+            if at == end and left > 0:
+                left -= 1
+                at = pending[left]
+                end = at + LANES
+                tests += LANES
+        if found > rows.shape[0]:
+            return q, before, tests
+    return last, found, tests
+
+
+@inline
+def _overlap(columns, at, limits):
+    """Which slots a box may overlap."""
+    dim = columns.shape[0] // 2
+    meets = (load(columns, 0, at) <= splat(limits[dim])) & (splat(limits[0]) <= load(columns, dim, at))
+    meets = meets & (load(columns, 1, at) <= splat(limits[dim + 1]))
+    meets = meets & (splat(limits[1]) <= load(columns, dim + 1, at))
+    if dim == 3:
+        meets = meets & (load(columns, 2, at) <= splat(limits[5]))
+        meets = meets & (splat(limits[2]) <= load(columns, 5, at))
+    return meets
+
+
+@always_inline
+def _squares(columns, at, point):
+    """Squares of distances that are not above those of the boxes in the slots."""
+    dim = columns.shape[0] // 2
+    zero = splat(np.float32(0))
+    x = greater(load(columns, 0, at) - splat(point[0]), splat(point[1]) - load(columns, dim, at))
+    y = greater(load(columns, 1, at) - splat(point[2]), splat(point[3]) - load(columns, dim + 1, at))
+    x, y = greater(x, zero), greater(y, zero)
+    square = plus(times(x, x), times(y, y))
+    if dim == 3:
+        z = greater(load(columns, 2, at) - splat(point[4]), splat(point[5]) - load(columns, 5, at))
+        z = greater(z, zero)
+        square = plus(square, times(z, z))
+    # Squares below the least float32 are rounded up too.
+    square = greater(times(square, splat(np.float32(1.0 - 2.0**-20))) - splat(np.float32(2.0**-140)), zero)
+    return lesser(square, splat(_LAST))
+
+
+_SOUGHT = 8  # so many lanes are looked for one by one
+
+
+@jit
+def search_nearest(
+    worlds, boxes, categories, masks, points, first, last, category, mask, scratch, distances, ids
+):
+    """The nearest ids of the points ``first .. last - 1`` in any order, filled up with -1.
+
+    Returns the tests.
+    """
+    dim = boxes.shape[1] // 2
+    columns, names, tops = worlds
+    keys, firsts = scratch
+    around = few(6, np.float32)
+    tests = np.int64(0)
+    for q in range(first, last):
+        for axis in range(dim):
+            around[2 * axis] = -_rounded_down(-points[q, axis])
+            around[2 * axis + 1] = _rounded_down(points[q, axis])
+        point = (around[0], around[1], around[2], around[3], around[4], around[5])
+        place, own = points[q], ids[q]
+        world = np.int64(points[q, dim])
+        at, end = tops[world, 0], tops[world, 1]
+        kept, held, bound = 0, np.int64(0), _LAST
+        while at < end:
+            tests += LANES
+            squares = _squares(columns, at, point)
+            if names[0, at] < 0:
+                store(keys, 0, held, squares)
+                firsts[held // LANES] = at
+                held += LANES
+            else:
+                # The boxes that are probably nearest, then all others that may be.
+                limit, left = bound, squares
+                if kept < len(own) <= _SOUGHT:
+                    for _ in range(len(own)):
+                        limit = smallest(left)
+                        left = chosen(left <= splat(limit), splat(_LAST), left)
+                lanes = bits(squares <= splat(limit))
+                done = np.int64(0)
+                while lanes != 0:
+                    done |= lanes
+                    while lanes != 0:
+                        name = np.int64(names[0, at + lowest_lane(lanes)])
+                        lanes &= lanes - 1
+                        if name != NOTHING and passes(categories, masks, name, category, mask):
+                            kept = keep_nearest(
+                                distances, own, kept, distance_to_box(boxes, name, place), name
+                            )
+                    if kept == len(own):
+                        bound = -_rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
+                        bound = min(bound, _LAST)
+                    lanes = bits(squares <= splat(bound)) & ~done
+            at += LANES
+            if at == end and held > 0:
+                least = _least(keys, 0, held)
+                while at == end and least <= bound:
+                    slot = _first_not_above(keys, 0, splat(least))
+                    keys[0, slot] = np.inf
+                    name = np.int64(names[0, firsts[slot // LANES] + slot % LANES])
+                    if name != NOTHING:
+                        at, end = ~name, ~name + LANES
+                    else:
+                        least = _least(keys, 0, held)
+        for k in range(kept, len(own)):
+            own[k] = -1
+    return tests
