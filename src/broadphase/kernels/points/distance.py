@@ -114,16 +114,6 @@ def size(a):
     return np.abs(a)
 
 
-def lesser(a, b):
-    """The smaller of each two floats; none is NaN."""
-    return np.where(a < b, a, b)
-
-
-def greater(a, b):
-    """The larger of each two floats; none is NaN."""
-    return np.where(a > b, a, b)
-
-
 def chosen(mask, a, b):
     """The lanes of ``a`` that are in the mask, and the others of ``b``."""
     return np.where(mask, a, b)
@@ -177,18 +167,6 @@ if COMPILING:
 
     times, over, plus = _two("fmul"), _two("fdiv"), _two("fadd")
     root, size = _one("sqrt"), _one("fabs")
-
-    def _chosen(comparison):
-        @intrinsic
-        def operation(typingctx, a, b):
-            def codegen(context, builder, signature, args):
-                return builder.select(builder.fcmp_ordered(comparison, *args), *args)
-
-            return a(a, b), codegen
-
-        return operation
-
-    lesser, greater = _chosen("<"), _chosen(">")
 
     @intrinsic
     def chosen(typingctx, mask, a, b):  # noqa: D103 - as above

@@ -7,16 +7,8 @@ import numpy as np
 from broadphase.kernels.arrays.results import rank
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
-from broadphase.kernels.machine.simd import (
-    LANES,
-    bits,
-    count_lanes,
-    load,
-    lowest_lane,
-    splat,
-    store,
-)
-from broadphase.kernels.points.distance import distance, lesser, plus, put_hits, root, size, times
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
+from broadphase.kernels.points.distance import distance, plus, put_hits, root, size, times
 
 # -----------------------------------------------------------------------------------------------------------
 # Points into cells for one call: which cell, and a counting sort.
@@ -365,7 +357,7 @@ def _compare(columns, own, first, last, query, bound, dim, ids, squares, found):
 def _apart(columns, axis, at, point, around, factor):
     """How far the points are from this one on an axis, the shorter way around, scaled."""
     gap = size(load(columns, axis, at) - point)
-    return times(lesser(gap, around - gap), factor)
+    return times(smaller(gap, around - gap), factor)
 
 
 @inline

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit, unsigned
-from broadphase.kernels.machine.simd import (
-    LANES,
-    bits,
-    load,
-    lowest_lane,
-    splat,
-)
-from broadphase.kernels.points.distance import distance, greater, lesser, plus, put_hits, size, times
+from broadphase.kernels.machine.simd import LANES, bits, larger, load, lowest_lane, smaller, splat
+from broadphase.kernels.points.distance import distance, plus, put_hits, size, times
 from broadphase.kernels.points.nearest_boxes import _keep_nearest
 
 
@@ -136,11 +130,11 @@ def _box_offsets(boxes, axis, high, at, point, around):
     """The distance of boxes on one axis, the shorter gap around a period."""
     to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
     zero = point - point
-    inner = greater(greater(to_low, to_high), zero)
+    inner = larger(larger(to_low, to_high), zero)
     if not around < np.inf:
         return inner
-    furthest = greater(load(boxes, high, at) - point, point - load(boxes, axis, at))
-    return lesser(inner, splat(around) - furthest)
+    furthest = larger(load(boxes, high, at) - point, point - load(boxes, axis, at))
+    return smaller(inner, splat(around) - furthest)
 
 
 @inline
@@ -175,7 +169,7 @@ def _offsets(columns, axis, at, point, around):
     if not around < np.inf:
         return gap
     gap = size(gap)
-    return lesser(gap, splat(around) - gap)
+    return smaller(gap, splat(around) - gap)
 
 
 @inline

@@ -25,18 +25,18 @@ from broadphase.kernels.boxes.queries import (
 )
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few, many, some_rows
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
-from broadphase.kernels.points.distance import (
-    chosen,
-    greater,
-    lesser,
-    over,
-    plus,
-    root,
-    size,
-    smallest,
-    times,
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    larger,
+    load,
+    lowest_lane,
+    smaller,
+    splat,
+    store,
 )
+from broadphase.kernels.points.distance import chosen, over, plus, root, size, smallest, times
 
 # With 32 to 64 boxes a world its nodes cost twice as much as all its boxes; from 128 to 256 rays would gain
 # from more, and box queries and the nearest from less.
@@ -191,7 +191,7 @@ class _Axis(NamedTuple):
     leaves: Any
     before: Any
     """As float32: its origin on the far side of where it is, and units of time for each of length, less than
-    they are; so it enters no later.  NaN says nothing about hits: `greater` and `lesser` pass over it."""
+    they are; so it enters no later.  NaN says nothing about hits: `larger` and `smaller` pass over it."""
     less: Any
     beyond: Any
     """The other way: it leaves no earlier."""
@@ -211,7 +211,7 @@ def _prepare(rays, begin, end, exact, rough):
             exact[column, k] = rays[q, column]
     for k in range(0, BLOCK, LANES):
         x, y, z = load(exact, dim, k), load(exact, dim + 1, k), load(exact, 2 * dim - 1, k)
-        largest = greater(greater(size(x), size(y)), size(z))
+        largest = larger(larger(size(x), size(y)), size(z))
         x, y, z = over(x, largest), over(y, largest), over(z, largest)
         total = plus(times(x, x), times(y, y))
         if dim == 3:
@@ -261,16 +261,16 @@ def _visit_ray(columns, begin, end, line, keys, base):
     least = splat(np.float32(np.inf))
     for at in range(begin, end, LANES):
         zero, inf = splat(np.float32(0)), splat(np.float32(np.inf))
-        near = greater(times(load(columns, x.enters, at) - splat(x.before), splat(x.less)), zero)
-        far = lesser(times(load(columns, x.leaves, at) - splat(x.beyond), splat(x.more)), splat(limit))
-        near = greater(times(load(columns, y.enters, at) - splat(y.before), splat(y.less)), near)
-        far = lesser(times(load(columns, y.leaves, at) - splat(y.beyond), splat(y.more)), far)
+        near = larger(times(load(columns, x.enters, at) - splat(x.before), splat(x.less)), zero)
+        far = smaller(times(load(columns, x.leaves, at) - splat(x.beyond), splat(x.more)), splat(limit))
+        near = larger(times(load(columns, y.enters, at) - splat(y.before), splat(y.less)), near)
+        far = smaller(times(load(columns, y.leaves, at) - splat(y.beyond), splat(y.more)), far)
         if columns.shape[0] == 6:
-            near = greater(times(load(columns, z.enters, at) - splat(z.before), splat(z.less)), near)
-            far = lesser(times(load(columns, z.leaves, at) - splat(z.beyond), splat(z.more)), far)
-        near = chosen(near <= far, lesser(near, splat(_LAST)), inf)
+            near = larger(times(load(columns, z.enters, at) - splat(z.before), splat(z.less)), near)
+            far = smaller(times(load(columns, z.leaves, at) - splat(z.beyond), splat(z.more)), far)
+        near = chosen(near <= far, smaller(near, splat(_LAST)), inf)
         store(keys, 0, base + at - begin, near)
-        least = lesser(near, least)
+        least = smaller(near, least)
     return smallest(least)
 
 
@@ -293,7 +293,7 @@ def _first_not_above(keys, at, bound):
 def _least(keys, begin, held):
     least = splat(np.float32(np.inf))
     for at in range(begin, begin + held, LANES):
-        least = lesser(load(keys, 0, at), least)
+        least = smaller(load(keys, 0, at), least)
     return smallest(least)
 
 
@@ -496,17 +496,17 @@ def _squares(columns, at, point):
     """Squares of distances that are not above those of the boxes in the slots."""
     dim = columns.shape[0] // 2
     zero = splat(np.float32(0))
-    x = greater(load(columns, 0, at) - splat(point[0]), splat(point[1]) - load(columns, dim, at))
-    y = greater(load(columns, 1, at) - splat(point[2]), splat(point[3]) - load(columns, dim + 1, at))
-    x, y = greater(x, zero), greater(y, zero)
+    x = larger(load(columns, 0, at) - splat(point[0]), splat(point[1]) - load(columns, dim, at))
+    y = larger(load(columns, 1, at) - splat(point[2]), splat(point[3]) - load(columns, dim + 1, at))
+    x, y = larger(x, zero), larger(y, zero)
     square = plus(times(x, x), times(y, y))
     if dim == 3:
-        z = greater(load(columns, 2, at) - splat(point[4]), splat(point[5]) - load(columns, 5, at))
-        z = greater(z, zero)
+        z = larger(load(columns, 2, at) - splat(point[4]), splat(point[5]) - load(columns, 5, at))
+        z = larger(z, zero)
         square = plus(square, times(z, z))
     # Squares below the least float32 are rounded up too.
-    square = greater(times(square, splat(np.float32(1.0 - 2.0**-20))) - splat(np.float32(2.0**-140)), zero)
-    return lesser(square, splat(_LAST))
+    square = larger(times(square, splat(np.float32(1.0 - 2.0**-20))) - splat(np.float32(2.0**-140)), zero)
+    return smaller(square, splat(_LAST))
 
 
 _SOUGHT = 8  # so many lanes are looked for one by one
