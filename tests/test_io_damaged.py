@@ -157,6 +157,7 @@ def test_a_damaged_column_does_not_end_the_process(read):
     """In a process of its own: reading the sizes of its columns made pyarrow end the process."""
     path = Path(__file__).with_name("data") / "damaged_column.parquet"
     code = f"""import sys
+from broadphase.errors import FileError
 {read}
 try:
     read(sys.argv[1])

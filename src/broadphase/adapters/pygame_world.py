@@ -1,7 +1,7 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -651,8 +651,8 @@ def _on_screen(boxes: Any, camera: Point) -> BoxArray:
     return np.clip(_read(boxes) - np.array([*camera, *camera], np.float64), -_FAR, _FAR)
 
 
-@cache
 def _font(size: int) -> Any:
+    """Made for each picture: one from before `pygame.quit` cannot be drawn with."""
     if not _pygame.font.get_init():
         _pygame.font.init()
     return _pygame.font.Font(None, size)

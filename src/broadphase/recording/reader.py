@@ -220,7 +220,7 @@ class Recording:
         ...             events = world.update()
         ...             world.remove_many(bodies)
         ...     print(bp.Recording(f"{folder}/game.bprec").explain(3))
-        frame 3: 20 bodies, 190 overlaps (median 0), 190 tests (median 0); 20 bodies lie around (4.5, 4.5)
+        frame 3: 20 bodies, 190 overlaps (median 0), 190 tests (median 0)
         """
         frame = self[number]
         chosen = sorted({round(k * (len(self) - 1) / 32) for k in range(33)})

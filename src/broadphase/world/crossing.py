@@ -68,7 +68,7 @@ def legs_of(starts: Floats, ends: Floats, movers: Integers, bends: Floats, times
     Examples
     --------
     >>> one, none = np.array([[0.0, 0.0]]), np.empty((0, 2))
-    >>> legs_of(one, one + 4, np.array([], int), none, none[:, 0]).ways.tolist()
+    >>> legs_of(one, one + 4, np.array([], int), none, none[:, 0]).segments.tolist()
     [[0.0, 0.0, 4.0, 4.0]]
     >>> legs_of(one, one + 4, np.array([0]), one + 3, np.array([0.5])).times.tolist()
     [[0.0, 0.5], [0.5, 1.0]]
