@@ -559,6 +559,54 @@ def _from_shapes(array: Array, name: str, wanted: Wanted) -> Array:
     return points
 
 
+def as_geometries(values: Any, name: str) -> Array:
+    """Geometries of shapely as a new array of objects, one a row; missing ones are None.
+
+    Raises
+    ------
+    TypeError
+        These are no geometries of shapely, such as boxes; the first object that is none is named.
+    ValueError
+        There is more than one axis.
+    """
+    array = values if type(values) is np.ndarray else as_array(values, name, BOXES)
+    if array.dtype != object and array.size:
+        raise TypeError(
+            f"predicate= needs geometries of shapely or geopandas; {name} holds {array.dtype}; "
+            "leave predicate out for boxes"
+        )
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be a row of geometries; got shape {array.shape}")
+    shapes = array.astype(object)
+    shapely: Any = sys.modules.get("shapely")  # it is imported if the shapes are its own
+    if shapely is None or not np.all(shapely.is_valid_input(shapes)):
+        is_shape = getattr(shapely, "is_valid_input", lambda shape: shape is None)
+        for row, shape in enumerate(shapes):
+            if not is_shape(shape):
+                raise TypeError(f"{name}[{row}] = {shape!r} is no geometry of shapely; leave it out")
+    return shapes
+
+
+def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
+    """Rows of a and b as labels of their indexes: a Series of those of b, whose own index is that of a.
+
+    Raises
+    ------
+    TypeError
+        Neither has an index of pandas.
+    """
+    pandas: Any = sys.modules.get("pandas")  # it is imported if there is one
+    own, others = (
+        side.index if pandas is not None and isinstance(getattr(side, "index", None), pandas.Index) else None
+        for side in (a, b)
+    )
+    if own is None and others is None:
+        raise TypeError("labels=True needs tables of pandas or geopandas; neither a nor b has an index")
+    left = rows[:, 0] if own is None else own.take(rows[:, 0])
+    right = rows[:, 1] if others is None else others.to_flat_index().take(rows[:, 1])
+    return pandas.Series(right, index=left, name="index_right")
+
+
 def _bounds(array: Array, name: str) -> Array:
     shapely: Any = sys.modules.get("shapely")  # it is imported if the shapes are its own
     try:

@@ -1,13 +1,14 @@
 """Arrays in, arrays out: `pairs`, `join`, `count_pairs` and `explain`."""
 
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 
 from broadphase import methods
+from broadphase.api.geometries import Predicate, as_geometry_join
 from broadphase.boxes import BoxArray, as_boxes, as_filter, join_filter, settled
 from broadphase.errors import PairLimitExceeded
-from broadphase.foreign import BOXES, check_same_crs
+from broadphase.foreign import BOXES, check_same_crs, labelled
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
@@ -18,6 +19,9 @@ from broadphase.runtime.memory import PairArray, borrowed_scratch
 from broadphase.runtime.slices import joined, ranges
 from broadphase.runtime.threads import resolve
 from broadphase.space import as_period, settled_period
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped]
 
 Method = Literal[methods.Name, "auto"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -126,6 +130,38 @@ def pairs(
     return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
 
 
+@overload
+def join(
+    a: Any,
+    b: Any,
+    *,
+    method: Method = ...,
+    touching: bool = ...,
+    sort: bool = ...,
+    period: Any = ...,
+    env: tuple[Any, Any] | None = ...,
+    threads: int | None = ...,
+    max_pairs: int | None = ...,
+    predicate: Predicate | None = ...,
+    distance: Any = ...,
+    labels: Literal[False] = ...,
+) -> PairArray: ...
+@overload
+def join(
+    a: Any,
+    b: Any,
+    *,
+    method: Method = ...,
+    touching: bool = ...,
+    sort: bool = ...,
+    period: Any = ...,
+    env: tuple[Any, Any] | None = ...,
+    threads: int | None = ...,
+    max_pairs: int | None = ...,
+    predicate: Predicate | None = ...,
+    distance: Any = ...,
+    labels: Literal[True],
+) -> "pandas.Series": ...
 def join(
     a: Any,
     b: Any,
@@ -137,7 +173,10 @@ def join(
     env: tuple[Any, Any] | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
-) -> PairArray:
+    predicate: Predicate | None = None,
+    distance: Any = None,
+    labels: bool = False,
+) -> "PairArray | pandas.Series":
     """Find every row of ``b`` that each row of ``a`` overlaps.
 
     Parameters
@@ -146,18 +185,39 @@ def join(
         Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
     method, touching, sort, period, threads, max_pairs
         As for `pairs`.
-    The environments of the rows of ``a`` and of ``b``; a single number applies to all rows of a side.
+    env : tuple of array_like, optional
         The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
+    predicate : str, optional
+        For geometries of shapely (GeoDataFrame, GeoSeries, arrays and lists): what must hold for them, and
+        not only for their bounds.  ``"intersects"``, ``"within"`` (a lies in b), ``"contains"`` (b lies in
+        a), ``"dwithin"`` (at most ``distance`` apart), or ``"covers"``, ``"covered_by"``,
+        ``"contains_properly"``, ``"crosses"``, ``"overlaps"``, ``"touches"``: the functions of shapely with
+        these names.  Missing and empty geometries are in no pair.  ``period``, ``env`` and
+        ``touching=False`` are for boxes alone.
+    distance : float or array_like, optional
+        For ``predicate="dwithin"``: the largest distance, one for all or one for each row of ``a``.
+    labels : bool
+        Return labels of the tables' indexes instead of row numbers.
 
     Returns
     -------
     numpy.ndarray
-        ``(m, 2)`` int32, rows ``[row of a, row of b]``.
+        ``(m, 2)`` int32, rows ``[row of a, row of b]``.  With ``labels=True`` a `pandas.Series` named
+        ``index_right`` instead: it holds labels of ``b``, and labels of ``a`` are its index, as in the table
+        that ``a.sjoin(b)`` returns.  Rows of an argument without an index are numbered.
 
     Raises
     ------
     TypeError, ValueError, PairLimitExceeded
         As for `pairs`; also when the dimensions differ, or the coordinate systems (``.crs``) of two tables.
+        With ``predicate`` also for what is no geometry, an unknown predicate, and a distance that is missing,
+        NaN or negative; ``labels=True`` without any index.
+
+    Notes
+    -----
+    With ``predicate``, the method finds the pairs whose bounds overlap, and shapely decides on them, on all
+    threads, with one of the two prepared.  A single test of two geometries cannot be interrupted.  Invalid
+    geometries are decided as GEOS does, which may depend on which of the two is prepared.
 
     Examples
     --------
@@ -169,34 +229,45 @@ def join(
            [1, 1]], dtype=int32)
     >>> bp.join(shots, ships, env=([0, 0], [0, 0, 1]))
     array([[1, 1]], dtype=int32)
+
+    Geometries of shapely, and labels:
+
+    >>> import geopandas, shapely
+    >>> trees = geopandas.GeoSeries(shapely.points([[1, 1], [4, 4], [6, 6]]), index=["oak", "ash", "elm"])
+    >>> parks = geopandas.GeoSeries({"north": shapely.Point(5, 5).buffer(2)})
+    >>> bp.join(trees, parks, predicate="within")
+    array([[1, 0],
+           [2, 0]], dtype=int32)
+    >>> bp.join(trees, parks, predicate="dwithin", distance=4, labels=True)
+    oak    north
+    ash    north
+    elm    north
+    Name: index_right, dtype: str
     """
     check_same_crs(a, "a", b, "b")
     threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
-    a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
-    if isinstance(env, (tuple, list)) and len(env) == 2:
-        env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
-    first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
-    if period is not None or env is not None:
-        return _joined_in_space(first, second, method, touching, sort, threads, max_pairs, (period, env))
-    with borrowed_scratch() as scratch:
-        near = None
-        if method in ("auto", "strips") and first.dtype == second.dtype:
-            few, many = (first, second) if len(first) < len(second) else (second, first)
-            near = boxes_near(few, many, resolve(threads), scratch)
-        if near is None:
-            both, rows_of_a = _both(first, second), len(first)
-        elif few is first:
-            both, rows_of_a = near.both, len(first)
+    tables = a, b
+    if predicate is not None:
+        if period is not None or env is not None or not touching:
+            raise ValueError("period=, env= and touching=False are for boxes; leave them out with predicate=")
+        question = as_geometry_join(a, b, predicate, distance)
+        candidates = _join_boxes(
+            question.first.boxes, question.second.boxes, method, True, True, threads, None
+        )
+        result = question.decide(candidates, sort, threads, pair_limit(max_pairs))
+    else:
+        if distance is not None:
+            raise ValueError('distance= is for predicate="dwithin"')
+        a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
+        if isinstance(env, (tuple, list)) and len(env) == 2:
+            env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
+        first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
+        if period is None and env is None:
+            result = _join_boxes(first, second, method, touching, sort, threads, max_pairs)
         else:
-            both, rows_of_a = joined((near.others, near.few)), len(near.rows)
-        pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
-        result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
-        result[:, 1] -= rows_of_a
-        if near is not None:
-            column = result[:, 1 if few is first else 0]
-            for begin, end in ranges(0, len(column)):
-                column[begin:end] = near.rows.take(column[begin:end])
-    return result
+            where = period, env
+            result = _joined_in_space(first, second, method, touching, sort, threads, max_pairs, where)
+    return labelled(result, *tables) if labels else result
 
 
 def count_pairs(
@@ -295,6 +366,36 @@ def _stored(
         found = search(method, task, space)
         # Always a copy: the chunks may be in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
+
+
+def _join_boxes(
+    first: BoxArray,
+    second: BoxArray,
+    method: Method,
+    touching: bool,
+    sort: bool,
+    threads: int,
+    max_pairs: int | None,
+) -> PairArray:
+    with borrowed_scratch() as scratch:
+        near = None
+        if method in ("auto", "strips") and first.dtype == second.dtype:
+            few, many = (first, second) if len(first) < len(second) else (second, first)
+            near = boxes_near(few, many, threads, scratch)
+        if near is None:
+            both, rows_of_a = _both(first, second), len(first)
+        elif few is first:
+            both, rows_of_a = near.both, len(first)
+        else:
+            both, rows_of_a = joined((near.others, near.few)), len(near.rows)
+        pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
+        result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
+        result[:, 1] -= rows_of_a
+        if near is not None:
+            column = result[:, 1 if few is first else 0]
+            for begin, end in ranges(0, len(column)):
+                column[begin:end] = near.rows.take(column[begin:end])
+    return result
 
 
 def _joined_in_space(

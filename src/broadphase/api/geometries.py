@@ -1,0 +1,161 @@
+"""Exact geometry behind boxes: the candidates of `join` that a predicate of shapely confirms.
+
+The broad phase finds the pairs whose bounding boxes overlap, and shapely's vectorised predicates decide on
+them.  These are fast where their first geometry is prepared, that is, has an index of its edges.  GEOS builds
+that index at the first test, without a lock.  So each piece of work prepares its own copies: no two threads
+share one, and the caller's geometries stay as they are.
+"""
+
+import sys
+from functools import partial
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import PairLimitExceeded
+from broadphase.foreign import as_geometries
+from broadphase.methods.pair_order import one_array
+from broadphase.points import as_distance, as_radii, settled_reach
+from broadphase.runtime.memory import PairArray
+from broadphase.runtime.slices import growing
+from broadphase.runtime.threads import run_all, shares
+
+Boxes = npt.NDArray[np.float64]
+
+Predicate = Literal[
+    "intersects",
+    "within",
+    "contains",
+    "dwithin",
+    "covers",
+    "covered_by",
+    "contains_properly",
+    "crosses",
+    "overlaps",
+    "touches",
+]
+PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+
+# Only of the containing geometry is a prepared copy of use, so "within" asks the other one.
+_TURNED = {"within": "contains", "covered_by": "covers"}
+_CONTAINING = ("contains", "covers", "contains_properly")
+
+# A second thread pays from a few milliseconds of work on; a candidate takes one to ten microseconds.
+_ENOUGH_FOR_THREADS = 2_000
+_MOST_IN_A_PIECE = 1 << 16
+# A distance that GEOS computes, relative to the largest coordinate, is at most this far from the exact one.
+_ROUNDING = 16 * np.finfo(np.float64).eps
+
+
+class _Side(NamedTuple):
+    """The geometries of one argument that have an extent."""
+
+    shapes: npt.NDArray[Any]
+    rows: npt.NDArray[np.int32]
+    """Their rows in the argument: missing and empty ones are left out."""
+    boxes: Boxes
+
+
+class GeometryJoin(NamedTuple):
+    """A predicate and the two sides that it is about, the prepared one first."""
+
+    predicate: str
+    first: _Side
+    second: _Side
+    turned: bool
+    """Whether the first is ``b``."""
+    distances: Boxes | None
+    """``(len(a),)``, for ``"dwithin"``."""
+
+    def decide(self, candidates: PairArray, sort: bool, threads: int, limit: int) -> PairArray:
+        """Rows of a and b for which the predicate holds, from pairs of both sides sorted by the first."""
+        parts = threads if len(candidates) >= _ENOUGH_FOR_THREADS else 1
+        pieces = shares(
+            len(candidates), max(4 * parts if parts > 1 else 1, len(candidates) // _MOST_IN_A_PIECE)
+        )
+        chunks = run_all([partial(self._kept, candidates[begin:end]) for begin, end in pieces], threads)
+        if sum(map(len, chunks)) > limit:
+            raise PairLimitExceeded(limit)
+        ids = max(len(self.first.shapes), len(self.second.shapes))
+        found = one_array(chunks, ids, sort and self.turned, parts=threads)
+        own, others = (self.second, self.first) if self.turned else (self.first, self.second)
+        return np.stack([own.rows[found[:, 0]], others.rows[found[:, 1]]], axis=1)
+
+    def _kept(self, candidates: PairArray) -> PairArray:
+        """Rows of a and b among some candidates, in their order."""
+        shapely = sys.modules["shapely"]
+        test = getattr(shapely, self.predicate)
+        firsts, seconds = candidates[:, 0], candidates[:, 1]
+        begins = np.ones(len(candidates), bool)
+        np.not_equal(firsts[1:], firsts[:-1], out=begins[1:])
+        copies = self.first.shapes[firsts[begins]]
+        copies = shapely.set_srid(copies, shapely.get_srid(copies))
+        shapely.prepare(copies)
+        places = np.cumsum(begins) - 1
+        holds = np.empty(len(candidates), bool)
+        for begin, end in growing(len(candidates)):
+            some = slice(begin, end)
+            more = () if self.distances is None else (self.distances[candidates[some, int(self.turned)]],)
+            holds[some] = test(copies[places[some]], self.second.shapes[seconds[some]], *more)
+        kept = candidates[holds]
+        return np.ascontiguousarray(kept[:, ::-1]) if self.turned else kept
+
+
+def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJoin:
+    """Check the arguments of a join with a predicate, and choose the side to prepare.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of `broadphase.join`.
+    """
+    if predicate not in PREDICATES:
+        raise ValueError(f"unknown predicate {predicate!r}; choose one of {', '.join(PREDICATES)}")
+    if (distance is not None) != (predicate == "dwithin"):
+        raise ValueError(
+            'predicate="dwithin" needs distance=, a number or one for each row of a'
+            if distance is None
+            else f'distance= is for predicate="dwithin"; leave it out with {predicate!r}'
+        )
+    distance = settled_reach(distance)
+    shapes, others = as_geometries(a, "a"), as_geometries(b, "b")
+    left, right = _as_side(shapes), _as_side(others)
+    distances = None
+    if distance is not None:
+        distances = _as_distances(distance, len(shapes))[left.rows]
+        left = left._replace(boxes=_grown(left.boxes, right.boxes, distances))
+    turned = predicate in _TURNED or (predicate not in _CONTAINING and _detail(right) > _detail(left))
+    first, second = (right, left) if turned else (left, right)
+    return GeometryJoin(_TURNED.get(predicate, predicate), first, second, turned, distances)
+
+
+def _as_side(shapes: npt.NDArray[Any]) -> _Side:
+    if not len(shapes):  # then nobody may have imported shapely
+        return _Side(shapes, np.empty(0, np.int32), np.empty((0, 4)))
+    boxes = sys.modules["shapely"].bounds(shapes)
+    rows = np.flatnonzero(~np.isnan(boxes).any(axis=1)).astype(np.int32)
+    return _Side(shapes[rows], rows, boxes[rows])
+
+
+def _as_distances(distance: Any, n: int) -> Boxes:
+    kind = np.dtype(np.float64)
+    if np.ndim(distance) == 0:
+        return np.full(n, as_distance(distance, kind, "distance"))
+    return as_radii(distance, n, kind, "distance").astype(kind, copy=False)
+
+
+def _grown(boxes: Boxes, others: Boxes, distances: Boxes) -> Boxes:
+    """Boxes that overlap all that is within the distance, as GEOS rounds it."""
+    largest = max(float(np.abs(side[np.isfinite(side)]).max(initial=0.0)) for side in (boxes, others))
+    reach = (distances + _ROUNDING * (largest + distances))[:, None]
+    with np.errstate(invalid="ignore", over="ignore"):
+        grown = np.hstack([boxes[:, :2] - reach, boxes[:, 2:] + reach])
+    return np.where(np.isnan(grown), [-np.inf, -np.inf, np.inf, np.inf], grown)  # inf - inf
+
+
+def _detail(side: _Side) -> float:
+    """How many coordinates a geometry has, on average."""
+    if not len(side.shapes):
+        return 0.0
+    return float(sys.modules["shapely"].get_num_coordinates(side.shapes).mean())

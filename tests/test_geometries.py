@@ -1,0 +1,272 @@
+"""`join` with a predicate: the pairs that shapely's predicate finds among all, and that `sjoin` finds."""
+
+import os
+import signal
+import threading
+import time
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from checks import assert_same, in_order
+
+import broadphase as bp
+from broadphase.errors import PairLimitExceeded
+
+PREDICATES = [
+    "intersects",
+    "within",
+    "contains",
+    "covers",
+    "covered_by",
+    "contains_properly",
+    "crosses",
+    "overlaps",
+    "touches",
+]
+# Whole coordinates, so that geometries often share corners and edges; fractions, so that they do not.
+GRIDS = {"whole": 12, "fractions": None}
+SQUARES = gpd.GeoSeries(shapely.box([0, 2, 8], 0, [2, 4, 9], 2), index=["a", "b", "c"])
+DOTS = gpd.GeoSeries(shapely.points([[1, 1], [2, 1], [5, 5]]), index=[10, 20, 30])
+
+
+def geometries(n, grid, seed):
+    """Of all kinds, some empty, some missing, some with z; all valid.
+
+    To GEOS, whether an invalid one (a line of no length) meets another depends on which of them is prepared.
+    """
+    random = np.random.default_rng(seed)
+
+    def places(count):
+        near = random.random(2) * 12 + random.random((count, 2)) * random.choice([1, 3, 6])
+        return near if grid is None else np.round(near)
+
+    def area():
+        low = places(1)[0]
+        whole = shapely.box(*low, *(low + 1 + places(1)[0] / 4))
+        hole = shapely.affinity.scale(whole, 0.5, 0.5)
+        hull = shapely.convex_hull(shapely.multipoints(places(6)))
+        return random.choice([whole, whole - hole, hull, hole])
+
+    def line():
+        return shapely.linestrings(places(random.integers(2, 6)))
+
+    def dot():
+        return shapely.points(places(1)[0])
+
+    kinds = [
+        area,
+        line,
+        dot,
+        lambda: shapely.multipoints(places(3)),
+        lambda: shapely.multilinestrings([line(), line()]),
+        lambda: shapely.union_all([area(), area()]),
+        lambda: shapely.geometrycollections([dot(), line(), area()]),
+        lambda: shapely.force_3d(line(), 5.0),
+        lambda: None,
+        lambda: shapely.Polygon(),
+        lambda: shapely.GeometryCollection(),
+    ]
+    made = np.empty(n, object)
+    made[:] = [kinds[k]() for k in random.choice(len(kinds), n, p=[0.3, *[0.1] * 6, 0.03, 0.03, 0.02, 0.02])]
+    return np.where(shapely.is_valid(made), made, None)
+
+
+def of_all(a, b, predicate, *more):
+    """The rows for which the predicate holds, of all rows of a with all rows of b."""
+    holds = getattr(shapely, predicate)(a[:, None], b[None, :], *(each[:, None] for each in more))
+    return np.argwhere(holds).astype(np.int32)
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_every_predicate_is_that_of_shapely(grid, predicate):
+    a, b = geometries(150, GRIDS[grid], 1), geometries(180, GRIDS[grid], 2)
+    expected = of_all(a, b, predicate)
+    assert len(expected) > (0 if grid == "whole" else -1)
+    assert_same(bp.join(a, b, predicate=predicate), expected)
+    queried = shapely.STRtree(b).query(a, predicate=predicate).T.astype(np.int32)
+    assert_same(bp.join(list(a), gpd.GeoSeries(b), predicate=predicate, method="tree"), in_order(queried))
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_within_a_distance(grid, turned):
+    a, b = geometries(120, GRIDS[grid], 3), geometries(90, GRIDS[grid], 4)
+    if turned:  # the side with more coordinates is the second
+        a, b = shapely.points(np.random.default_rng(5).integers(0, 12, (120, 2))), geometries(90, 12, 4)
+    distances = np.random.default_rng(6).integers(0, 4, len(a)).astype(float)
+    for given in (distances, distances.tolist(), 2, 0.0, np.inf):
+        each = np.broadcast_to(np.asarray(given, float), a.shape)
+        expected = of_all(a, b, "dwithin", each)
+        assert len(expected)
+        assert_same(bp.join(a, b, predicate="dwithin", distance=given), expected)
+
+
+def test_a_distance_that_is_rounded():
+    # 0.1 + 0.2 is not 0.3: what counts is the distance that GEOS computes.
+    steps = np.cumsum(np.full(400, 0.1)) + 1e6
+    dots = shapely.points(np.stack([steps, np.zeros_like(steps)], axis=1))
+    for distance in (0.1, 0.3, np.float32(0.3)):
+        expected = of_all(dots, dots, "dwithin", np.full(len(dots), float(distance)))
+        assert_same(bp.join(dots, dots, predicate="dwithin", distance=distance), expected)
+
+
+@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
+def test_labels_are_those_of_sjoin(predicate):
+    a = gpd.GeoDataFrame(geometry=geometries(200, 12, 7), index=[f"row {k % 150}" for k in range(200)])
+    b = gpd.GeoDataFrame(geometry=geometries(100, 12, 8), index=np.arange(100)[::-1] * 5)
+    more = {"distance": 1.0} if predicate == "dwithin" else {}
+    expected = a.sjoin(b, predicate=predicate, **more)["index_right"]
+    found = bp.join(a, b, predicate=predicate, labels=True, **more)
+    assert len(found)
+    assert isinstance(found, pd.Series)
+    assert found.name == "index_right"
+    assert sorted(zip(found.index, found, strict=True)) == sorted(zip(expected.index, expected, strict=True))
+    rows = bp.join(a, b, predicate=predicate, **more)
+    assert found.index.equals(a.index[rows[:, 0]])
+    assert found.tolist() == b.index[rows[:, 1]].tolist()
+
+
+def test_labels_of_one_side_and_of_boxes():
+    boxes = pd.DataFrame({"x": [0, 5], "y": [0, 5], "width": 3, "height": 3}, index=["home", "work"])
+    assert bp.join(boxes, [[1, 1, 2, 2], [6, 6, 7, 7]], labels=True).to_dict() == {"home": 0, "work": 1}
+    found = bp.join(DOTS.array, SQUARES, predicate="intersects", labels=True)
+    assert list(zip(found.index, found, strict=True)) == [(0, "a"), (1, "a"), (1, "b")]
+    two = boxes.set_index(pd.MultiIndex.from_tuples([("here", 1), ("there", 2)]))
+    assert bp.join(boxes, two, labels=True).tolist() == [("here", 1), ("there", 2)]
+    with pytest.raises(TypeError, match=r"labels=True needs tables .*neither a nor b has an index"):
+        bp.join(DOTS.array, list(SQUARES), predicate="intersects", labels=True)
+
+
+def many(n=4_000):
+    """Polygons of 24 corners with some ten partners each; more candidates than one thread takes."""
+    centres = np.random.default_rng(9).random((n, 2)) * np.sqrt(n)
+    return shapely.buffer(shapely.points(centres), 0.9, quad_segs=6)
+
+
+def test_threads_and_order():
+    a, b = many(), many(3_000)[::-1]
+    expected = in_order(shapely.STRtree(b).query(a, predicate="intersects").T.astype(np.int32))
+    assert len(expected) > 20_000
+    for threads in (1, 2, 5, None):
+        assert_same(bp.join(a, b, predicate="intersects", threads=threads), expected)
+    dots = shapely.centroid(a)
+    within = in_order(shapely.STRtree(b).query(dots, predicate="within").T.astype(np.int32))
+    assert_same(bp.join(dots, b, predicate="within"), within)
+    assert_same(in_order(bp.join(dots, b, predicate="within", sort=False)), within)
+    assert_same(bp.join(b, dots, predicate="contains"), in_order(within[:, ::-1]))
+    with pytest.raises(PairLimitExceeded):
+        bp.join(a, b, predicate="intersects", max_pairs=len(expected) - 1)
+    assert len(bp.join(a, b, predicate="intersects", max_pairs=len(expected))) == len(expected)
+
+
+def test_the_geometries_given_stay_as_they_are():
+    a, b = many(2_000), many(1_000)
+    shapely.prepare(b)
+    bp.join(a, b, predicate="intersects")
+    assert not shapely.is_prepared(a).any()
+    assert shapely.is_prepared(b).all()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c(threads):
+    shapes = many(60_000)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+
+    def search():
+        timer.start()
+        for _ in range(100):
+            bp.join(shapes, shapes, predicate="overlaps", threads=threads)
+        time.sleep(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        search()
+    few = shapes[:100]
+    assert_same(bp.join(few, few, predicate="overlaps"), of_all(few, few, "overlaps"))
+
+
+def test_without_rows():
+    none = np.empty((0, 2), np.int32)
+    for a, b in (([], []), ([], DOTS), (DOTS, []), ([None, shapely.Point()], DOTS), (DOTS.iloc[:0], DOTS)):
+        assert_same(bp.join(a, b, predicate="intersects"), none)
+        assert_same(bp.join(a, b, predicate="dwithin", distance=1), none)
+
+
+REFUSED = {
+    "boxes": (
+        ([[0, 0, 1, 1]], DOTS, {"predicate": "within"}),
+        TypeError,
+        r"predicate= needs geometries .*; a holds int64; leave predicate out for boxes",
+    ),
+    "a table of boxes": (
+        (DOTS, SQUARES.bounds, {"predicate": "within"}),
+        TypeError,
+        r"b holds float64; leave predicate out",
+    ),
+    "something else": (
+        (DOTS, [SQUARES["a"], "b"], {"predicate": "within"}),
+        TypeError,
+        r"b\[1\] = 'b' is no geometry of shapely; leave it out",
+    ),
+    "one geometry": (
+        (SQUARES["a"], DOTS, {"predicate": "within"}),
+        ValueError,
+        r"a must be a row of geometries; got shape \(\)",
+    ),
+    "unknown": (
+        (DOTS, SQUARES, {"predicate": "inside"}),
+        ValueError,
+        r"unknown predicate 'inside'; choose one of intersects, within, contains, dwithin, ",
+    ),
+    "no distance": (
+        (DOTS, SQUARES, {"predicate": "dwithin"}),
+        ValueError,
+        r'predicate="dwithin" needs distance=, a number or one for each row of a',
+    ),
+    "needless distance": (
+        (DOTS, SQUARES, {"predicate": "within", "distance": 1}),
+        ValueError,
+        r"distance= is for predicate=\"dwithin\"; leave it out with 'within'",
+    ),
+    "distance of boxes": ((DOTS, SQUARES, {"distance": 1}), ValueError, "distance= is for predicate="),
+    "negative distance": (
+        (DOTS, SQUARES, {"predicate": "dwithin", "distance": -1}),
+        ValueError,
+        "distance = -1 is no distance",
+    ),
+    "nan in distances": (
+        (DOTS, SQUARES, {"predicate": "dwithin", "distance": [1, np.nan, 1]}),
+        ValueError,
+        r"distance\[1\] = nan",
+    ),
+    "too few distances": (
+        (DOTS, SQUARES, {"predicate": "dwithin", "distance": [1, 2]}),
+        ValueError,
+        r"distance must be a number, or one for each of the 3 .*got shape \(2,\)",
+    ),
+    "distance in words": (
+        (DOTS, SQUARES, {"predicate": "dwithin", "distance": "far"}),
+        TypeError,
+        "must hold real numbers",
+    ),
+    "period": ((DOTS, SQUARES, {"predicate": "within", "period": (9, 9)}), ValueError, "are for boxes"),
+    "env": ((DOTS, SQUARES, {"predicate": "within", "env": (1, 1)}), ValueError, "are for boxes"),
+    "touching": ((DOTS, SQUARES, {"predicate": "within", "touching": False}), ValueError, "are for boxes"),
+    "method": ((DOTS, SQUARES, {"predicate": "within", "method": "fast"}), ValueError, "unknown method"),
+    "coordinate systems": (
+        (DOTS.set_crs(4326), SQUARES.set_crs(3857), {"predicate": "within"}),
+        ValueError,
+        "a is in the coordinate system",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    (a, b, options), kind, message = REFUSED[name]
+    with pytest.raises(kind, match=message):
+        bp.join(a, b, **options)
