@@ -167,6 +167,7 @@ def test_the_geometries_given_stay_as_they_are():
     a, b = many(2_000), many(1_000)
     shapely.prepare(b)
     bp.join(a, b, predicate="intersects")
+    bp.join(b, a, predicate="contains")
     assert not shapely.is_prepared(a).any()
     assert shapely.is_prepared(b).all()
 

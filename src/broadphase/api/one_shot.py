@@ -216,8 +216,8 @@ def join(
     Notes
     -----
     With ``predicate``, the method finds the pairs whose bounds overlap, and shapely decides on them, on all
-    threads, with one of the two prepared.  A single test of two geometries cannot be interrupted.  Invalid
-    geometries are decided as GEOS does, which may depend on which of the two is prepared.
+    threads.  A single test of two geometries cannot be interrupted.  For invalid geometries, such as a line
+    of no length, the answer is whatever GEOS says.
 
     Examples
     --------
