@@ -56,6 +56,9 @@ def points(dim: int, dtype: type) -> None:
         both = None if env_ is None else (env_[:50], env_)
         assert len(bp.neighbors(place[:50], 1.5, other=place, period=period_, env=both).i)
         assert len(bp.nearest(place[:50], 3, other=place, r=2.0, period=period_, env=both).ids) == 50
+    tree = bp.adapters.scipy.KDTree(place, boxsize=20.0)
+    assert len(tree.query_pairs(1.5)) == bp.count_neighbors(place, 1.5, period=period)
+    assert tree.query(place[7])[1] == 7
     boxes = np.hstack([place, place + dtype(0.4)])
     right = bp.pairs(boxes, period=period, method="brute_force")
     for method in bp.METHODS:

@@ -1,4 +1,4 @@
-"""Adapters for game and simulation libraries; each needs the extra of its name."""
+"""Adapters for game, simulation and scientific libraries; each needs the extra of its name."""
 
 from broadphase.lazy_names import attach
 

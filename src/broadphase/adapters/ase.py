@@ -1,0 +1,162 @@
+"""Neighbour lists of atoms, with the names and results of `ase.neighborlist`.
+
+`neighbor_list` and `primitive_neighbor_list` stand in for ASE's functions of these names, in cells of any
+shape, periodic along any of their vectors.  Atoms are brought into the cell, images of those near its faces
+are laid around it, and one search finds the atoms and images near each atom: a cell may be smaller than the
+cutoff.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.api.neighborhoods import neighbors
+from broadphase.extras import need
+
+__all__ = ["neighbor_list", "primitive_neighbor_list"]
+
+_data: Any = need("ase.data", extra="ase", purpose="the ASE adapter")
+_geometry: Any = need("ase.geometry", extra="ase", purpose="the ASE adapter")
+
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+
+_QUANTITIES = "ijdDS"
+_ROUNDING = 1e-9  # relative; distances are decided by ASE's formula afterwards
+
+
+def neighbor_list(
+    quantities: str, a: Any, cutoff: Any, self_interaction: bool = False, max_nbins: float = 1e6
+) -> Any:
+    """All pairs of atoms nearer than a cutoff, in both directions, with their images.
+
+    Parameters
+    ----------
+    quantities : str
+        What to return, a letter for each array: ``i`` and ``j``, the atoms; ``d``, their distance; ``D``,
+        the vector from i to j; ``S``, how many cell vectors j is shifted by.
+    a : ase.Atoms
+        The atoms.
+    cutoff : float, dict or array_like
+        The distance that a pair must be nearer than; one for each pair of elements, such as
+        ``{("H", "C"): 1.2}`` (other pairs do not count); or a radius for each atom, where the sum counts.
+    self_interaction : bool
+        Whether each atom is a neighbour of itself.
+    max_nbins : float
+        Not used.
+
+    Returns
+    -------
+    numpy.ndarray or tuple of numpy.ndarray
+        One array a letter, sorted by ``i``; ``(m,)`` int64 or float64, ``(m, 3)`` for ``D`` and ``S``.
+
+    Raises
+    ------
+    ValueError
+        An unknown letter, a cutoff of the wrong form, or a periodic axis without a cell vector.
+
+    Examples
+    --------
+    >>> from ase.build import bulk
+    >>> from broadphase.adapters.ase import neighbor_list
+    >>> i, d = neighbor_list("id", bulk("Cu", "fcc", a=3.6), 2.6)
+    >>> len(i), d.round(3).max()  # the nearest neighbours of an atom are images of itself
+    (12, np.float64(2.546))
+    """
+    return primitive_neighbor_list(
+        quantities, a.pbc, a.get_cell(complete=True), a.positions, cutoff, a.numbers, self_interaction
+    )
+
+
+def primitive_neighbor_list(
+    quantities: str,
+    pbc: Any,
+    cell: Any,
+    positions: Any,
+    cutoff: Any,
+    numbers: Any = None,
+    self_interaction: bool = False,
+    use_scaled_positions: bool = False,
+    max_nbins: float = 1e6,
+) -> Any:
+    """The same for arrays: which axes are periodic, the cell vectors as rows, positions and atomic numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from broadphase.adapters.ase import primitive_neighbor_list
+    >>> places = np.array([[0.5, 0.5, 0.5], [9.5, 0.5, 0.5]])
+    >>> primitive_neighbor_list("ijS", [True, False, False], 10 * np.eye(3), places, 1.1)
+    (array([0, 1]), array([1, 0]), array([[-1,  0,  0],
+           [ 1,  0,  0]]))
+    """
+    unknown = set(quantities) - set(_QUANTITIES)
+    if unknown or not quantities:
+        raise ValueError(f"quantities must be letters of {_QUANTITIES}; got {quantities!r}")
+    periodic = np.broadcast_to(np.asarray(pbc, bool), 3)
+    vectors = np.array(cell, np.float64)
+    if not vectors[periodic].any(axis=1).all():
+        raise ValueError(f"pbc = {periodic.tolist()}, but the cell has no vector along one of these axes")
+    vectors = _geometry.complete_cell(vectors)
+    places = np.asarray(positions, np.float64).reshape(-1, 3)
+    if use_scaled_positions:
+        places = places @ vectors
+    reach, limits = _as_cutoff(cutoff, numbers, len(places))
+    i, j, shifts = _near(places, vectors, periodic, reach * (1 + _ROUNDING))
+    away = places[j] - places[i] + shifts @ vectors
+    distances = np.sqrt((away * away).sum(axis=1))
+    kept = distances < limits(i, j)
+    if not self_interaction:
+        kept &= (i != j) | shifts.any(axis=1)
+    found = {"i": i, "j": j, "d": distances, "D": away, "S": shifts}
+    chosen = tuple(found[letter][kept] for letter in quantities)
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whole, Whole], Any]]:
+    """The largest cutoff, and a function that says those of pairs of atoms."""
+    if isinstance(cutoff, dict):
+        if numbers is None:
+            raise ValueError("cutoff for pairs of elements needs numbers=")
+        kinds, most = np.asarray(numbers), max(_data.atomic_numbers.values())
+        table = np.full((most + 1, most + 1), -1.0)
+        for pair, length in cutoff.items():
+            first, second = (_data.atomic_numbers[one] if isinstance(one, str) else one for one in pair)
+            table[first, second] = table[second, first] = length
+        return max(float(table.max()), 0.0), lambda i, j: table[kinds[i], kinds[j]]
+    if np.ndim(cutoff) == 0:
+        return float(cutoff), lambda i, j: float(cutoff)
+    radii = np.asarray(cutoff, np.float64)
+    if radii.shape != (n,):
+        raise ValueError(f"cutoff must be a number or a radius for each of the {n} atoms; got {radii.shape}")
+    return 2 * float(radii.max(initial=0.0)), lambda i, j: radii[i] + radii[j]
+
+
+def _near(places: Floats, vectors: Floats, periodic: Any, reach: float) -> tuple[Whole, Whole, Whole]:
+    """Atoms, and atoms or images near them with their shifts."""
+    inverse = np.linalg.inv(vectors)
+    along = places @ inverse  # in cell vectors
+    home = np.where(periodic, np.floor(along), 0.0)
+    along -= home
+    atoms, steps = np.arange(len(places)), np.zeros((len(places), 3), np.int64)
+    # A sphere of radius `reach` reaches so many cell vectors far along each of them.
+    wide = reach * np.linalg.norm(inverse, axis=0) + _ROUNDING
+    for axis in np.flatnonzero(periodic if len(places) else []).tolist():
+        low, high = along[:, axis].min() - wide[axis], along[:, axis].max() + wide[axis]
+        own = along[atoms, axis]
+        first, last = int(np.ceil(low - own.max())), int(np.floor(high - own.min()))
+        rows, by = [], []
+        for step in range(first, last + 1):
+            at = np.flatnonzero((own + step >= low) & (own + step <= high))
+            rows.append(at)
+            by.append(np.full(len(at), step))
+        images = np.concatenate(rows)
+        atoms, steps = atoms[images], steps[images]
+        steps[:, axis] = np.concatenate(by)
+    inside = along @ vectors
+    near = neighbors(inside, reach, other=inside[atoms] + steps @ vectors)
+    i, j = near.i.astype(np.int64), atoms[near.j]
+    home = home.astype(np.int64)
+    return i, j, steps[near.j] + home[i] - home[j]
