@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.neighborhoods import neighbors
-from broadphase.extras import need
+from broadphase.errors import need
 
 __all__ = ["neighbor_list", "primitive_neighbor_list"]
 

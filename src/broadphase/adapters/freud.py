@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.neighborhoods import nearest, neighbors
-from broadphase.extras import need
+from broadphase.errors import need
 
 __all__ = ["AABBQuery", "NeighborQueryResult"]
 

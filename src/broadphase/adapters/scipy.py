@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.neighborhoods import Neighbors, count_neighbors, nearest, neighbors
-from broadphase.extras import need
+from broadphase.errors import need
 
 __all__ = ["KDTree", "cKDTree"]
 
