@@ -114,7 +114,7 @@ class AABBQuery:
             starts = np.searchsorted(i, np.arange(len(points)))
             first = np.arange(len(i)) - starts[i] < given["num_neighbors"]
             i, j, distance = i[first], j[first], distance[first]
-        return NeighborQueryResult(self, points, i, j, distance)
+        return NeighborQueryResult(self, points, i, j, distance, mode == "nearest")
 
     def _nearest(self, points: Floats, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Floats]:
         """More of the nearest than are asked for: as many as may be too near, and the point itself."""
@@ -141,8 +141,10 @@ class AABBQuery:
 class NeighborQueryResult:
     """What a query found; iterate over it for tuples ``(query point, point, distance)``."""
 
-    def __init__(self, asked: AABBQuery, points: Floats, i: Whole, j: Whole, distance: Floats) -> None:
-        self._asked, self._points = asked, points
+    def __init__(
+        self, asked: AABBQuery, points: Floats, i: Whole, j: Whole, distance: Floats, by_distance: bool
+    ) -> None:
+        self._asked, self._points, self._by_distance = asked, points, by_distance
         self._i, self._j, self._distance = i, j, distance
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
@@ -151,8 +153,10 @@ class NeighborQueryResult:
 
     def toNeighborList(self, sort_by_distance: bool = False) -> Any:  # noqa: N802 - freud's name
         """A `freud.locality.NeighborList`, sorted by query point, then by point or by distance."""
-        order = np.lexsort((self._j, self._distance, self._i) if sort_by_distance else (self._j, self._i))
-        i, j = self._i[order], self._j[order]
+        i, j = self._i, self._j
+        if sort_by_distance != self._by_distance:
+            order = np.lexsort((j, self._distance, i) if sort_by_distance else (j, i))
+            i, j = i[order], j[order]
         vectors = self._asked.vectors(self._points[i], self._asked.points[j])
         return _freud.locality.NeighborList.from_arrays(
             len(self._points), len(self._asked.points), i, j, vectors

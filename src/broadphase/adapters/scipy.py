@@ -50,6 +50,7 @@ class KDTree:
     -----
     - Results are exact, also with ``eps``.
     - Points at the same distance are sorted by their number, and lists of neighbours by number.
+    - Each call sorts the points again: ask for many at once.  One query among 100,000 points takes 1 to 2 ms.
     - A search is on as many threads as ``workers`` says, which is 1, as in SciPy; -1 is all.
 
     Examples
