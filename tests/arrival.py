@@ -56,6 +56,14 @@ def points(dim: int, dtype: type) -> None:
         both = None if env_ is None else (env_[:50], env_)
         assert len(bp.neighbors(place[:50], 1.5, other=place, period=period_, env=both).i)
         assert len(bp.nearest(place[:50], 3, other=place, r=2.0, period=period_, env=both).ids) == 50
+        kept = bp.PointIndex(place, period=period_)
+        cell = np.eye(dim) * 20 + np.eye(dim, k=-1) * 7
+        assert len(bp.neighbors(place, 1.0, period=cell, offsets=True)) > 0
+        assert (bp.nearest(place[:50], 2, other=place, period=cell, exclude_self=True).ids >= 0).all()
+        assert len(kept.neighbors(place[:50], 1.5)) >= 50
+        kept.remove(0)
+        assert (kept.nearest(place[1:50], 1).ids[:, 0] == np.arange(1, 50)).all()
+        assert kept.insert(place[0]) == 0
     tree = bp.adapters.scipy.KDTree(place, boxsize=20.0)
     assert len(tree.query_pairs(1.5)) == bp.count_neighbors(place, 1.5, period=period)
     assert tree.query(place[7])[1] == 7

@@ -163,7 +163,7 @@ WRONG_BOXES = {
     "five columns": (np.zeros((5, 5)), ValueError, r"\(n, 6\) in 3-D.*got shape \(5, 5\)"),
     "no columns": (np.zeros((5, 0)), ValueError, r"got shape \(5, 0\)"),
     "one box alone": (SQUARE, ValueError, r"got shape \(4,\)"),
-    "one more dimension": (np.zeros((2, 3, 4)), ValueError, r"got shape \(2, 3, 4\)"),
+    "two more dimensions": (np.zeros((1, 2, 3, 4)), ValueError, r"got shape \(1, 2, 3, 4\)"),
     "a number": (7, ValueError, r"got shape \((1,)?\)"),
     "ragged": ([[0, 0, 1, 1], [0, 0, 1]], ValueError, r"boxes must be a rectangular array of numbers"),
     "strings": ([["0", "0", "1", "1"]], TypeError, r"boxes must hold real numbers; got dtype <U1"),

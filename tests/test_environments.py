@@ -359,3 +359,48 @@ def test_an_insert_that_fails_leaves_every_box_in_its_world(monkeypatch):
     assert index.envs.tolist() == [0, 7, 9]
     index.insert_many([[0, 0, 1, 1]] * 2)
     assert index.envs.tolist() == [0, 7, 9, 0, 0]
+
+
+def test_arrays_of_worlds_are_environments():
+    low = np.random.default_rng(40).random((6, 50, 3)) * 4
+    boxes = np.concatenate((low, low + 0.5), axis=2)
+    rows, env = boxes.reshape(-1, 6), np.repeat(np.arange(6), 50)
+    right = bp.pairs(rows, env=env)
+    assert len(right)
+    np.testing.assert_array_equal(bp.pairs(boxes), right)
+    assert bp.count_pairs(boxes) == len(right)
+    some = boxes[:, :9]
+    joined = bp.join(some.reshape(-1, 6), rows, env=(np.repeat(np.arange(6), 9), env))
+    np.testing.assert_array_equal(bp.join(some, boxes), joined)
+
+    index = bp.BoxTree(dim=3)
+    index.insert_many(np.zeros_like(boxes))
+    index.update(boxes)
+    np.testing.assert_array_equal(index.envs, env)
+    np.testing.assert_array_equal(index.pairs(), right)
+    np.testing.assert_array_equal(index.query_box(some), joined)
+    places, own = some[..., :3], np.repeat(np.arange(6), 9)
+    flat = places.reshape(-1, 3)
+    np.testing.assert_array_equal(index.query_point(places), index.query_point(flat, env=own))
+    np.testing.assert_array_equal(index.query_radius(places, 0.4), index.query_radius(flat, 0.4, env=own))
+    np.testing.assert_array_equal(index.nearest(places, 3).ids, index.nearest(flat, 3, env=own).ids)
+    ways = np.ones_like(places)
+    for ask in (index.raycast, index.query_ray):
+        for found, wanted in zip(ask(places, ways, 3.0), ask(flat, np.ones(3), 3.0, env=own), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_arrays_of_worlds_that_do_not_fit_are_refused():
+    boxes = np.zeros((2, 3, 4))
+    index = bp.BruteForce()
+    for call in (
+        lambda: bp.pairs(boxes, env=[0] * 6),
+        lambda: index.insert_many(boxes, env=1),
+        lambda: index.query_box(boxes, env=0),
+        lambda: bp.join(boxes, boxes, env=(0, 0)),
+    ):
+        with pytest.raises(ValueError, match="first axis is the environment; leave env= out"):
+            call()
+    with pytest.raises(ValueError, match="give both as"):
+        bp.join(boxes, boxes[:1])
+    assert len(index) == 0

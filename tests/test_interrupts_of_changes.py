@@ -332,3 +332,37 @@ def test_what_was_recorded_before_and_after_an_interrupt_is_right(exhaustive, tm
             assert last.tiles.solid.tolist() == world.tiles.solid.tolist(), moment
     recorders[-1].close()
     assert lengths >= {1, 3}
+
+
+@pytest.mark.parametrize("change", ["insert", "insert_many", "move_many", "remove_many"])
+def test_an_index_of_points_has_changed_or_has_not(change, exhaustive):
+    more = np.array([[7.0, 7.0], [8.0, 8.0]])
+    arguments = {
+        "insert": (more[0],),
+        "insert_many": (more,),
+        "move_many": ([3, 4], more),
+        "remove_many": ([0, 4],),
+    }
+
+    def ready():
+        index = bp.PointIndex(np.arange(10.0).reshape(5, 2))
+        index.remove(1)
+        index.nearest(more, 2)
+        return index
+
+    def run(index):
+        getattr(index, change)(*arguments.get(change, ()))
+
+    def facts(index):
+        found = bp.nearest(more, 2, other=index.points)
+        assert np.append(index.ids, -1)[found.ids].tolist() == index.nearest(more, 2).ids.tolist()
+        return index.ids.tolist(), index.points.tolist()
+
+    untouched, done = ready(), ready()
+    run(done)
+    states = facts(untouched), facts(done)
+    for moment, index in moments(run, ready, exhaustive):
+        assert facts(index) in states, moment
+        if facts(index) == states[0]:
+            run(index)
+        assert facts(index) == states[1], moment

@@ -168,3 +168,26 @@ def test_some_of_the_nearest():
     assert bp.nearest(points, []).ids.shape == (N, 0)
     with pytest.raises(ValueError, match=r"k\[1\] must be at least 1; got 0"):
         bp.nearest(points, [1, 0])
+
+
+@pytest.mark.parametrize("period", [None, (1.0, 1.0, 1.0)])
+def test_a_row_is_not_nearest_to_itself(period):
+    points = np.random.default_rng(30).random((120, 3)).astype(np.float32)
+    points[20:50] = points[7]
+    for k in (1, 4, [2, 5], 119, 130):
+        right = bp.nearest(points, k, period=period)
+        found = bp.nearest(points, k, other=points, period=period, exclude_self=True)
+        np.testing.assert_array_equal(found.ids, right.ids)
+        np.testing.assert_array_equal(found.distances, right.distances)
+    few = bp.nearest(points, 3, other=points[:1], exclude_self=True)
+    assert few.ids[:3].tolist() == [[-1, -1, -1], [0, -1, -1], [0, -1, -1]]
+
+
+def test_one_point_among_others():
+    points = np.random.default_rng(31).random((500, 2))
+    right = bp.nearest(points[9:10], 4, other=points)
+    found = bp.nearest(tuple(points[9].tolist()), 4, other=points)
+    assert found.ids.shape == found.distances.shape == (4,)
+    np.testing.assert_array_equal(found.ids, right.ids[0])
+    np.testing.assert_array_equal(found.distances, right.distances[0])
+    assert bp.nearest([0.5, 0.5], [2], other=points).ids.shape == (1,)

@@ -218,6 +218,67 @@ def test_threads_slices_and_rooms_change_nothing(monkeypatch, scene):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("period", [None, (1.0, 1.0)])
+def test_pairs_that_are_too_near(dtype, period):
+    points, others = (np.random.default_rng(k).random((150, 2)).astype(dtype) for k in (0, 1))
+    for other in (None, others):
+        i, j, distance = bp.neighbors(points, 0.3, other=other, period=period)
+        for least in (0.0, float(np.median(distance)), 0.3, 0.4):
+            keep = distance >= least
+            found = bp.neighbors(points, 0.3, other=other, period=period, r_min=least, offsets=True)
+            expect(found, (i[keep], j[keep], distance[keep]))
+            assert len(found.offset) == len(found)
+        assert 0 < np.count_nonzero(distance >= np.median(distance)) < len(distance)
+
+
+def test_a_point_is_not_near_itself():
+    points = np.random.default_rng(2).random((200, 3))
+    points[40:60] = points[0]
+    others = points[:150]
+    i, j, distance = bp.neighbors(points, 0.3, other=others)
+    keep = i != j
+    expect(bp.neighbors(points, 0.3, other=others, exclude_self=True), (i[keep], j[keep], distance[keep]))
+    both = bp.neighbors(points, 0.3, other=points, exclude_self=True)
+    among = bp.neighbors(points, 0.3)
+    np.testing.assert_array_equal(both.to_scipy().toarray(), among.to_scipy().toarray())
+    assert len(bp.neighbors(points, 0.3, other=points, exclude_self=True, max_pairs=len(both))) == len(both)
+    with pytest.raises(bp.PairLimitExceeded) as refused:
+        bp.neighbors(points, 0.3, other=points, exclude_self=True, max_pairs=len(both) - 1)
+    assert refused.value.max_pairs == len(both) - 1
+    expect(bp.neighbors(points, 0.3, exclude_self=True), tuple(among))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_one_point_among_others(dim):
+    points = np.random.default_rng(3).random((100, dim))
+    for query in (points[4], points[4].tolist(), tuple(points[4].tolist())):
+        found = bp.neighbors(query, 0.4, other=points)
+        assert found.shape == (1, 100)
+        expect(found, point_scenes.near(points[4:5], 0.4, points))
+    env = np.arange(100) % 2
+    found = bp.neighbors(points[4], 0.4, other=points, env=(0, env))
+    expect(found, point_scenes.near(points[4:5], 0.4, points, env=(np.zeros(1, int), env)))
+    with pytest.raises(ValueError, match=r"points must have shape \(n, 2\)"):
+        bp.neighbors(points[4], 0.4)
+
+
+def test_arrays_of_worlds_are_environments():
+    random = np.random.default_rng(4)
+    points, others = random.random((5, 40, 2)), random.random((5, 30, 2))
+    rows, other_rows = points.reshape(-1, 2), others.reshape(-1, 2)
+    env, other_env = np.repeat(np.arange(5), 40), np.repeat(np.arange(5), 30)
+    expect(bp.neighbors(points, 0.2), point_scenes.near(rows, 0.2, env=env))
+    expect(
+        bp.neighbors(points, 0.2, other=others),
+        point_scenes.near(rows, 0.2, other_rows, env=(env, other_env)),
+    )
+    assert bp.count_neighbors(points, 0.2) == len(bp.neighbors(points, 0.2))
+    near, right = bp.nearest(points, 3), bp.nearest(rows, 3, env=env)
+    np.testing.assert_array_equal(near.ids, right.ids)
+    assert near.ids.shape == (200, 3)
+
+
 def test_more_pairs_than_allowed():
     points = np.random.default_rng(9).random((30_000, 2))
     pairs = len(bp.neighbors(points, 0.01))
@@ -275,6 +336,10 @@ BAD = {
     "for each of the 2 axes": {"period": (1, 1, 1)},
     "one number for each of the 2 rows": {"env": [1]},
     "env must be a pair": {"env": [1, 2, 3], "other": POINTS},
+    r"points has shape \(1, 2, 2\), whose first axis is the environment": {"points": [POINTS], "env": [0, 0]},
+    "give both as": {"points": [POINTS], "other": POINTS},
+    "r_min = -1 is no distance": {"r_min": -1},
+    "r_min must be one number": {"r_min": [0, 1]},
     "max_pairs must not be negative": {"max_pairs": -1},
 }
 

@@ -44,6 +44,7 @@ from .indexes.classes import SpatialHash as SpatialHash
 from .indexes.classes import Strips as Strips
 from .indexes.classes import SweepAndPrune as SweepAndPrune
 from .indexes.classes import UniformGrid as UniformGrid
+from .indexes.point_index import PointIndex as PointIndex
 from .indexes.results import Nearest as Nearest
 from .indexes.results import PairChanges as PairChanges
 from .indexes.results import RayHit as RayHit

@@ -11,12 +11,21 @@ from broadphase.foreign import NUMBERS, POINTS, check_same_crs
 from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges
-from broadphase.space import as_env, as_period, numbered, settled_period
+from broadphase.space import (
+    Lattice,
+    as_env,
+    as_point_period,
+    numbered,
+    rows_of_both,
+    rows_of_worlds,
+    settled_period,
+)
 
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 
 _ENOUGH_FOR_THREADS = 200_000
+_MOST_CELLS = 2.0**52
 
 
 class PointQuery(NamedTuple):
@@ -35,6 +44,10 @@ class PointQuery(NamedTuple):
     low: npt.NDArray[np.float64]
     """How far the points that may be found reach."""
     high: npt.NDArray[np.float64]
+    lattice: Lattice | None
+    """Of a world whose axes are not at right angles; then points are within its cell."""
+    one: bool
+    """Whether the query came as one point, and not as an array of points."""
     kind: "np.dtype[Any]"
     """The type of the points as they came: that of distances; with a period it is computed in float64."""
 
@@ -53,23 +66,38 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
         env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
     else:
         env = settled(env, "env") if other is None else env
+    one = other is not None and points.ndim == 1 and len(points) in (2, 3)
+    if one:
+        points = points[None]
+    if other is None:
+        points, env = rows_of_worlds(points, env, "points")
+    else:
+        points, other, env = rows_of_both(points, other, env, ("points", "other"))
     own = _as_points(points, "points")
     others = None if other is None else _as_points(other, "other")
     if others is not None:
         own, others = _alike(own, others)
     dim = own.shape[1]
-    lengths = as_period(period, dim)
+    found_period = as_point_period(period, dim)
+    lattice = found_period if isinstance(found_period, Lattice) else None
+    lengths = None if isinstance(found_period, Lattice) else found_period
     envs, other_envs, worlds = _as_envs(env, len(own), None if others is None else len(others))
     kind = own.dtype
-    if lengths is not None:
+    if found_period is not None:
         # What is brought into the period in float32 has lost its last digits before it is subtracted.
         own = own.astype(np.float64, copy=False)
         others = None if others is None else others.astype(np.float64, copy=False)
     around = np.full(dim, np.inf, own.dtype) if lengths is None else lengths
-    own, low, high = _checked(own, around, "points")
+    own, low, high = _checked(own, around, "points", lattice)
     if others is not None:
-        others, low, high = _checked(others, around, "other")
-    return PointQuery(own, others, around, envs, other_envs, worlds, low, high, kind)
+        others, low, high = _checked(others, around, "other", lattice)
+    return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
+
+
+def asked_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
+    """The same query for other points, which are of the dimension and type of those to be found."""
+    own, _, _ = _checked(points.astype(query.found.dtype, copy=False), query.period, "points", query.lattice)
+    return query._replace(points=own, one=one)
 
 
 def _as_points(values: Any, name: str) -> Points:
@@ -119,7 +147,7 @@ def _as_envs(env: Any, n: int, m: int | None) -> tuple[Numbers, Numbers, int]:
 
 
 def _checked(
-    points: Points, around: Points, name: str
+    points: Points, around: Points, name: str, lattice: Lattice | None = None
 ) -> tuple[Points, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The points, all within the period; and how far they reach."""
     dim = points.shape[1]
@@ -143,6 +171,9 @@ def _checked(
         if row >= 0:
             raise _unsound(points, row, name)
     lowest, highest = low.min(axis=0), high.max(axis=0)
+    if lattice is not None:
+        points = _in_cell(points, lattice, name)
+        return points, points.min(axis=0), points.max(axis=0)
     outside = np.isfinite(around) & ((lowest < 0.0) | (highest > around))
     if outside.any():
         points = _brought_in(points, around, np.flatnonzero(outside))
@@ -167,6 +198,21 @@ def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> P
         rows = np.flatnonzero((column < 0.0) | (column > around[axis]))
         column[rows] = np.mod(column[rows], around[axis])
     return points
+
+
+def _in_cell(points: Points, lattice: Lattice, name: str) -> Points:
+    """A copy within the cell of a lattice, rounded to its units."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = np.flatnonzero(~(np.abs(points @ lattice.inverse) < _MOST_CELLS).all(axis=1))
+    if len(far):
+        row = int(far[0])
+        raise ValueError(
+            f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
+            "place; bring it into the world"
+        )
+    for _ in range(2):  # what is far away is not exactly in the cell after the first time
+        points = points - np.floor(points @ lattice.inverse) @ lattice.vectors
+    return np.rint(points / lattice.units) * lattice.units
 
 
 def settled_reach(r: Any) -> Any:

@@ -4,8 +4,10 @@ Both are checked here once, for everything that takes ``period=`` or ``env=``.
 """
 
 import math
+from functools import lru_cache
+from itertools import product
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +20,9 @@ Envs = npt.NDArray[np.int64]
 
 _AXES = "xyz"
 _PLAIN_NUMBERS = (bool, int, float)
+_SHORTEST, _LONGEST = 1e-290, 1e290  # of lattice vectors
+# A point has this many binary digits within the cell; the rest of the 53 is for images around it.
+_DIGITS = 50
 # A turn takes some 50 us if nothing is hit: this many take half a second.
 MOST_RAY_TURNS = 10_000
 
@@ -49,6 +54,11 @@ def as_period(period: Any, dim: int) -> Period | None:
     period = settled_period(period)
     if period is None:
         return None
+    if _is_matrix(period):
+        raise TypeError(
+            "period is a matrix of lattice vectors, which only neighbors, nearest, count_neighbors and "
+            f"PointIndex take; give a length, None or inf for each of the {dim} axes"
+        )
     lengths = np.empty(dim)
     for axis, value in enumerate(_one_an_axis(period, dim)):
         lengths[axis] = _length(value, f"period[{axis}]", _AXES[axis])
@@ -76,6 +86,8 @@ def settled_period(period: Any) -> Any:
 
 def _settled_length(value: Any) -> Any:
     number = plain(value, "period")
+    if isinstance(number, (tuple, list)) or (isinstance(number, np.ndarray) and number.ndim == 1):
+        return tuple(_settled_length(one) for one in number)  # a vector of a matrix
     return float(number) if isinstance(number, Real) and not isinstance(number, bool) else number
 
 
@@ -107,6 +119,137 @@ def _length(value: Any, named: str, axis: str) -> float:
             "does not begin again"
         )
     return length
+
+
+class Lattice(NamedTuple):
+    """A world that begins again along lattice vectors, which need not be at right angles."""
+
+    vectors: Period
+    """One a row, reduced, in multiples of the units."""
+    inverse: Period
+    units: Period
+    """One an axis: of what coordinates are multiples."""
+    volume: float
+    furthest: float
+    """No point is farther than this from the nearest image of another."""
+
+
+def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
+    """The period of a world of points: a length for each axis, or a matrix whose rows are lattice vectors.
+
+    Lengths are returned for a matrix too if its lattice has vectors along all axes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `as_period`; also if vectors do not span all of space.
+
+    Examples
+    --------
+    >>> as_point_period([[4, 0], [12, 5]], 2)
+    array([4., 5.])
+    >>> as_point_period([[4, 0], [2, 5]], 2).vectors
+    array([[4., 0.],
+           [2., 5.]])
+    """
+    period = settled_period(period)
+    if not _is_matrix(period):
+        return as_period(period, dim)
+    if len(period) != dim or any(not isinstance(row, tuple) or len(row) != dim for row in period):
+        raise ValueError(
+            f"period must be a matrix of {dim} lattice vectors, one a row, of {dim} numbers each"
+        )
+    rows = []
+    for k, row in enumerate(period):
+        for axis, value in enumerate(row):
+            if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+                raise TypeError(f"period[{k}][{axis}] must be a number; got {value!r}")
+            if not math.isfinite(value):
+                raise ValueError(f"period[{k}][{axis}] = {value} must be finite")
+        rows.append(tuple(map(float, row)))
+    return _as_lattice(tuple(rows))
+
+
+def _is_matrix(period: Any) -> bool:
+    return isinstance(period, tuple) and any(isinstance(row, tuple) for row in period)
+
+
+@lru_cache(16)
+def _as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
+    # As integers, so that very skewed vectors are reduced without rounding.
+    ratios = [[value.as_integer_ratio() for value in row] for row in rows]
+    unit = max(below for row in ratios for _, below in row)
+    whole_rows = sorted(([above * (unit // below) for above, below in row] for row in ratios), key=_square)
+    if not _spans(whole_rows):
+        raise ValueError(f"the lattice vectors of period = {rows} do not span all of space")
+    vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
+    lengths: Period = np.abs(vectors).sum(axis=0)
+    if not (lengths > _SHORTEST).all() or not (lengths < _LONGEST).all():
+        raise ValueError(
+            f"the lattice vectors of period = {rows} are too long or too short; give lengths between "
+            f"{_SHORTEST:g} and {_LONGEST:g}"
+        )
+    if np.count_nonzero(vectors) == len(vectors):
+        return lengths
+    units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
+    vectors = np.rint(vectors / units) * units
+    heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
+    return Lattice(
+        vectors,
+        np.linalg.inv(vectors / lengths.max()) / lengths.max(),
+        units,
+        float(heights.prod()),
+        (0.5 + 1e-6) * float(np.linalg.norm(heights)),
+    )
+
+
+_Vector = list[int]
+
+
+def _square(vector: _Vector) -> int:
+    return _product(vector, vector)
+
+
+def _product(a: _Vector, b: _Vector) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _spans(rows: list[_Vector]) -> bool:
+    """Whether the determinant is not zero."""
+    a, b = rows[:2]
+    crossed = [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)] if len(a) == 3 else []
+    return _product(crossed, rows[2]) != 0 if crossed else a[0] * b[1] != a[1] * b[0]
+
+
+def _reduced(vectors: list[_Vector]) -> list[_Vector]:
+    """The shortest vectors of the same lattice, shortest first; they come sorted by length."""
+    if len(vectors) == 1:
+        return vectors
+    while True:
+        first = _reduced(vectors[:-1])
+        last = _brought_near(vectors[-1], first)
+        if _square(last) >= _square(first[-1]):
+            return [*first, last]
+        vectors = sorted([*first, last], key=_square)
+
+
+def _brought_near(vector: _Vector, others: list[_Vector]) -> _Vector:
+    """The shortest of all sums of a vector and multiples of others, of which there are one or two."""
+    a = others[0]
+    if len(others) == 1:
+        below, above = _square(a), [_product(a, vector)]
+    else:
+        b = others[1]
+        aa, ab, bb, av, bv = _square(a), _product(a, b), _square(b), _product(a, vector), _product(b, vector)
+        below, above = aa * bb - ab * ab, [av * bb - bv * ab, bv * aa - av * ab]
+    nearest = [(2 * number + below) // (2 * below) for number in above]
+    sums = []
+    for more in product((-1, 0, 1), repeat=len(others)):
+        moved = vector
+        for other, number, one in zip(others, nearest, more, strict=True):
+            moved = [x - (number + one) * y for x, y in zip(moved, other, strict=True)]
+        sums.append(moved)
+    return min([vector, *sums], key=_square)
 
 
 def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
@@ -146,6 +289,41 @@ def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
         row = int(array.argmax())
         raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 64 bits with a sign")
     return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def rows_of_worlds(array: Any, env: Any, name: str) -> tuple[Any, Any]:
+    """The rows of an array of worlds ``(worlds, n, width)``, and the environment of each; others as they are.
+
+    Examples
+    --------
+    >>> rows, env = rows_of_worlds(np.zeros((2, 3, 4)), None, "boxes")
+    >>> rows.shape, env
+    ((6, 4), array([0, 0, 0, 1, 1, 1]))
+    """
+    if getattr(array, "ndim", 2) != 3:
+        return array, env
+    array = as_plain_array(array, name)
+    worlds, n, width = array.shape
+    if env is not None:
+        raise ValueError(
+            f"{name} has shape {array.shape}, whose first axis is the environment; leave env= out, or give "
+            f"rows of shape ({worlds * n}, {width})"
+        )
+    return array.reshape(worlds * n, width), np.repeat(np.arange(worlds), n)
+
+
+def rows_of_both(a: Any, b: Any, env: Any, names: tuple[str, str]) -> tuple[Any, Any, Any]:
+    """The same of two arrays, and their environments as a pair."""
+    worlds = [len(array) if getattr(array, "ndim", 2) == 3 else None for array in (a, b)]
+    if worlds == [None, None]:
+        return a, b, env
+    if worlds[0] != worlds[1]:
+        said = " and ".join(
+            f"{name} has shape {np.shape(array)}" for name, array in zip(names, (a, b), strict=True)
+        )
+        raise ValueError(f"{said}; give both as (worlds, n, width) with as many worlds, or both as rows")
+    (a, first), (b, second) = rows_of_worlds(a, env, names[0]), rows_of_worlds(b, env, names[1])
+    return a, b, (first, second)
 
 
 def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:

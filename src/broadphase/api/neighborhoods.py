@@ -8,12 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array, settled
+from broadphase.errors import PairLimitExceeded
 from broadphase.foreign import NUMBERS
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.fixed_radius import count_both, put_both
 from broadphase.methods.few_points import find_nearest, find_pairs
-from broadphase.methods.fixed_radius import Reach, count_near, find_near_mixed, one_reach
-from broadphase.methods.nearest_points import as_count, find_nearest_points
+from broadphase.methods.fixed_radius import (
+    TOO_MANY,
+    Reach,
+    count_near,
+    find_near,
+    find_near_mixed,
+    one_reach,
+)
+from broadphase.methods.lattice import Kept, count_near_images, find_near_images, find_nearest_images
+from broadphase.methods.nearest_points import as_count, find_nearest_points, make_tree
 from broadphase.methods.task import pair_limit
 from broadphase.points import PointQuery, Points, as_distance, as_query, as_radii, settled_reach
 from broadphase.runtime import threads as own_threads
@@ -191,6 +200,8 @@ def neighbors(
     other: Any = None,
     period: Any = None,
     env: Any = None,
+    r_min: float = 0.0,
+    exclude_self: bool = False,
     sort: bool = True,
     threads: int | None = None,
     max_pairs: int | None = None,
@@ -201,8 +212,9 @@ def neighbors(
     Parameters
     ----------
     points : array_like
-        ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, or in float64 where there is a
-        period; everything else in float64.  Tables and tensors as for `broadphase.pairs`.
+        ``(n, 2)`` or ``(n, 3)``, finite; with ``other=`` also one point, ``(2,)`` or ``(3,)``.  float32 is
+        computed in float32, or in float64 where there is a period; everything else in float64.  Tables and
+        tensors as for `broadphase.pairs`.
     r : float or array_like
         The distance.  Or a radius for each point: two points are near if their distance is at most the sum of
         their radii, as circles touch.  With ``other=`` the others then have radius 0, unless ``r`` is a tuple
@@ -211,17 +223,24 @@ def neighbors(
         Find the rows of these near the points, instead of points near each other.
     period : sequence of float or None, optional
         The world's period on each axis, None or inf for axes without one.  Coordinates outside of 0 to the
-        period are wrapped as by `numpy.mod`.  The distance of two points is that of their nearest images, and
-        each pair is found once, however large ``r`` is.
+        period are wrapped as by `numpy.mod`.  Or a matrix of shape ``(dim, dim)``, whose rows are lattice
+        vectors that need not be at right angles.  The distance of two points is that of their nearest
+        images, and each pair is found once, however large ``r`` is.
     env : array_like of int, optional
         The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
-        arrays.
+        arrays.  Arrays ``(worlds, n, dim)``, and ``(worlds, m, dim)`` of others, say the same without it;
+        rows in arguments and results are then those of ``points.reshape(-1, dim)``.
+    r_min : float
+        Pairs that are nearer than this do not count; at exactly ``r_min`` they do.
+    exclude_self : bool
+        With ``other=``, whether row ``i`` of the points and row ``i`` of the others are no pair, as it is
+        without ``other=``.
     sort : bool
         Sorted by ``i``, then ``j``.  With ``False`` the order is not defined.
     threads : int, optional
         The most threads to use; by default all cores.  The result is the same.
     max_pairs : int, optional
-        Raise an error rather than return more pairs than this.
+        Raise an error rather than return more pairs; those nearer than ``r_min`` count here too.
     offsets : bool
         Also return for each pair the offset from ``i`` to the nearest image of ``j``.
 
@@ -235,8 +254,8 @@ def neighbors(
     TypeError
         A value is not a number, or ``env`` holds values that are not whole numbers.
     ValueError
-        A wrong shape; coordinates that are not finite; an ``r`` that is NaN or negative; a period that is not
-        positive; an ``env`` of the wrong length.  Argument, row and value are named.
+        A wrong shape; coordinates that are not finite; ``r`` or ``r_min`` is NaN or negative; a period that
+        is not positive; an ``env`` of the wrong length.  Argument, row and value are named.
     PairLimitExceeded
         There are more than ``max_pairs`` pairs.
 
@@ -247,6 +266,9 @@ def neighbors(
     ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded, added from left to right, where ``dx`` is
     the difference of the coordinates or ``period - |dx|`` if that is less.  Exponents count as unlimited, so
     no step overflows or underflows.  The sum of two radii is rounded too.
+
+    With lattice vectors, coordinates are first rounded to about 2**-50 of the cell on each axis, so that a
+    distance is the same from both ends.
 
     With a period, all of this is done in float64, for float32 points too: wrapped in float32, a point near
     the periodic boundary would lose its last digits.  ``r`` and radii are rounded to the points' dtype first;
@@ -267,13 +289,54 @@ def neighbors(
            [ 3.,  4.]])
     """
     parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
-    if other is None and period is None and env is None and not offsets:
+    if (
+        other is None
+        and period is None
+        and env is None
+        and not offsets
+        and type(r_min) is float
+        and r_min == 0.0
+    ):
         few = find_pairs(points, r, limit)
         if few is not None:
             return Neighbors(*few, (len(points), len(points)))
-    query = as_query(points, other, period, env)
-    i, j, distance = find_near_mixed(query, _as_reach(r, query), bool(sort), parts, limit)
-    offset = _offsets(query, i, j, parts) if offsets else None
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
+    return near_of(as_query(points, other, period, env), r, how)
+
+
+class How(NamedTuple):
+    """The arguments of `neighbors` that do not say which points."""
+
+    r_min: Any
+    exclude_self: bool
+    sort: bool
+    offsets: bool
+    parts: int
+    limit: int
+
+
+def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
+    """What `neighbors` returns; through what is kept, where there is one distance for all."""
+    reach, least = _as_reach(r, query), as_distance(how.r_min, query.kind, "r_min")
+    alone = how.exclude_self and query.others is not None
+    most = how.limit + alone * min(len(query.points), len(query.found))
+    plain, at = query, None
+    try:
+        if query.lattice is not None:
+            i, j, distance, plain, at = find_near_images(query, reach, how.parts, most, kept)
+        elif kept is None or len(reach.other_radii):
+            i, j, distance = find_near_mixed(query, reach, how.sort, how.parts, most)
+        else:
+            i, j, distance = find_near(query, reach, how.sort, how.parts, most, kept.cells)
+    except PairLimitExceeded:
+        raise PairLimitExceeded(how.limit, TOO_MANY) from None  # the caller's limit
+    if alone or least > 0.0:
+        keep = (distance >= least) & (i != j) if alone else distance >= least
+        i, j, distance = i[keep], j[keep], distance[keep]
+        at = None if at is None else at[keep]
+        if len(i) > how.limit:
+            raise PairLimitExceeded(how.limit, TOO_MANY)
+    offset = _offsets(plain, i, j if at is None else at, how.parts) if how.offsets else None
     return Neighbors(
         i,
         j,
@@ -281,7 +344,7 @@ def neighbors(
         (len(query.points), len(query.found)),
         offset=None if offset is None else _rounded(offset, query.kind),
         among=query.others is None,
-        in_order=bool(sort),
+        in_order=how.sort,
     )
 
 
@@ -297,7 +360,8 @@ def count_neighbors(
     """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
 
     As `scipy.spatial.cKDTree.count_neighbors`, but each pair of points counts once, and no point counts with
-    itself.  From such counts one gets the radial distribution function.
+    itself.  (Only with lattice vectors as the period are pairs stored for a while.)  From such counts one
+    gets the radial distribution function.
 
     Parameters
     ----------
@@ -327,7 +391,8 @@ def count_neighbors(
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     query = as_query(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
-    counts = count_near(query, [as_distance(one, query.kind, name) for one, name in named], parts)
+    count = count_near if query.lattice is None else count_near_images
+    counts = count(query, [as_distance(one, query.kind, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
 
 
@@ -348,6 +413,7 @@ def nearest(
     r: float = np.inf,
     period: Any = None,
     env: Any = None,
+    exclude_self: bool = False,
     threads: int | None = None,
 ) -> NearestPoints:
     """Find the ``k`` nearest points of each point.
@@ -363,13 +429,15 @@ def nearest(
         neighbour; with ``other=points`` each point finds itself too.
     r : float
         The largest distance.
+    exclude_self : bool
+        With ``other=``, whether row ``i`` of the others does not count for row ``i`` of the points.
 
     Returns
     -------
     NearestPoints
-        ``ids`` and ``distances``, ``(n, k)``, sorted by distance, then by number; -1 and inf where there are
-        fewer.  Distances are those of `neighbors`, number for number.  With a period, float32 points are
-        sorted by their distances in float64, before these are rounded.
+        ``ids`` and ``distances``, ``(n, k)``, or ``(k,)`` of one point, sorted by distance, then by number;
+        -1 and inf where there are fewer.  Distances are those of `neighbors`, number for number.  With a
+        period, float32 points are sorted by their distances in float64, before these are rounded.
 
     Raises
     ------
@@ -385,20 +453,60 @@ def nearest(
            [ 2, -1],
            [ 0,  1]], dtype=int32)
     """
-    if isinstance(k, (list, tuple)):
-        columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
-        most = max(columns, default=0) + 1
-        found = nearest(points, most, other=other, r=r, period=period, env=env, threads=threads)
-        return NearestPoints(found.ids[:, columns], found.distances[:, columns])
-    parts, wanted, r = resolve(threads), as_count(k), settled_reach(r)
+    parts, places, r = resolve(threads), as_places(k), settled_reach(r)
     if other is None and period is None and env is None:
-        few = find_nearest(points, wanted, r)
+        few = find_nearest(points, places.most, r)
         if few is not None:
-            return NearestPoints(*few)
-    query = as_query(points, other, period, env)
-    limit = as_distance(r, query.kind)
-    ids, distances = find_nearest_points(query, wanted, limit, parts)
-    return NearestPoints(ids, _rounded(distances, query.kind))
+            return NearestPoints(few[0][:, places.columns], few[1][:, places.columns])
+    return nearest_of(as_query(points, other, period, env), places, r, parts, bool(exclude_self))
+
+
+class Places(NamedTuple):
+    """Which of the nearest are asked for."""
+
+    most: int
+    columns: Any
+    """Of the answer for so many."""
+
+
+def as_places(k: Any) -> Places:
+    """Check ``k``: how many of the nearest, or a list of places."""
+    if not isinstance(k, (list, tuple)):
+        return Places(as_count(k), slice(None))
+    columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
+    return Places(max(columns, default=0) + 1, columns)
+
+
+def nearest_of(
+    query: PointQuery,
+    places: Places,
+    r: Any,
+    parts: int,
+    exclude_self: bool = False,
+    kept: Kept | None = None,
+) -> NearestPoints:
+    """What `nearest` returns; through what is kept."""
+    limit, alone = as_distance(r, query.kind), exclude_self and query.others is not None
+    most = places.most + alone
+    if query.lattice is not None:
+        ids, distances = find_nearest_images(query, most, limit, parts, kept)
+    else:
+        if kept is not None and kept.tree is None and len(query.found):
+            kept.tree = make_tree(query, parts)
+        tree = None if kept is None else kept.tree
+        ids, distances = find_nearest_points(query, most, limit, parts, tree)
+    if alone:
+        ids, distances = _without_self(ids, distances)
+    ids, distances = ids[:, places.columns], _rounded(distances, query.kind)[:, places.columns]
+    return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
+
+
+def _without_self(ids: npt.NDArray[np.int32], distances: Points) -> NearestPoints:
+    """One column less: without the number of the row where it is, else without the last."""
+    own = ids == np.arange(len(ids))[:, None]
+    own[:, -1] |= ~own.any(axis=1)
+    shape = len(ids), ids.shape[1] - 1
+    return NearestPoints(ids[~own].reshape(shape), distances[~own].reshape(shape))
 
 
 def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:

@@ -18,7 +18,7 @@ from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 from broadphase.runtime.slices import joined, ranges
 from broadphase.runtime.threads import resolve
-from broadphase.space import as_period, settled_period
+from broadphase.space import as_period, rows_of_both, rows_of_worlds, settled_period
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -74,7 +74,9 @@ def pairs(
         anywhere and cross the boundary; one that is as long as the world covers the axis and meets
         everything on it.  See the notes.
     env : array_like of int, shape (n,), optional
-        The environment of each box: many worlds in one call, only boxes of the same environment meet.
+        The environment of each box: many worlds in one call, only boxes of the same environment meet.  Boxes
+        of shape ``(worlds, n, 4)`` or ``(worlds, n, 6)`` say the same without it; rows in arguments and
+        results are then those of ``boxes.reshape(-1, 4)``.
     threads : int, optional
         The most threads to use; by default all cores, if that pays.  The result is the same.
     max_pairs : int, optional
@@ -187,6 +189,7 @@ def join(
         As for `pairs`.
     env : tuple of array_like, optional
         The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
+        Two arrays ``(worlds, n, 4)`` say the same without it, as for `pairs`.
     predicate : str, optional
         For geometries of shapely (GeoDataFrame, GeoSeries, arrays and lists): what must hold for them, and
         not only for their bounds.  ``"intersects"``, ``"within"`` (a lies in b), ``"contains"`` (b lies in
@@ -261,6 +264,7 @@ def join(
         a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
         if isinstance(env, (tuple, list)) and len(env) == 2:
             env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
+        a, b, env = rows_of_both(a, b, env, ("a", "b"))
         first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
         if period is None and env is None:
             result = _join_boxes(first, second, method, touching, sort, threads, max_pairs)
@@ -419,14 +423,14 @@ def _joined_in_space(
 
 def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
     """Convert all arguments that may run the caller's code, before any of them is used."""
-    return (
-        settled(boxes, "boxes", BOXES),
+    boxes, env = rows_of_worlds(settled(boxes, "boxes", BOXES), settled(env, "env"), "boxes")
+    others = (
         settled(static, "static"),
         settled(categories, "categories"),
         settled(masks, "masks"),
         settled_period(period),
-        settled(env, "env"),
     )
+    return boxes, *others, env
 
 
 def _settled_limit(max_pairs: int | None) -> int | None:

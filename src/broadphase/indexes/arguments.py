@@ -21,6 +21,7 @@ from broadphase.kernels.boxes.checks import join_rays
 from broadphase.numeric import real, whole
 from broadphase.runtime import threads
 from broadphase.runtime.memory import result_array
+from broadphase.space import rows_of_worlds
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -157,6 +158,7 @@ class Reader:
     def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch."""
         origin = self.settled_point(origin, "origin")
+        direction, _ = rows_of_worlds(direction, None, "direction")
         direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
         max_distance = settled_distance(max_distance, "max_distance")
         at = self.point_or_points(origin, "origin", finite=True)
@@ -288,7 +290,7 @@ def known_id(store: BoxStore, value: Any) -> int:
     """An id that is in use."""
     number = value if type(value) is int else whole(value, "id")
     if not (0 <= number < store.end and store.alive[number]):
-        raise KeyError(f"no box has the id {number}")
+        raise KeyError(f"no {store.what} has the id {number}")
     return number
 
 
@@ -305,8 +307,8 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
     if row >= 0:
         bad = int(array[row])
         if 0 <= bad < store.end and store.alive[bad]:
-            raise ValueError(f"ids[{row}] = {bad} is named twice; each box can be named once")
-        raise KeyError(f"no box has the id {bad} (ids[{row}])")
+            raise ValueError(f"ids[{row}] = {bad} is named twice; each {store.what} can be named once")
+        raise KeyError(f"no {store.what} has the id {bad} (ids[{row}])")
     return ids.astype(np.int32)
 
 

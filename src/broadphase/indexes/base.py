@@ -18,7 +18,7 @@ from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
-from broadphase.space import as_env, as_period
+from broadphase.space import as_env, as_period, rows_of_worlds
 
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
@@ -54,7 +54,8 @@ class Index:
       on an edge, a ray along it, a circle that just reaches it.
     - ``category=`` selects the boxes whose mask has one of its bits; ``mask=`` those whose category has one.
       Without them all boxes are searched, static or not.
-    - One more leading axis makes a batch; a single argument is used for all queries.
+    - One more leading axis makes a batch; a single argument is used for all queries.  Two more leading axes
+      are environments 0, 1, ... and a batch for each; results are in the order of ``batch.reshape(-1, dim)``.
     - ``env=`` is the environment to search: other environments do not count.  By default it is environment 0,
       which holds all boxes that were inserted without one.
     - With a period, distances are those to the nearest image of a box.  A ray wraps around until its maximum
@@ -212,7 +213,9 @@ class Index:
         Parameters
         ----------
         boxes : array_like, shape (n, 2 * dim)
-            Also a table, read by the names of its columns, or shapes: see `broadphase.pairs`.
+            Also a table, read by the names of its columns, or shapes: see `broadphase.pairs`.  Boxes of shape
+            ``(worlds, n, 2 * dim)`` are those of the environments 0, 1, ...: ids and other arguments are in
+            the order of ``boxes.reshape(-1, 2 * dim)``.
         static, category, mask, env
             As in `insert`, one for all or an array with one for each, in the order of the rows.
 
@@ -228,6 +231,7 @@ class Index:
         """
         boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
         category, mask = settled(category, "category"), settled(mask, "mask")
+        boxes, env = rows_of_worlds(boxes, env, "boxes")
         rows = self._reader.boxes(boxes)
         n = len(rows)
         envs = as_env(env, n)
@@ -340,14 +344,14 @@ class Index:
 
         Parameters
         ----------
-        boxes : array_like, shape (len(index), 2 * dim)
+        boxes : array_like, shape (len(index), 2 * dim) or (worlds, n, 2 * dim)
 
         Raises
         ------
         TypeError, ValueError
             A box is not sound, or there are more or fewer than live boxes; nothing has changed.
         """
-        store, rows = self._store, self._reader.rows(boxes)
+        store, rows = self._store, self._reader.rows(rows_of_worlds(boxes, None, "boxes")[0])
         if len(rows) == store.live == store.end:
             checked = store.next_boxes()
             copy_sound(rows, checked, "boxes", self._threads)
@@ -653,6 +657,7 @@ class Index:
             found = None if given is None else self._space.in_box("query_box", given)
             if found is not None:
                 return found
+        box, env = rows_of_worlds(box, env, "box")
         rules, env = self._rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
         return self._in_box("query_box", query, env, rules)
@@ -683,6 +688,7 @@ class Index:
             found = None if given is None else self._space.in_box("query_point", given + given)
             if found is not None:
                 return found
+        point, env = rows_of_worlds(point, env, "point")
         rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
@@ -718,6 +724,7 @@ class Index:
                 found = self._space.in_circle(given, r)
                 if found is not None:
                     return found
+        center, env = rows_of_worlds(center, env, "center")
         rules, env = self._rules(category, mask, env)
         center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         at = self._reader.point_or_points(center, "center", finite=True)
@@ -791,6 +798,7 @@ class Index:
                 hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
+        origin, env = rows_of_worlds(origin, env, "origin")
         rules, env = self._rules(category, mask, env)
         ignore = settled(ignore, "ignore")
         rays = self._reader.rays(origin, direction, max_distance)
@@ -829,6 +837,7 @@ class Index:
         TypeError, ValueError
             As of `raycast`.
         """
+        origin, env = rows_of_worlds(origin, env, "origin")
         rules, env = self._rules(category, mask, env)
         rays = self._reader.rays(origin, direction, max_distance)
         if env is not None:
@@ -874,6 +883,7 @@ class Index:
                 nearest = self._space.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
+        point, env = rows_of_worlds(point, env, "point")
         rules, env = self._rules(category, mask, env)
         most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)

@@ -36,8 +36,10 @@ _BULK = 16
 class BoxStore:
     """The arrays of an index.  ``end`` rows are in use or were; ``live`` of them hold a box."""
 
-    def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
-        self.boxes: BoxArray = np.empty((0, 2 * dim), dtype)
+    def __init__(self, dim: int, dtype: npt.DTypeLike, *, what: str = "box") -> None:
+        self.what = what
+        """What the rows are; `PointIndex` keeps a point in each, of half the width."""
+        self.boxes: BoxArray = np.empty((0, dim if what == "point" else 2 * dim), dtype)
         self.alive = np.empty(0, np.bool_)
         self.classes = np.empty(0, np.uint8)
         """The class bits of `broadphase.kernels.boxes.overlap`: `STATIC` or 0."""
@@ -323,7 +325,7 @@ class BoxStore:
 
     def _grow(self, more: int) -> None:
         if self.end + more > MOST_BOXES:
-            raise ValueError(f"an index holds at most {MOST_BOXES} boxes: ids are 32 bits wide")
+            raise ValueError(f"an index holds at most {MOST_BOXES} rows: ids are 32 bits wide")
         self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_ROOM))
 
 

@@ -61,6 +61,8 @@ _CROWDED = 12.0
 _TABLE_EACH = 4
 _SAMPLE = 1024
 _FINEST = 2.0**-20
+_MOST_KEPT = 4
+_SLOTS_EACH = 16
 
 
 def sort_into_cells(query: PointQuery, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
@@ -76,9 +78,40 @@ def sort_into_cells(query: PointQuery, reach: float, radii: Points, parts: int, 
     return cells
 
 
+class KeptCells:
+    """The cells of points that are searched often, for the distances that were asked for last."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[float, Cells]] = []
+
+    def cells(self, query: PointQuery, reach: float, parts: int) -> Cells:
+        """Cells no narrower than ``reach``, and no more than twice as wide where narrower ones are better."""
+        kept = self._kept
+        for width, cells in kept:
+            if reach <= width and (cells.grid.wider or width <= 2.0 * reach):
+                return cells
+        made = sort_into_cells(query, reach, none_of(query.found.dtype), parts, Scratch())
+        self._kept = [
+            (reach, made),
+            *kept[: _MOST_KEPT - 1],
+        ]  # a new list: other threads may read the old one
+        return made
+
+
 def sort_queries(query: PointQuery, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
-    """The query points, sorted by the same cells."""
-    queries = _placed(cells.grid, query.points, query.envs, radii, parts, scratch, "queries")
+    """The query points, sorted by the same cells; few of them stay as they are, as counting takes longer."""
+    points, envs = query.points, query.envs
+    n, dim = points.shape
+    if n * _SLOTS_EACH < cells.grid.slots:
+        columns = scratch.array("queries columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
+        own = scratch.array("queries own", (1 + (len(envs) > 0), n + LANES), np.int32)
+        columns[:dim, :n], own[0, :n] = points.T, np.arange(n)
+        if len(radii):
+            columns[dim, :n] = radii
+        if len(envs):
+            own[1, :n] = envs
+        return Cells(cells.grid, columns, own, cells.starts)
+    queries = _placed(cells.grid, points, envs, radii, parts, scratch, "queries")
     assert queries is not None
     return queries
 
@@ -231,14 +264,24 @@ def one_reach(r: float, kind: Any) -> Reach:
     return Reach(r, none_of(kind), none_of(kind))
 
 
-def find_near(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT) -> NearRows:
-    """All pairs, sorted or in any order."""
+def find_near(
+    query: PointQuery,
+    reach: Reach,
+    sort: bool,
+    parts: int,
+    limit: int = NO_LIMIT,
+    kept: KeptCells | None = None,
+) -> NearRows:
+    """All pairs, sorted or in any order; through cells that are kept, if there is one distance for all."""
     kind = query.points.dtype
     if len(query.points) == 0 or len(query.found) == 0:
         return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
     rule = _rule(query, reach)
     with borrowed_scratch() as scratch:
-        cells = sort_into_cells(query, reach.r, reach.other_radii, parts, scratch)
+        if kept is None:
+            cells = sort_into_cells(query, reach.r, reach.other_radii, parts, scratch)
+        else:
+            cells = kept.cells(query, reach.r, parts)
         queries = cells
         if query.others is not None:
             queries = sort_queries(query, cells, reach.radii, parts, scratch)

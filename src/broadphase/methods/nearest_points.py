@@ -50,8 +50,32 @@ class Curve(NamedTuple):
     width: int
 
 
-def find_nearest_points(query: PointQuery, k: int, r: float, parts: int) -> tuple[Numbers, Points]:
-    """Numbers and distances of the nearest, -1 and inf where there are fewer."""
+class CurveTree(NamedTuple):
+    """The points to search among along the curve, and the boxes around them."""
+
+    curve: Curve
+    kind: "np.dtype[Any]"
+    scale: float
+    tree: Tree
+    keys: npt.NDArray[np.int64]
+    """Where the points are along the curve, unless the queries are the same points."""
+
+
+def make_tree(query: PointQuery, parts: int) -> CurveTree:
+    """Sort the points to search among; there is at least one."""
+    curve = curve_for(query.found, query.low, query.high, query.worlds)
+    kind, scale = _kind_and_scale(query)
+    envs = query.envs if query.others is None else query.other_envs
+    held, keys, order = _along(query.found, envs, curve, kind, scale, parts)
+    levels, boxes, worlds = _boxes_around(held, len(query.found), parts)
+    keys = keys[:0] if query.others is None else keys[order]
+    return CurveTree(curve, kind, scale, Tree(held, boxes, worlds, levels), keys)
+
+
+def find_nearest_points(
+    query: PointQuery, k: int, r: float, parts: int, made: CurveTree | None = None
+) -> tuple[Numbers, Points]:
+    """Numbers and distances of the nearest, -1 and inf where there are fewer; ``made`` is a tree kept."""
     n, kind = len(query.points), query.points.dtype
     ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
     same = query.others is None
@@ -60,23 +84,22 @@ def find_nearest_points(query: PointQuery, k: int, r: float, parts: int) -> tupl
         ids.fill(-1)
         distances.fill(np.inf)
         return ids, distances
-    curve = curve_for(query.found, query.low, query.high, query.worlds)
-    kind, scale = _kind_and_scale(query)
-    envs = query.envs if same else query.other_envs
-    held = _along(query.found, envs, curve, kind, scale, parts)
-    queries = held if same else _along(query.points, query.envs, curve, kind, scale, parts)
-    levels, boxes, worlds = _boxes_around(held, len(query.found), parts)
+    curve, kind, scale, tree, known = made or make_tree(query, parts)
+    queries, places = tree.points, known
+    if not same:
+        queries, keys, order = _along(query.points, query.envs, curve, kind, scale, parts)
+        places = np.searchsorted(known, keys[order])
     with np.errstate(over="ignore"):
         around = query.period.astype(kind) * kind.type(scale)
     fixed = (
-        *(Tree(held, boxes, worlds, levels), Scale(scale, around, query.period), r),
-        *(query.points, query.found, queries, same),
+        *(tree, Scale(scale, around, query.period), r),
+        *(query.points, query.found, queries, places),
     )
     capacity = 2 * wanted + 12 * LANES
 
     def search(first: int, last: int) -> None:
         scratch = Scratch(
-            np.empty(2 * LANES * (len(levels) + 1), np.int64),
+            np.empty(2 * LANES * (len(tree.levels) + 1), np.int64),
             np.empty((1, capacity), kind),
             np.empty((2, capacity)),
             np.empty((2, capacity), np.int32),
@@ -123,7 +146,8 @@ def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
 
 def _along(
     points: Points, envs: Numbers, curve: Curve, kind: "np.dtype[Any]", scale: float, parts: int
-) -> Sorted:
+) -> tuple[Sorted, npt.NDArray[np.int64], Numbers]:
+    """The points along the curve, the key of each as they came, and their order."""
     n, dim = points.shape
     keys = np.empty(n, np.int64)
     columns = np.zeros((dim, n + LANES), kind)
@@ -142,7 +166,7 @@ def _along(
             take_in_order(points, envs, order, scale, *span, columns, own)
 
     threads.run_all([partial(take, *span) for span in spans], parts)
-    return Sorted(columns, own)
+    return Sorted(columns, own), keys, order
 
 
 def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:

@@ -274,14 +274,16 @@ class _Exact(NamedTuple):
 
 @jit
 def search_points(
-    tree, scale, r, points, others, sorted_queries, same, begin, end, wanted, scratch, ids, distances
+    tree, scale, r, points, others, sorted_queries, places, begin, end, wanted, scratch, ids, distances
 ):
     """The nearest of the query points ``begin .. end - 1`` along the curve; how many were found.
 
-    ``points`` and ``others`` are the query points and the points of the ``tree`` as they came, ``same``
-    whether they are the same, ``r`` the largest distance that counts.  ``wanted`` is how many of each; the
-    columns of ``ids`` and ``distances`` beyond become -1 and inf.
+    ``points`` and ``others`` are the query points and the points of the ``tree`` as they came, ``places``
+    where on the curve each query belongs among the others, empty if both are the same, ``r`` the largest
+    distance that counts.  ``wanted`` is how many of each; the columns of ``ids`` and ``distances`` beyond
+    become -1 and inf.
     """
+    same = places.shape[0] == 0
     columns, own = tree.points.columns, tree.points.own
     boxes, worlds, levels = tree.boxes, tree.worlds, tree.levels
     queries, query_ids = sorted_queries.columns, sorted_queries.own
@@ -317,9 +319,7 @@ def search_points(
         if env == world and step <= _JUMP * usual:
             limit = min(limit, (usual + step) * more)
         else:
-            leaf = turn // LANES
-            if not same:
-                leaf = _descend(boxes, worlds, levels, point, env, ring, dim)
+            leaf = (turn if same else places[turn]) // LANES
             held = np.int64(0)
             reach = wanted // LANES + 1
             last_leaf = (n - 1) // LANES
@@ -388,24 +388,3 @@ def search_points(
             distances[row, k] = np.inf
         found += some
     return found
-
-
-@inline
-def _descend(boxes, worlds, levels, point, env, ring, dim):
-    """A leaf near a point: descend to the nearest box each time, which need not hold the nearest point."""
-    node = np.int64(0)
-    for down in range(levels.shape[0] - 1):
-        level = levels.shape[0] - 2 - down
-        best, nearest = np.inf, node * LANES
-        first = levels[level] + node * LANES
-        for at in range(first, first + LANES):
-            if worlds.shape[1] > 0 and not (worlds[0, at] <= env <= worlds[1, at]):
-                continue
-            square = 0.0
-            for axis in range(dim):
-                gap = max(boxes[axis, at] - point[axis], point[axis] - boxes[dim + axis, at], 0.0)
-                square += float(gap) * float(gap)
-            if square < best:
-                best, nearest = square, node * LANES + at - first
-        node = nearest
-    return node

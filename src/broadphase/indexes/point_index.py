@@ -1,0 +1,459 @@
+"""Points by id that are searched often: `broadphase.neighbors` and `nearest` without sorting each time.
+
+The cells of `broadphase.methods.fixed_radius` and the tree of `broadphase.methods.nearest_points` are made
+when they are first needed, and kept until a point changes.
+
+Cost: a change is that of a row; the first query after it sorts all points.  So it wins where there are many
+queries for each change, and gains nothing where everything moves in each frame.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.api.neighborhoods import How, NearestPoints, Neighbors, as_places, near_of, nearest_of
+from broadphase.boxes import as_float_array, settled
+from broadphase.foreign import POINTS
+from broadphase.indexes import arguments
+from broadphase.indexes.arguments import Reader
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
+from broadphase.methods.lattice import Kept
+from broadphase.methods.task import pair_limit
+from broadphase.points import PointQuery, Points, as_query, asked_from, settled_reach
+from broadphase.runtime.threads import resolve
+from broadphase.space import Lattice, as_point_period, settled_period
+
+
+@dataclass(slots=True)
+class _Kept(Kept):
+    """What was made of the points since they last changed."""
+
+    query: PointQuery = field(kw_only=True)
+    ids: IdArray | None = field(kw_only=True)
+    """Of the rows; None where they are the same numbers."""
+    end: int = field(kw_only=True)
+    """All ids are below."""
+
+
+class PointIndex:
+    """Points that are kept, and searched often: built once, asked often.
+
+    Parameters
+    ----------
+    points : array_like, optional
+        ``(n, 2)`` or ``(n, 3)``, finite: the first points, with the ids 0 to n - 1.
+    dim : {2, 3}, optional
+        By default that of the first points, and 2 until there are any.
+    dtype : numpy.float64 or numpy.float32, optional
+        What the points are kept in, to which others are rounded.  By default that of the first points.
+    period : sequence of float or None, float, optional
+        As for `broadphase.neighbors`.  Points are kept as they came.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `broadphase.neighbors`.
+
+    Notes
+    -----
+    Many threads may search at once.  Insertions, moves and removals must have the index to themselves.
+
+    The first search after a change sorts all points.  Cells are kept for the last four distances, and each
+    serves smaller distances too, down to half of its own.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.PointIndex([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
+    >>> index.nearest((0.0, 0.9), 2).ids
+    array([2, 0], dtype=int32)
+    >>> index.remove(2)
+    >>> index.neighbors((0.0, 0.9), 1.0).j
+    array([0], dtype=int32)
+    >>> index.insert((1.0, 1.0))
+    2
+    """
+
+    def __init__(
+        self,
+        points: Any = None,
+        *,
+        dim: int | None = None,
+        dtype: npt.DTypeLike | None = None,
+        period: Any = None,
+    ) -> None:
+        if dim not in (None, 2, 3):
+            raise ValueError(f"dim must be 2 or 3; got {dim!r}")
+        kept_in = None if dtype is None else np.dtype(dtype)
+        if kept_in is not None and kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
+        self._asked_period = settled_period(period)
+        if dim is None and isinstance(self._asked_period, tuple) and len(self._asked_period) in (2, 3):
+            dim = len(self._asked_period)
+        self._given: tuple[int | None, np.dtype[Any] | None] | None = (
+            None if dim is None else int(dim),
+            kept_in,
+        )
+        """Dimension and dtype, None where the first points decide; None altogether after these."""
+        self._store, self._reader = self._for(None)
+        self._kept: _Kept | None = None
+        if points is not None:
+            self.insert_many(points)
+
+    def _for(self, points: Any) -> tuple[BoxStore, Reader]:
+        """Where points like these belong: before the first ones, an empty store of their kind."""
+        if self._given is None:
+            return self._store, self._reader
+        dim, dtype = self._given
+        if points is not None:
+            dim = dim or (points.shape[-1] if points.ndim and points.shape[-1] in (2, 3) else None)
+            dtype = points.dtype if dtype is None else dtype
+        reader = Reader(dim or 2, np.dtype(np.float64) if dtype is None else dtype)
+        as_point_period(self._asked_period, reader.dim)
+        return BoxStore(reader.dim, reader.dtype, what="point"), reader
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self._reader.dim
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """What the points are kept in."""
+        return self._reader.dtype
+
+    @property
+    def period(self) -> tuple[Any, ...] | None:
+        """The length of the world on each axis, ``None`` without a period; or lattice vectors."""
+        lengths = as_point_period(self._asked_period, self.dim)
+        if lengths is None:
+            return None
+        if isinstance(lengths, Lattice):
+            matrix: tuple[tuple[float, ...], ...] = self._asked_period
+            return matrix
+        return tuple(length if np.isfinite(length) else None for length in lengths.tolist())
+
+    # ---- filling and changing
+
+    def insert(self, point: Any) -> int:
+        """Add a point.
+
+        Parameters
+        ----------
+        point : array_like, shape (dim,)
+
+        Returns
+        -------
+        int
+            Its id: the lowest that is free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no point, or not finite; nothing has changed.
+        """
+        point = _array(point, "point")
+        store, reader = self._for(point)
+        row = _one(reader, point)
+        self._kept = None
+        new = store.add(row, False, 1, EVERY_BIT)
+        self._store, self._reader, self._given = store, reader, None
+        return new
+
+    def insert_many(self, points: Any) -> IdArray:
+        """Add points, in their order, at the lowest free ids.
+
+        Parameters
+        ----------
+        points : array_like, shape (n, dim)
+            Also a table or geometry points: see `broadphase.neighbors`.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(n,)`` int32: the new ids, ascending.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `insert`, naming the row; nothing has changed.
+        """
+        points = _array(points, "points")
+        store, reader = self._for(points)
+        rows = _many(reader, points)
+        n = len(rows)
+        self._kept = None
+        rules = np.zeros(n, np.bool_), np.ones(n, np.uint32), np.full(n, EVERY_BIT, np.uint32)
+        ids = store.add_many(rows, *rules)
+        if points.ndim == 2:  # an empty list says nothing
+            self._store, self._reader, self._given = store, reader, None
+        return ids
+
+    def move(self, id: int, point: Any) -> None:  # noqa: A002 - the word that users know
+        """Give a point a new place.
+
+        Parameters
+        ----------
+        id : int
+        point : array_like, shape (dim,)
+
+        Raises
+        ------
+        KeyError
+            No point has this id.
+        TypeError, ValueError
+            It is no point, or not finite; nothing has changed.
+        """
+        row = np.array(_one(self._reader, point), self.dtype)
+        known = arguments.known_id(self._store, id)
+        self._kept = None
+        self._store.boxes[known] = row
+
+    def move_many(self, ids: Any, points: Any) -> None:
+        """Give points new places.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+            Each id once.
+        points : array_like, shape (k, dim)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        TypeError, ValueError
+            An id is named twice, a point is not finite, or the lengths differ; nothing has changed.
+        """
+        ids, points = settled(ids, "ids"), _array(points, "points")
+        known = arguments.known_ids(self._store, ids)
+        rows = _many(self._reader, points)
+        if len(known) != len(rows):
+            raise ValueError(
+                f"ids and points must have one length; got {len(known)} ids and {len(rows)} points"
+            )
+        before = self._store.rows_before(known, rows)
+        self._kept = None
+        try:
+            self._store.write(known, rows)
+        except BaseException:  # it was interrupted
+            self._store.take_back(known, before)
+            raise
+
+    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
+        """Take a point out; its id is free for the next insert.
+
+        Parameters
+        ----------
+        id : int
+
+        Raises
+        ------
+        KeyError
+            No point has this id.
+        """
+        known = arguments.known_id(self._store, id)
+        self._kept = None
+        self._store.drop(np.array([known], np.int32))
+
+    def remove_many(self, ids: Any) -> None:
+        """Take points out.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        ValueError
+            An id is named twice; nothing has changed.
+        """
+        known = np.sort(arguments.known_ids(self._store, ids))
+        self._kept = None
+        if len(known):
+            self._store.drop(known)
+
+    def clear(self) -> None:
+        """Take all points out; ids begin at 0 again.  Dimension, dtype and period stay."""
+        self._kept = None
+        self._store.empty()
+
+    def __len__(self) -> int:
+        return self._store.live
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        try:
+            arguments.known_id(self._store, id)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    @property
+    def ids(self) -> IdArray:
+        """The ids in use, ascending: ``(len,)`` int32, read-only."""
+        ids = self._store.ids()[:]
+        ids.flags.writeable = False
+        return ids
+
+    @property
+    def points(self) -> Points:
+        """The points in id order: ``(len, dim)``, read-only; good until the next change."""
+        rows = self._store.live_boxes()[:]
+        rows.flags.writeable = False
+        return rows
+
+    # ---- searching
+
+    def neighbors(
+        self,
+        points: Any,
+        r: Any,
+        *,
+        r_min: float = 0.0,
+        sort: bool = True,
+        threads: int | None = None,
+        max_pairs: int | None = None,
+        offsets: bool = False,
+    ) -> Neighbors:
+        """The points of the index within a distance of others, or of one.
+
+        Parameters
+        ----------
+        points : array_like, shape (m, dim) or (dim,)
+            Finite; rounded to the dtype of the index.
+        r : float or array_like, shape (m,)
+            The distance, or one for each query.
+        r_min, sort, threads, max_pairs, offsets
+            As for `broadphase.neighbors`.
+
+        Returns
+        -------
+        Neighbors
+            What ``broadphase.neighbors(points, r, other=index.points)`` returns, with ids in ``j``: row ``i``
+            of the query is near point ``j`` of the index.
+
+        Raises
+        ------
+        TypeError, ValueError, PairLimitExceeded
+            As for `broadphase.neighbors`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.PointIndex([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
+        >>> index.neighbors([[0.0, 0.5], [3.0, 3.0]], 1.0).edge_index()
+        array([[0, 0, 1],
+               [0, 2, 1]])
+        """
+        parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+        query, kept = self._query(points)
+        how = How(r_min, False, bool(sort), offsets, parts, limit)
+        found = near_of(query, r, how, kept)
+        found.shape = len(query.points), kept.end
+        if kept.ids is not None:
+            found.j = kept.ids[found.j]
+        return found
+
+    def nearest(
+        self,
+        points: Any,
+        k: int | Sequence[int],
+        *,
+        r: float = np.inf,
+        threads: int | None = None,
+    ) -> NearestPoints:
+        """The ``k`` points of the index that are nearest to each of others, or to one.
+
+        Parameters
+        ----------
+        points : array_like, shape (m, dim) or (dim,)
+            Finite; rounded to the dtype of the index.
+        k, r, threads
+            As for `broadphase.nearest`.
+
+        Returns
+        -------
+        NearestPoints
+            What ``broadphase.nearest(points, k, other=index.points)`` returns, with the ids of the index.  Of
+            one point ``ids`` and ``distances`` have shape ``(k,)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `broadphase.nearest`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.PointIndex([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
+        >>> index.nearest((3.0, 3.0), [1, 3])
+        NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
+        """
+        parts, places, r = resolve(threads), as_places(k), settled_reach(r)
+        query, kept = self._query(points)
+        ids, distances = nearest_of(query, places, r, parts, kept=kept)
+        if kept.ids is not None:
+            ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
+        return NearestPoints(ids, distances)
+
+    def _query(self, points: Any) -> tuple[PointQuery, _Kept]:
+        """What is asked, and what is kept for it."""
+        points = _array(points, "points")
+        store, reader = self._for(points)
+        given = reader.point_or_points(points, "points", finite=True)
+        one = isinstance(given, tuple)
+        kept = self._kept
+        if kept is None or store is not self._store:
+            own = np.empty((0, reader.dim), reader.dtype)
+            query = as_query(own, store.live_boxes(), self._asked_period, None)
+            ids = store.ids()
+            kept = _Kept(
+                query=query,
+                ids=None if store.live == store.end else ids,
+                end=int(ids[-1]) + 1 if len(ids) else 0,
+            )
+            if store is self._store:
+                self._kept = kept
+        return asked_from(kept.query, np.array([given] if one else given, reader.dtype), one), kept
+
+    # ---- copies
+
+    def copy(self) -> Self:
+        """An index of its own with the same points and ids."""
+        return deepcopy(self)
+
+    __copy__ = copy
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_kept": None}
+
+    def __repr__(self) -> str:
+        about = f"dim={self.dim}, dtype={self.dtype}"
+        if self.period is not None:
+            about += f", period={self.period}"
+        return f"<PointIndex: {len(self)} points, {about}>"
+
+
+def _array(points: Any, name: str) -> Points:
+    """The points as an array that is not looked at yet (`broadphase.boxes.settled`)."""
+    return as_float_array(points, name, POINTS)
+
+
+def _one(reader: Reader, point: Any) -> tuple[float, ...]:
+    given = reader.point_or_points(point, "point", finite=True)
+    if not isinstance(given, tuple):
+        raise ValueError(f"point must be one point of shape ({reader.dim},); got shape {given.shape}")
+    return given
+
+
+def _many(reader: Reader, points: Any) -> Points:
+    given = reader.point_or_points(points, "points", finite=True)
+    if isinstance(given, tuple):
+        raise ValueError(f"points must have shape (n, {reader.dim}); got shape ({reader.dim},)")
+    return given.astype(reader.dtype, copy=False)

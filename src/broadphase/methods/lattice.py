@@ -1,0 +1,202 @@
+"""Points in a world that begins again along lattice vectors, which need not be at right angles (triclinic).
+
+The vectors are reduced first: of all that span the same lattice the shortest are taken (H. Minkowski; the
+algorithm is I. Semaev's for three dimensions, J.-L. Lagrange's for two).  Then points are brought into the
+cell that they span, and those that may be found are repeated around it, as far as a search reaches.  Among
+these images the search is that of a plain world; of several images of one point the nearest counts.
+
+Coordinates and vectors are multiples of one unit for each axis, about 2**-50 of the cell.  So no sum of a
+point and a vector is rounded: a distance is the same from both ends, whichever image it is measured to.
+
+Cost: that of the plain search among more points; few more for short distances, up to 64 times as many in 3-D
+for those of half the cell and beyond.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import PairLimitExceeded
+from broadphase.methods.fixed_radius import TOO_MANY, KeptCells, Reach, find_near, find_near_mixed
+from broadphase.methods.nearest_points import CurveTree, find_nearest_points, make_tree
+from broadphase.methods.task import NO_LIMIT
+from broadphase.points import Numbers, PointQuery, Points
+from broadphase.space import Lattice
+
+# The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
+_FURTHEST = 1.5
+# Rounding never leaves out an image that is near.
+_MORE = 1e-6
+
+
+@dataclass(slots=True)
+class Images:
+    """Points and their images around the cell."""
+
+    query: PointQuery
+    """A query in a plain world, where all images may be found."""
+    source: Numbers
+    """The row of which each is an image; ascending."""
+    reach: float
+    """Up to this distance the nearest image of each point is among them."""
+    cells: KeptCells = field(default_factory=KeptCells)
+    tree: CurveTree | None = None
+
+
+@dataclass(slots=True)
+class Kept:
+    """What was made of points that are searched often."""
+
+    cells: KeptCells = field(default_factory=KeptCells)
+    tree: CurveTree | None = None
+    images: Images | None = None
+
+
+class Found(NamedTuple):
+    """Pairs in order, each once, at the distance of the nearest images."""
+
+    i: Numbers
+    j: Numbers
+    distance: Points
+    query: PointQuery
+    """The plain world, in which image ``at[k]`` is the one of ``j[k]`` that is near ``i[k]``."""
+    at: Numbers
+
+
+def find_near_images(query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None) -> Found:
+    """All pairs within reach."""
+    images = _images(query, reach.r, kept)
+    plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
+    same = query.others is None
+    # Beyond the furthest of nearest images nothing more is found, but the same again.
+    furthest = _lattice_of(query).furthest
+    radii = np.minimum(reach.radii, furthest), np.minimum(reach.other_radii, furthest)
+    near = Reach(min(reach.r, furthest), radii[0], radii[1][source] if len(radii[1]) else radii[1])
+    repeated = int(np.bincount(source, minlength=1).max())
+    most = min(repeated * (2 * limit + len(query.points) if same else limit), NO_LIMIT)
+    if kept is None or len(near.radii):
+        i, at, distance = find_near_mixed(plain, near, True, parts, most)
+    else:
+        i, at, distance = find_near(plain, near, True, parts, most, images.cells)
+    j = source[at]
+    if same:
+        above = i < j
+        i, j, at, distance = i[above], j[above], at[above], distance[above]
+    # Images are in the order of their points, so those of one point follow each other.
+    begins = np.flatnonzero(np.append(True, (i[1:] != i[:-1]) | (j[1:] != j[:-1]))[: len(i)])
+    if len(begins) > limit:
+        raise PairLimitExceeded(limit, TOO_MANY)
+    if len(begins) < len(i):
+        least = np.minimum.reduceat(distance, begins)
+        pair = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(i)))
+        nearest = np.flatnonzero(distance == least[pair])
+        chosen = nearest[np.unique(pair[nearest], return_index=True)[1]]
+        i, j, at, distance = i[chosen], j[chosen], at[chosen], distance[chosen]
+    return Found(i, j, distance, plain, at)
+
+
+def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
+    """For each of some distances how many pairs lie within it."""
+    none = np.empty(0)
+    reach = Reach(max(distances, default=0.0), none, none)
+    found = np.sort(find_near_images(query, reach, parts, NO_LIMIT, None).distance)
+    return np.searchsorted(found, np.array(distances, np.float64), "right")
+
+
+def find_nearest_images(
+    query: PointQuery, k: int, r: float, parts: int, kept: Kept | None
+) -> tuple[Numbers, Points]:
+    """Numbers and distances of the ``k`` nearest, -1 and inf where there are fewer.
+
+    The nearest images may be several of one point: then more are asked for.  If there are too few within the
+    usual distance of so many points, it is doubled.
+    """
+    n, same = len(query.points), query.others is None
+    ids, distances = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
+    wanted = min(k, len(query.found) - same)
+    rows = np.arange(n if wanted > 0 else 0)
+    lattice = _lattice_of(query)
+    most = min(r, lattice.furthest)
+    count = wanted + same
+    share = lattice.volume * (count + 1) * query.worlds / max(len(query.found), 1)
+    reach = min(most, 1.5 * share ** (1.0 / lattice.vectors.shape[0]))
+    while len(rows):
+        images = _images(query, reach, kept)
+        reach = min(images.reach, most)
+        if images.tree is None:
+            images.tree = make_tree(images.query, parts)
+        envs = query.envs[rows] if len(query.envs) else query.envs
+        asked = images.query._replace(points=query.points[rows], envs=envs)
+        found, apart = find_nearest_points(asked, count, reach, parts, images.tree)
+        source = np.where(found < 0, np.int32(-1), images.source[found])
+        counts = (found >= 0) & _first_in_row(source)
+        if same:
+            counts &= source != rows[:, None]
+        enough, listed = counts.sum(axis=1) >= wanted, found[:, -1] < 0
+        done = enough | listed if reach >= most else enough
+        place = np.cumsum(counts, axis=1) - 1
+        row, column = np.nonzero(counts & (place < wanted) & done[:, None])
+        put = rows[row], place[row, column]
+        ids[put], distances[put] = source[row, column], apart[row, column]
+        if (~done & ~listed).any():
+            count = min(2 * count, len(images.source))
+        if (~done & listed).any():
+            reach = min(2.0 * reach, most)
+        rows = rows[~done]
+    return ids, distances
+
+
+def _lattice_of(query: PointQuery) -> Lattice:
+    assert query.lattice is not None
+    return query.lattice
+
+
+def _first_in_row(numbers: Numbers) -> npt.NDArray[np.bool_]:
+    """Where a number occurs first in its row."""
+    order = np.argsort(numbers, axis=1, kind="stable")
+    ordered = np.take_along_axis(numbers, order, 1)
+    first = np.ones(numbers.shape, np.bool_)
+    np.put_along_axis(first, order[:, 1:], ordered[:, 1:] != ordered[:, :-1], 1)
+    return first
+
+
+def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
+    """The images up to a distance, or those that are kept."""
+    reach = min(reach, _lattice_of(query).furthest)
+    if kept is not None and kept.images is not None and kept.images.reach >= reach:
+        return kept.images
+    made = _make_images(query, reach)
+    if kept is not None:
+        kept.images = made
+    return made
+
+
+def _make_images(query: PointQuery, reach: float) -> Images:
+    lattice, found = _lattice_of(query), query.found
+    places = found @ lattice.inverse
+    rows, steps = np.arange(len(found)), np.empty((len(found), 0))
+    for axis in range(found.shape[1]):
+        # In units of the vectors, of which planes at right angles to this gradient are one apart.
+        margin = min(reach * float(np.linalg.norm(lattice.inverse[:, axis])), _FURTHEST) + _MORE
+        some = []
+        for step in range(-math.ceil(margin), math.ceil(margin) + 1):
+            at = places[rows, axis] + step
+            inside = (at >= -margin) & (at <= 1.0 + margin)
+            some.append((rows[inside], np.column_stack((steps[inside], np.full(inside.sum(), float(step))))))
+        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
+    order = np.argsort(rows, kind="stable")
+    rows, steps = rows[order], steps[order]
+    images = found[rows] + steps @ lattice.vectors  # exact, see above
+    envs = query.envs if query.others is None else query.other_envs
+    plain = query._replace(
+        others=images,
+        lattice=None,
+        other_envs=envs[rows] if len(envs) else envs,
+        low=images.min(axis=0) if len(images) else query.low,
+        high=images.max(axis=0) if len(images) else query.high,
+    )
+    return Images(plain, rows.astype(np.int32), reach)

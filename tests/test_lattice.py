@@ -1,0 +1,252 @@
+"""`period=` as a matrix of lattice vectors: every pair at the distance of its nearest images.
+
+Where coordinates and vectors are multiples of 1/8, nothing is rounded before the root: then brute force over
+all images says the same to the bit.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+KINDS = list(product((2, 3), (np.float32, np.float64)))
+
+
+def cells(dim, how_many=8, seed=0):
+    """Cells that are not very skewed, and the same lattices by vectors that are."""
+    random = np.random.default_rng((seed, dim))
+    while how_many:
+        mild = random.integers(-12, 13, (dim, dim)) / 8 + np.diag(random.integers(2, 9, dim))
+        if abs(np.linalg.det(mild)) < 1.0:
+            continue
+        skewed = mild.copy()
+        for _ in range(3):
+            first, second = random.permutation(dim)[:2]
+            skewed[first] += int(random.integers(-40, 41)) * skewed[second]
+        how_many -= 1
+        yield mild, (skewed, mild, mild[::-1], -mild)[how_many % 4]
+
+
+def brute_force(points, others, cell, most=4):
+    """All distances: the least over so many images that none could be nearer."""
+    away = others[None].astype(float) - points[:, None].astype(float)
+    away -= np.rint(away @ np.linalg.inv(cell)) @ cell
+    squares = np.full(away.shape[:2], np.inf)
+    for steps in product(range(-most, most + 1), repeat=len(cell)):
+        moved = away + np.array(steps, float) @ cell
+        squares = np.minimum(squares, (moved * moved).sum(axis=2))
+    return np.sqrt(squares)
+
+
+def scattered(random, n, cell, dtype=np.float64):
+    """Points within some cells, as multiples of 1/8; some are at one place."""
+    places = np.rint(8 * random.uniform(-1.5, 2.5, (n, len(cell))) @ cell) / 8
+    places[: n // 8] = places[-1]
+    return places.astype(dtype)
+
+
+def pairs_within(apart, r, among):
+    meets = np.triu(apart <= r, 1) if among else apart <= r
+    i, j = np.nonzero(meets)
+    return i, j, apart[i, j]
+
+
+def expect(found, right, dtype):
+    np.testing.assert_array_equal(found.i, right[0])
+    np.testing.assert_array_equal(found.j, right[1])
+    np.testing.assert_array_equal(found.distance, right[2].astype(dtype))
+    assert found.distance.dtype == dtype
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_neighbors(each, dim, dtype):
+    def check(k, mild, vectors):
+        random = np.random.default_rng(k)
+        points, others = (scattered(random, n, mild, dtype) for n in (60, 40))
+        apart, across = brute_force(points, points, mild), brute_force(points, others, mild)
+        for r in [*np.quantile(apart, (0.02, 0.2, 0.7)), apart.max(), np.inf, 0.0]:
+            near = float(np.float32(r))
+            expect(bp.neighbors(points, near, period=vectors), pairs_within(apart, near, True), dtype)
+            loose = bp.neighbors(points, near, period=vectors, sort=False)
+            assert len(loose) == len(pairs_within(apart, near, True)[0])
+            found = bp.neighbors(points, near, other=others, period=vectors, offsets=True)
+            right = pairs_within(across, near, False)
+            expect(found, right, dtype)
+            np.testing.assert_array_equal(np.sqrt((found.offset.astype(float) ** 2).sum(axis=1)), right[2])
+            steps = (others[found.j] - points[found.i] - found.offset) @ np.linalg.inv(mild)
+            np.testing.assert_allclose(steps, np.rint(steps), atol=1e-4)
+        several = np.quantile(apart, (0.5, 0.1, 1.0)).astype(np.float32).astype(float)
+        wanted = [len(pairs_within(apart, r, True)[0]) for r in several]
+        assert bp.count_neighbors(points, several, period=vectors).tolist() == wanted
+
+    each(check, [(k, *cell) for k, cell in enumerate(cells(dim))])
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_nearest(each, dim, dtype):
+    def check(k, mild, vectors):
+        random = np.random.default_rng(k)
+        points, others = (scattered(random, n, mild, dtype) for n in (60, 40))
+        for other in (None, others):
+            apart = brute_force(points, points if other is None else other, mild)
+            if other is None:
+                np.fill_diagonal(apart, np.inf)
+            order = np.argsort(apart, axis=1, kind="stable")
+            for many, r in product((1, 4, 70), (np.inf, float(np.float32(np.quantile(apart, 0.1))))):
+                found = bp.nearest(points, many, other=other, r=r, period=vectors)
+                ids = np.full((60, many), -1)
+                distances = np.full((60, many), np.inf)
+                some = order[:, :many]
+                reached = np.take_along_axis(apart, some, 1)
+                ids[:, : some.shape[1]] = np.where((reached <= r) & (reached < np.inf), some, -1)
+                distances[:, : some.shape[1]] = np.where(reached <= r, reached, np.inf)
+                np.testing.assert_array_equal(found.ids, ids)
+                np.testing.assert_array_equal(found.distances, distances.astype(dtype))
+
+    each(check, [(k, *cell) for k, cell in enumerate(cells(dim, seed=1))])
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_any_coordinates(dim):
+    """Up to rounding: random numbers in random cells."""
+    random = np.random.default_rng(dim)
+    for _ in range(10):
+        cell = random.normal(size=(dim, dim)) + 2 * np.eye(dim)
+        points = random.uniform(-2, 3, (50, dim)) @ cell
+        apart = brute_force(points, points, cell, 8)
+        found = bp.neighbors(points, np.inf, period=cell)
+        assert len(found) == 50 * 49 // 2
+        np.testing.assert_allclose(found.distance, apart[found.i, found.j], atol=1e-13)
+        full = found.to_scipy().toarray()
+        near = bp.nearest(points, 49, period=cell)
+        np.testing.assert_array_equal(np.take_along_axis(full, near.ids, 1), near.distances)
+        swapped = bp.neighbors(points[::-1], np.inf, period=cell).to_scipy().toarray()
+        np.testing.assert_array_equal(swapped[::-1, ::-1], full)
+
+
+def test_radii_and_worlds():
+    (cell, _), random = next(cells(3)), np.random.default_rng(5)
+    points, others = scattered(random, 80, cell), scattered(random, 50, cell)
+    radii, other_radii = random.integers(0, 8, 80) / 8, random.integers(0, 8, 50) / 8
+    radii[3] = 40.0
+    env, other_env = random.integers(0, 3, 80), random.integers(0, 3, 50)
+    apart, across = brute_force(points, points, cell), brute_force(points, others, cell)
+    sums = radii[:, None] + radii
+    expect(
+        bp.neighbors(points, radii, period=cell),
+        pairs_within(np.where(apart <= sums, apart, np.inf), 99, True),
+        float,
+    )
+    sums = radii[:, None] + other_radii
+    found = bp.neighbors(points, (radii, other_radii), other=others, period=cell)
+    expect(found, pairs_within(np.where(across <= sums, across, np.inf), 99, False), float)
+    meet = np.where(env[:, None] == env, apart, np.inf)
+    expect(bp.neighbors(points, 1.5, period=cell, env=env), pairs_within(meet, 1.5, True), float)
+    meet = np.where(env[:, None] == other_env, across, np.inf)
+    both = {"other": others, "env": (env, other_env), "period": cell}
+    expect(bp.neighbors(points, 1.5, **both), pairs_within(meet, 1.5, False), float)
+    ids = np.argsort(meet, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(bp.nearest(points, 4, **both).ids, ids)
+    worlds = np.stack((points, points[::-1]))
+    assert len(bp.neighbors(worlds, 1.5, period=cell)) == 2 * len(bp.neighbors(points, 1.5, period=cell))
+
+
+def test_a_long_thin_cell():
+    random = np.random.default_rng(8)
+    cell = np.array([[1.0, 0, 0], [0.5, 1, 0], [0.25, 0.25, 64]])
+    points = np.rint(8 * random.random((40, 3)) @ cell) / 8
+    away = np.abs(points[:, None, 2] - points[None, :, 2])
+    apart = brute_force(points, points, cell)
+    assert (apart >= np.minimum(away, 64 - away)).all()
+    expect(bp.neighbors(points, 40.0, period=cell), pairs_within(apart, 40.0, True), float)
+    np.fill_diagonal(apart, np.inf)
+    np.testing.assert_array_equal(
+        bp.nearest(points, 39, period=cell).distances, np.sort(apart, axis=1)[:, :39]
+    )
+
+
+@pytest.mark.parametrize("matrix", [np.diag([3.0, 5.0]), [[3, 0], [-300, 5]], [[0, 5], [-3, 0]]])
+def test_vectors_along_the_axes_are_a_period_of_lengths(matrix):
+    points = np.random.default_rng(9).normal(size=(300, 2)) * 4
+    found = bp.neighbors(points, 0.4, period=matrix)
+    expect(found, tuple(bp.neighbors(points, 0.4, period=(3, 5))), float)
+    right = bp.nearest(points, 3, period=(3, 5))
+    np.testing.assert_array_equal(bp.nearest(points, 3, period=matrix).distances, right.distances)
+
+
+def test_an_index_of_points_in_a_lattice():
+    random = np.random.default_rng(10)
+    (cell, vectors) = next(cells(3, seed=2))
+    points, queries = scattered(random, 300, cell), scattered(random, 20, cell)
+    index = bp.PointIndex(points, period=vectors)
+    assert index.period == tuple(map(tuple, vectors.tolist()))
+    index.remove_many([4, 200])
+    for r, k in ((0.5, 3), (2.0, 1), (1.5, [2, 5]), (np.inf, 400), (0.25, 2)):
+        held, ids = index.points, np.append(index.ids, -1)
+        right = bp.neighbors(queries, r, other=held, period=vectors, offsets=True)
+        found = index.neighbors(queries, r, offsets=True)
+        expect(found, (right.i, ids[right.j], right.distance), float)
+        np.testing.assert_array_equal(np.sqrt((found.offset**2).sum(axis=1)), found.distance)
+        near = bp.nearest(queries, k, other=held, r=r, period=vectors)
+        np.testing.assert_array_equal(index.nearest(queries, k, r=r).ids, ids[near.ids])
+        np.testing.assert_array_equal(index.nearest(queries[3], k, r=r).distances, near.distances[3])
+        index.move(7, queries[5])
+
+
+def test_many_points():
+    random = np.random.default_rng(11)
+    cell = np.array([[8.0, 0, 0], [3, 7, 0], [-2, 3, 9]])
+    points = np.rint(1024 * random.random((20_000, 3)) @ cell) / 1024
+    found = bp.neighbors(points, 0.4, period=cell)
+    for row in (0, 77, 19_999):
+        apart = brute_force(points[row : row + 1], points, cell)[0]
+        mine = np.flatnonzero(apart <= 0.4)
+        rows = found.csr()
+        assert rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist() == mine[mine != row].tolist()
+        apart[row] = np.inf
+        order = np.argsort(apart, kind="stable")[:5]
+        assert bp.nearest(points, 5, period=cell).ids[row].tolist() == order.tolist()
+    assert len(bp.neighbors(points, 0.4, period=cell, max_pairs=len(found))) == len(found)
+    with pytest.raises(bp.PairLimitExceeded) as refused:
+        bp.neighbors(points, 0.4, period=cell, max_pairs=len(found) - 1)
+    assert refused.value.max_pairs == len(found) - 1
+
+
+POINTS = [[0.0, 0.0], [1.0, 1.0]]
+BAD = {
+    "matrix of 2 lattice vectors": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "one a row, of 2 numbers each": [[1, 0], [0, 1, 0]],
+    "do not span all of space": [[1, 2], [2, 4]],
+    r"period\[1\]\[0\] = inf must be finite": [[1, 0], [np.inf, 1]],
+    "are too long or too short": [[1e300, 0], [1e299, 1e300]],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_vectors_are_named(message):
+    for call in (bp.neighbors, bp.nearest, bp.count_neighbors):
+        with pytest.raises(ValueError, match=message):
+            call(POINTS, 1, period=BAD[message])
+    with pytest.raises(ValueError, match=message):
+        bp.PointIndex(POINTS, dim=2, period=BAD[message])
+
+
+def test_what_is_no_number_or_too_far_away_is_named():
+    with pytest.raises(TypeError, match=r"period\[0\]\[1\] must be a number; got 'a'"):
+        bp.neighbors(POINTS, 1, period=[[1, "a"], [0, 1]])
+    with pytest.raises(ValueError, match=r"points\[1\] = .* rounding loses its place"):
+        bp.neighbors([[0, 0], [1e30, 0]], 1, period=[[4, 0], [1, 4]])
+
+
+def test_boxes_and_worlds_refuse_a_matrix():
+    boxes, matrix = np.zeros((2, 4)), [[4, 0], [1, 4]]
+    for call in (
+        lambda: bp.pairs(boxes, period=matrix),
+        lambda: bp.join(boxes, boxes, period=np.array(matrix)),
+        lambda: bp.BoxTree(period=matrix),
+        lambda: bp.World(period=matrix),
+    ):
+        with pytest.raises(TypeError, match="matrix of lattice vectors, which only neighbors, nearest"):
+            call()
