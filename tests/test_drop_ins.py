@@ -136,6 +136,7 @@ def test_what_else_a_tree_of_scipy_has():
 FREUDS = {
     "box": freud.box.Box(10, 11, 12),
     "plane": freud.box.Box(10, 11, is2D=True),
+    "tilted": freud.box.Box(10, 11, 12, xy=0.4, xz=-0.3, yz=0.2),
 }
 
 

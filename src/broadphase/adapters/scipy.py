@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import Neighbors, count_neighbors, nearest, neighbors
+from broadphase.api.neighborhoods import Neighbors, count_neighbors, neighbors
 from broadphase.errors import need
+from broadphase.indexes.point_index import PointIndex
 
 __all__ = ["KDTree", "cKDTree"]
 
@@ -50,7 +51,6 @@ class KDTree:
     -----
     - Results are exact, also with ``eps``.
     - Points at the same distance are sorted by their number, and lists of neighbours by number.
-    - Each call sorts the points again: ask for many at once.  One query among 100,000 points takes 1 to 2 ms.
     - A search is on as many threads as ``workers`` says, which is 1, as in SciPy; -1 is all.
 
     Examples
@@ -127,13 +127,8 @@ class KDTree:
         below = (
             np.nextafter(float(distance_upper_bound), -np.inf) if distance_upper_bound < np.inf else np.inf
         )
-        near = nearest(
-            points,
-            k if single else list(k),
-            other=self._among,
-            r=max(below, 0.0),
-            period=self._period,
-            threads=_threads(workers),
+        near = self._index.nearest(
+            points, k if single else list(k), r=max(below, 0.0), threads=_threads(workers)
         )
         distances, ids = near.distances, near.ids.astype(np.intp)
         if below < 0:
@@ -160,7 +155,7 @@ class KDTree:
             return self.scipy_tree.query_ball_point(x, r, p, eps, workers, return_sorted, return_length)
         points, shape = self._points(x)
         reach = r if np.ndim(r) == 0 else np.broadcast_to(_real(r, "r"), shape).ravel()
-        near = self._near(points, reach, _threads(workers))
+        near = self._index.neighbors(points, reach, threads=_threads(workers))
         if return_length:
             return np.bincount(near.i, minlength=len(points)).astype(np.intp).reshape(shape)[()]
         lists = _lists(near)
@@ -255,8 +250,10 @@ class KDTree:
             )
         return _plane(points.reshape(-1, self.m)), points.shape[:-1]
 
-    def _near(self, points: Any, r: Any, threads: int | None) -> Neighbors:
-        return neighbors(points, r, other=self._among, period=self._period, threads=threads)
+    @cached_property
+    def _index(self) -> PointIndex:
+        """The points, sorted at the first query."""
+        return PointIndex(self._among, period=self._period)
 
 
 cKDTree = KDTree  # noqa: N816 - SciPy's name
