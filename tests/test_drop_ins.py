@@ -136,8 +136,27 @@ def test_what_else_a_tree_of_scipy_has():
 FREUDS = {
     "box": freud.box.Box(10, 11, 12),
     "plane": freud.box.Box(10, 11, is2D=True),
-    "tilted": freud.box.Box(10, 11, 12, xy=0.4, xz=-0.3, yz=0.2),
 }
+
+
+@pytest.mark.parametrize("r_max", [0.7, 2.0, 4.0])
+def test_tilted_boxes_of_freud(r_max):
+    """Pairs at just the distance are left out: freud computes in float32."""
+    box, random = freud.box.Box(10, 11, 12, xy=0.4, xz=-0.3, yz=0.2), np.random.default_rng(7)
+    points = box.make_absolute(random.random((400, 3))).astype(np.float32)
+    found, expected = (
+        {
+            (int(i), int(j)): float(distance)
+            for (i, j), distance in zip(near[:], near.distances, strict=True)
+            if abs(distance - r_max) > 1e-4
+        }
+        for near in (
+            search(box, points).query(points, {"r_max": r_max, "exclude_ii": True}).toNeighborList()
+            for search in (AABBQuery, freud.locality.AABBQuery)
+        )
+    )
+    assert len(found) > 100
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", FREUDS)
