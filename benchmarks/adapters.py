@@ -1,6 +1,6 @@
-"""The adapters compared with the functions that they replace; bouncing balls; and parts of the dungeon.
+"""The adapters compared with the functions that they replace; games; balls; and parts of the dungeon.
 
-``python benchmarks/adapters.py`` prints everything; ``pygame``, ``arcade``, ``mesa``, ``balls`` or
+``python benchmarks/adapters.py`` prints everything; ``games``, ``pygame``, ``arcade``, ``mesa``, ``balls`` or
 ``dungeon`` a part.
 Every comparison first checks that the answers are the same.
 """
@@ -12,8 +12,11 @@ import random
 import sys
 from functools import partial
 from pathlib import Path
+from time import process_time
+from types import ModuleType
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 os.environ.setdefault("ARCADE_HEADLESS", "True")
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -74,6 +77,227 @@ def bench_pygame():
             )
             calls = [partial(module.groupcollide, a, b, False, False, test) for module in (sprite, ours)]
             compare(f"groupcollide, 500 x 500, {kind.__name__}, {name}", *calls)
+
+
+# The lines of pygame's own example that the page "My pygame game is slow" changes.
+ALIENS_CHANGED = {
+    "import pygame\n\n#": "import pygame\nfrom broadphase.adapters.pygame import groupcollide\n\n#",
+    "in pygame.sprite.groupcollide(aliens,": "in groupcollide(aliens,",
+}
+
+
+def play_aliens(source, n, frames=4):
+    """Processor seconds of the fastest frame of ``pygame.examples.aliens``, and the score.
+
+    The window is larger, and before each frame there are again ``n`` aliens and ``n`` shots.
+    """
+    import pygame
+    from pygame.examples import aliens
+
+    game = ModuleType("aliens")
+    game.__file__ = aliens.__file__
+    exec(compile(source, aliens.__file__, "exec"), game.__dict__)
+    side = max(640, int(PER_SPRITE * (2 * n) ** 0.5))
+    game.SCREENRECT, game.ALIEN_ODDS, game.BOMB_ODDS = pygame.Rect(0, 0, side, side), 1e9, 1e9
+    rng, times, began = random.Random(1), [], [0.0]
+    random.seed(1)
+
+    def flip():
+        times.append(process_time() - began[0])
+        if game.Shot.containers is not None:
+            while len(game.Alien.containers[0]) < n:
+                game.Alien().rect.topleft = rng.randrange(side - 100), rng.randrange(side - 300)
+            while len(game.Shot.containers[0]) < n:
+                game.Shot((rng.randrange(side), rng.randrange(100, side - 200)))
+        if len(times) == frames + 2:  # the first is of an empty window, the second of one alien
+            pygame.event.post(pygame.event.Event(pygame.QUIT))
+        began[0] = process_time()
+
+    shown, pygame.display.flip = pygame.display.flip, flip
+    try:
+        game.main()
+    finally:
+        pygame.display.flip = shown
+        pygame.quit()
+    return min(times[2:]), game.SCORE
+
+
+def bench_aliens():
+    from pygame.examples import aliens
+
+    source = changed = Path(aliens.__file__).read_text("utf-8")
+    for old, new in ALIENS_CHANGED.items():
+        assert changed.count(old) == 1
+        changed = changed.replace(old, new)
+    for n in (2, 100, 1_500, 5_000):
+        (theirs, score), (ours, same) = play_aliens(source, n), play_aliens(changed, n)
+        assert score == same
+        print_frame(f"aliens: {n:,} aliens, {n:,} shots", theirs, ours)
+
+
+def print_frame(name, theirs, ours):
+    print(f"{name:<58}{1e3 * theirs:10,.2f}{1e3 * ours:10,.2f}{theirs / ours:8.1f} x")
+
+
+def one_by_one(bullets, enemies, collided=None):
+    """The loop of many games."""
+    from pygame.sprite import spritecollide
+
+    found = {}
+    for bullet in bullets:
+        hit = spritecollide(bullet, enemies, False, collided)
+        if hit:
+            found[bullet] = hit
+    return found
+
+
+def bench_bullets():
+    import pygame
+
+    from broadphase.adapters.pygame import groupcollide, rect_first
+
+    def is_hit(bullet, enemy):
+        return bullet.rect.colliderect(enemy.rect) and enemy.rect.x % 2 < 1
+
+    tests = {"rects": (None, None), "own function": (is_hit, rect_first(is_hit))}
+    tests["collide_mask"] = (pygame.sprite.collide_mask,) * 2
+    for some, many in ((10, 50), (30, 200), (100, 1_000), (300, 3_000)):
+        enemies = pygame_groups(many, pygame.Rect, random.Random(4))[0]
+        bullets = pygame.sprite.Group(pygame_groups(many, pygame.Rect, random.Random(5))[0].sprites()[:some])
+        for name, (theirs, mine) in tests.items():
+            calls = {
+                "theirs": partial(one_by_one, bullets, enemies, theirs),
+                "ours": partial(groupcollide, bullets, enemies, False, False, mine),
+            }
+            assert calls["theirs"]() == calls["ours"]()
+            print_frame(f"loop: {some:,} bullets, {many:,} enemies, {name}", *best_of(calls).values())
+
+
+SPEED = 1.5
+
+
+def sprites_at_random(n, group, rng, side, size=16):
+    import pygame
+
+    for _ in range(n):
+        pygame.sprite.Sprite(group).rect = pygame.FRect(
+            rng.uniform(0, side), rng.uniform(0, side), size, size
+        )
+    return group
+
+
+def survivors(n, how):
+    """A frame of a game in which monsters walk towards the player, and not into each other."""
+    import numpy as np
+    import pygame
+    from pygame.sprite import spritecollide
+
+    from broadphase.adapters.pygame import WorldGroup
+
+    rng, side = random.Random(6), 60 * n**0.5
+    group = pygame.sprite.Group() if how == "pygame" else WorldGroup(tag="monster")
+    monsters = sprites_at_random(n, group, rng, side)
+    (player,) = sprites_at_random(1, pygame.sprite.Group(), rng, side)
+    if how != "pygame":
+        monsters.update()
+
+    def way_of(monster):
+        way = pygame.Vector2(player.rect.center) - monster.rect.center
+        return way and way * (SPEED / way.length())
+
+    def with_pygame():
+        for monster in monsters:
+            way = way_of(monster)
+            monster.rect.x += way.x
+            if len(spritecollide(monster, monsters, False)) > 1:
+                monster.rect.x -= way.x
+            monster.rect.y += way.y
+            if len(spritecollide(monster, monsters, False)) > 1:
+                monster.rect.y -= way.y
+        return spritecollide(player, monsters, False)
+
+    def with_move():
+        for monster in monsters:
+            monsters.move(monster, way_of(monster))
+        return monsters.colliding(player)
+
+    def with_move_many():
+        ways = player.rect.center - monsters.centers
+        ways *= SPEED / np.linalg.norm(ways, axis=1, keepdims=True)
+        monsters.move_many(ways, movers_block=True)
+        return monsters.colliding(player)
+
+    return {"pygame": with_pygame, "move": with_move, "move_many": with_move_many}[how]
+
+
+def bench_survivors():
+    for n in (50, 200, 1_000, 3_000):
+        frames = {how: survivors(n, how) for how in ("pygame", "move", "move_many")}
+        for how, frame in frames.items():
+            for _ in range(20 if how == "pygame" else 60):  # until they crowd around the player
+                frame()
+        times = {how: min(timed(frame) for _ in range(6)) for how, frame in frames.items()}
+        for how in ("move", "move_many"):
+            print_frame(f"survivors: {n:,} monsters, WorldGroup.{how}", times["pygame"], times[how])
+
+
+def bouncing(n, how):
+    """A frame of a game in which balls bounce off walls, as many as there are balls."""
+    import pygame
+    from pygame.sprite import spritecollideany
+
+    from broadphase.adapters.pygame import SpriteBodies, WorldGroup
+
+    rng, side, bodies = random.Random(7), 60 * n**0.5, SpriteBodies()
+    if how == "pygame":
+        groups = pygame.sprite.Group(), pygame.sprite.Group()
+    else:
+        groups = WorldGroup(bodies=bodies, static=True), WorldGroup(bodies=bodies, tag="ball", leader="body")
+    walls, balls = (
+        sprites_at_random(n, group, rng, side, size) for group, size in zip(groups, (20, 8), strict=True)
+    )
+    for ball in list(balls):
+        if spritecollideany(ball, walls):
+            ball.kill()
+        ball.velocity = pygame.Vector2(rng.uniform(-200, 200), rng.uniform(-200, 200))
+    bodies.sync()
+    bodies.world.set_response("ball", "bounce")
+    for ball in balls if how == "step" else ():
+        balls.body(ball).velocity = ball.velocity
+
+    def with_pygame():
+        for ball in balls:
+            ball.rect.x += ball.velocity.x / 60
+            if spritecollideany(ball, walls):
+                ball.rect.x -= ball.velocity.x / 60
+                ball.velocity.x = -ball.velocity.x
+            ball.rect.y += ball.velocity.y / 60
+            if spritecollideany(ball, walls):
+                ball.rect.y -= ball.velocity.y / 60
+                ball.velocity.y = -ball.velocity.y
+
+    return with_pygame if how == "pygame" else partial(bodies.step, 1 / 60)
+
+
+def bench_bouncing():
+    for n in (50, 200, 1_000, 3_000):
+        frames = [bouncing(n, how) for how in ("pygame", "step")]
+        theirs, ours = (min(timed(frame) for _ in range(10)) for frame in frames)
+        print_frame(f"bouncing: {n:,} balls, {n:,} walls, SpriteBodies.step", theirs, ours)
+
+
+def timed(call):
+    began = process_time()
+    call()
+    return process_time() - began
+
+
+def bench_games():
+    print(f"\n{'milliseconds':<58}{'pygame':>10}{'after':>10}{'gain':>10}")
+    bench_aliens()
+    bench_bullets()
+    bench_survivors()
+    bench_bouncing()
 
 
 def arcade_list(n, hashed, rng):
@@ -243,6 +467,7 @@ def bench_dungeon():
 
 
 PARTS = {
+    "games": bench_games,
     "pygame": bench_pygame,
     "arcade": bench_arcade,
     "mesa": bench_mesa,
