@@ -11,6 +11,7 @@ import os
 import random
 import sys
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from time import process_time
 from types import ModuleType
@@ -28,11 +29,11 @@ PER_SPRITE = 60.0  # pixels to the next sprite: about half a hit for every sprit
 
 
 def compare(name, theirs, ours):
-    times = best_of({"theirs": theirs, "ours": ours})
-    print(
-        f"{name:<44}{1e6 * times['theirs']:12,.1f}{1e6 * times['ours']:12,.1f}"
-        f"{times['theirs'] / times['ours']:10.1f} x"
-    )
+    compare_times(name, *best_of({"theirs": theirs, "ours": ours}).values())
+
+
+def compare_times(name, theirs, ours):
+    print(f"{name:<44}{1e6 * theirs:12,.1f}{1e6 * ours:12,.1f}{theirs / ours:10.1f} x")
 
 
 def heading(theirs):
@@ -300,13 +301,13 @@ def bench_games():
     bench_bouncing()
 
 
-def arcade_list(n, hashed, rng):
+def arcade_list(n, hashed, rng, apart=PER_SPRITE):
     import arcade
 
     texture = arcade.make_soft_square_texture(SIDE, (255, 255, 255), 255, 255)
     made = arcade.SpriteList(use_spatial_hash=hashed)
     for _ in range(n):
-        place = {f"center_{axis}": rng.uniform(0, PER_SPRITE * n**0.5) for axis in "xy"}
+        place = {f"center_{axis}": rng.uniform(0, apart * n**0.5) for axis in "xy"}
         made.append(arcade.Sprite(texture, **place))
     made.initialize()
     return made
@@ -330,6 +331,73 @@ def move_and_look(where):
     return [where.spatial_hash.get_sprites_near_sprite(sprite) for sprite in where.sprite_list[:100]]
 
 
+def sprite_bullets(source, coins, bullets):
+    """Processor seconds of the fastest of six updates of arcade's own example, and the score.
+
+    Before each update there are again so many coins and bullets.
+    """
+    import arcade
+
+    game = ModuleType("sprite_bullets")
+    exec(compile(source, game.__name__, "exec"), game.__dict__)
+    game.COIN_COUNT, rng, times = coins, random.Random(8), []
+    random.seed(1)
+    view = game.GameView()
+    view.setup()
+    view.hit_sound = None
+    arcade.play_sound, play = lambda *_: None, arcade.play_sound
+    for _ in range(6):
+        while len(view.bullet_list) < bullets:
+            view.on_mouse_motion(rng.uniform(0, 1280), 0, 0, 0)
+            view.on_mouse_press(0, 0, 0, 0)
+            view.bullet_list[-1].center_y = rng.uniform(0, 700)
+        while len(view.coin_list) < coins:
+            texture = view.coin_list[0].texture
+            place = {"center_x": rng.uniform(0, 1280), "center_y": rng.uniform(120, 720)}
+            view.coin_list.append(arcade.Sprite(texture, game.SPRITE_SCALING_COIN, **place))
+        times.append(timed(partial(view.on_update, 1 / 60)))
+    arcade.play_sound = play
+    return min(times), view.score
+
+
+def bench_sprite_bullets():
+    from arcade.examples import sprite_bullets as example
+
+    line = "hit_list = arcade.check_for_collision_with_list("
+    source = Path(example.__file__).read_text("utf-8")
+    assert source.count(line) == 1
+    changed = "from broadphase.adapters.arcade import check_for_collision_with_list\n" + source.replace(
+        line, line.replace("arcade.", "")
+    )
+    plain = "self.coin_list = arcade.SpriteList("
+    sources = (
+        [source, changed],
+        [one.replace(plain, plain + "use_spatial_hash=True") for one in (source, changed)],
+    )
+    for coins, bullets in ((50, 3), (500, 30), (1_500, 100), (3_000, 300)):
+        for name, both in zip(("no hash", "hash"), sources, strict=True):
+            (theirs, score), (ours, same) = (sprite_bullets(one, coins, bullets) for one in both)
+            assert score == same
+            compare_times(f"sprite_bullets, {coins:,} by {bullets:,}, {name}", theirs, ours)
+
+
+def engine_update(engine):
+    """A player walks on a floor, there and back."""
+    import arcade
+
+    walls = arcade.SpriteList(use_spatial_hash=True)
+    walls.extend(arcade.SpriteSolidColor(SIDE, SIDE, center_x=SIDE * k) for k in range(500))
+    player = arcade.SpriteSolidColor(SIDE, SIDE, center_x=4_000, center_y=SIDE + 1)
+    made, ways = engine(player, walls=walls), cycle([2] * 500 + [-2] * 500)
+
+    def update():
+        for _ in range(100):
+            player.change_x = next(ways)
+            made.update()
+
+    return update
+
+
 def bench_arcade():
     import arcade
 
@@ -337,6 +405,7 @@ def bench_arcade():
 
     window = arcade.Window(64, 64)  # without one arcade cannot use the graphics card
     heading("arcade")
+    bench_sprite_bullets()
     for n in (100, 1_000, 10_000):
         for hashed in (False, True):
             rng = random.Random(3)
@@ -357,6 +426,16 @@ def bench_arcade():
             else:
                 frames = (partial(move_and_ask, one, sprites, where) for one in functions)
                 compare(f"all move, 100 calls, {named}", *frames)
+    for n, apart in ((1_000, 30.0), (2_500, 200.0)):
+        where = arcade_list(n, True, random.Random(9), apart)
+        sprites = arcade_list(100, False, random.Random(10), apart * (n / 100) ** 0.5)
+        functions = arcade.check_for_collision_with_list, ours.check_for_collision_with_list
+        hits = sum(len(found) for found in query(functions[0], sprites, where))
+        assert hits == sum(len(found) for found in query(functions[1], sprites, where))
+        calls = (partial(query, one, sprites, where) for one in functions)
+        compare(f"100 calls, {n:,} sprites, hash, {hits} hits", *calls)
+    for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
+        compare(f"{name}, one player", *(engine_update(getattr(one, name)) for one in (arcade, ours)))
     for n in (1_000, 5_000):
         theirs, mine = (arcade_list(n, True, random.Random(3)) for _ in range(2))
         ours.SpatialHash.of(mine)
