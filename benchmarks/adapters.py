@@ -1,6 +1,6 @@
-"""The adapters compared with the functions that they replace; bouncing balls; and parts of the dungeon.
+"""The adapters compared with the functions that they replace; games; balls; and parts of the dungeon.
 
-``python benchmarks/adapters.py`` prints everything; ``pygame``, ``arcade``, ``mesa``, ``balls`` or
+``python benchmarks/adapters.py`` prints everything; ``games``, ``pygame``, ``arcade``, ``mesa``, ``balls`` or
 ``dungeon`` a part.
 Every comparison first checks that the answers are the same.
 """
@@ -11,9 +11,13 @@ import os
 import random
 import sys
 from functools import partial
+from itertools import cycle
 from pathlib import Path
+from time import process_time
+from types import ModuleType
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 os.environ.setdefault("ARCADE_HEADLESS", "True")
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -25,11 +29,11 @@ PER_SPRITE = 60.0  # pixels to the next sprite: about half a hit for every sprit
 
 
 def compare(name, theirs, ours):
-    times = best_of({"theirs": theirs, "ours": ours})
-    print(
-        f"{name:<44}{1e6 * times['theirs']:12,.1f}{1e6 * times['ours']:12,.1f}"
-        f"{times['theirs'] / times['ours']:10.1f} x"
-    )
+    compare_times(name, *best_of({"theirs": theirs, "ours": ours}).values())
+
+
+def compare_times(name, theirs, ours):
+    print(f"{name:<44}{1e6 * theirs:12,.1f}{1e6 * ours:12,.1f}{theirs / ours:10.1f} x")
 
 
 def heading(theirs):
@@ -76,13 +80,234 @@ def bench_pygame():
             compare(f"groupcollide, 500 x 500, {kind.__name__}, {name}", *calls)
 
 
-def arcade_list(n, hashed, rng):
+# The lines of pygame's own example that the page "My pygame game is slow" changes.
+ALIENS_CHANGED = {
+    "import pygame\n\n#": "import pygame\nfrom broadphase.adapters.pygame import groupcollide\n\n#",
+    "in pygame.sprite.groupcollide(aliens,": "in groupcollide(aliens,",
+}
+
+
+def play_aliens(source, n, frames=4):
+    """Processor seconds of the fastest frame of ``pygame.examples.aliens``, and the score.
+
+    The window is larger, and before each frame there are again ``n`` aliens and ``n`` shots.
+    """
+    import pygame
+    from pygame.examples import aliens
+
+    game = ModuleType("aliens")
+    game.__file__ = aliens.__file__
+    exec(compile(source, aliens.__file__, "exec"), game.__dict__)
+    side = max(640, int(PER_SPRITE * (2 * n) ** 0.5))
+    game.SCREENRECT, game.ALIEN_ODDS, game.BOMB_ODDS = pygame.Rect(0, 0, side, side), 1e9, 1e9
+    rng, times, began = random.Random(1), [], [0.0]
+    random.seed(1)
+
+    def flip():
+        times.append(process_time() - began[0])
+        if game.Shot.containers is not None:
+            while len(game.Alien.containers[0]) < n:
+                game.Alien().rect.topleft = rng.randrange(side - 100), rng.randrange(side - 300)
+            while len(game.Shot.containers[0]) < n:
+                game.Shot((rng.randrange(side), rng.randrange(100, side - 200)))
+        if len(times) == frames + 2:  # the first is of an empty window, the second of one alien
+            pygame.event.post(pygame.event.Event(pygame.QUIT))
+        began[0] = process_time()
+
+    shown, pygame.display.flip = pygame.display.flip, flip
+    try:
+        game.main()
+    finally:
+        pygame.display.flip = shown
+        pygame.quit()
+    return min(times[2:]), game.SCORE
+
+
+def bench_aliens():
+    from pygame.examples import aliens
+
+    source = changed = Path(aliens.__file__).read_text("utf-8")
+    for old, new in ALIENS_CHANGED.items():
+        assert changed.count(old) == 1
+        changed = changed.replace(old, new)
+    for n in (2, 100, 1_500, 5_000):
+        (theirs, score), (ours, same) = play_aliens(source, n), play_aliens(changed, n)
+        assert score == same
+        print_frame(f"aliens: {n:,} aliens, {n:,} shots", theirs, ours)
+
+
+def print_frame(name, theirs, ours):
+    print(f"{name:<58}{1e3 * theirs:10,.2f}{1e3 * ours:10,.2f}{theirs / ours:8.1f} x")
+
+
+def one_by_one(bullets, enemies, collided=None):
+    """The loop of many games."""
+    from pygame.sprite import spritecollide
+
+    found = {}
+    for bullet in bullets:
+        hit = spritecollide(bullet, enemies, False, collided)
+        if hit:
+            found[bullet] = hit
+    return found
+
+
+def bench_bullets():
+    import pygame
+
+    from broadphase.adapters.pygame import groupcollide, rect_first
+
+    def is_hit(bullet, enemy):
+        return bullet.rect.colliderect(enemy.rect) and enemy.rect.x % 2 < 1
+
+    tests = {"rects": (None, None), "own function": (is_hit, rect_first(is_hit))}
+    tests["collide_mask"] = (pygame.sprite.collide_mask,) * 2
+    for some, many in ((10, 50), (30, 200), (100, 1_000), (300, 3_000)):
+        enemies = pygame_groups(many, pygame.Rect, random.Random(4))[0]
+        bullets = pygame.sprite.Group(pygame_groups(many, pygame.Rect, random.Random(5))[0].sprites()[:some])
+        for name, (theirs, mine) in tests.items():
+            calls = {
+                "theirs": partial(one_by_one, bullets, enemies, theirs),
+                "ours": partial(groupcollide, bullets, enemies, False, False, mine),
+            }
+            assert calls["theirs"]() == calls["ours"]()
+            print_frame(f"loop: {some:,} bullets, {many:,} enemies, {name}", *best_of(calls).values())
+
+
+SPEED = 1.5
+
+
+def sprites_at_random(n, group, rng, side, size=16):
+    import pygame
+
+    for _ in range(n):
+        pygame.sprite.Sprite(group).rect = pygame.FRect(
+            rng.uniform(0, side), rng.uniform(0, side), size, size
+        )
+    return group
+
+
+def survivors(n, how):
+    """A frame of a game in which monsters walk towards the player, and not into each other."""
+    import numpy as np
+    import pygame
+    from pygame.sprite import spritecollide
+
+    from broadphase.adapters.pygame import WorldGroup
+
+    rng, side = random.Random(6), 60 * n**0.5
+    group = pygame.sprite.Group() if how == "pygame" else WorldGroup(tag="monster")
+    monsters = sprites_at_random(n, group, rng, side)
+    (player,) = sprites_at_random(1, pygame.sprite.Group(), rng, side)
+    if how != "pygame":
+        monsters.update()
+
+    def way_of(monster):
+        way = pygame.Vector2(player.rect.center) - monster.rect.center
+        return way and way * (SPEED / way.length())
+
+    def with_pygame():
+        for monster in monsters:
+            way = way_of(monster)
+            monster.rect.x += way.x
+            if len(spritecollide(monster, monsters, False)) > 1:
+                monster.rect.x -= way.x
+            monster.rect.y += way.y
+            if len(spritecollide(monster, monsters, False)) > 1:
+                monster.rect.y -= way.y
+        return spritecollide(player, monsters, False)
+
+    def with_move():
+        for monster in monsters:
+            monsters.move(monster, way_of(monster))
+        return monsters.colliding(player)
+
+    def with_move_many():
+        ways = player.rect.center - monsters.centers
+        ways *= SPEED / np.linalg.norm(ways, axis=1, keepdims=True)
+        monsters.move_many(ways, movers_block=True)
+        return monsters.colliding(player)
+
+    return {"pygame": with_pygame, "move": with_move, "move_many": with_move_many}[how]
+
+
+def bench_survivors():
+    for n in (50, 200, 1_000, 3_000):
+        frames = {how: survivors(n, how) for how in ("pygame", "move", "move_many")}
+        for how, frame in frames.items():
+            for _ in range(20 if how == "pygame" else 60):  # until they crowd around the player
+                frame()
+        times = {how: min(timed(frame) for _ in range(6)) for how, frame in frames.items()}
+        for how in ("move", "move_many"):
+            print_frame(f"survivors: {n:,} monsters, WorldGroup.{how}", times["pygame"], times[how])
+
+
+def bouncing(n, how):
+    """A frame of a game in which balls bounce off walls, as many as there are balls."""
+    import pygame
+    from pygame.sprite import spritecollideany
+
+    from broadphase.adapters.pygame import SpriteBodies, WorldGroup
+
+    rng, side, bodies = random.Random(7), 60 * n**0.5, SpriteBodies()
+    if how == "pygame":
+        groups = pygame.sprite.Group(), pygame.sprite.Group()
+    else:
+        groups = WorldGroup(bodies=bodies, static=True), WorldGroup(bodies=bodies, tag="ball", leader="body")
+    walls, balls = (
+        sprites_at_random(n, group, rng, side, size) for group, size in zip(groups, (20, 8), strict=True)
+    )
+    for ball in list(balls):
+        if spritecollideany(ball, walls):
+            ball.kill()
+        ball.velocity = pygame.Vector2(rng.uniform(-200, 200), rng.uniform(-200, 200))
+    bodies.sync()
+    bodies.world.set_response("ball", "bounce")
+    for ball in balls if how == "step" else ():
+        balls.body(ball).velocity = ball.velocity
+
+    def with_pygame():
+        for ball in balls:
+            ball.rect.x += ball.velocity.x / 60
+            if spritecollideany(ball, walls):
+                ball.rect.x -= ball.velocity.x / 60
+                ball.velocity.x = -ball.velocity.x
+            ball.rect.y += ball.velocity.y / 60
+            if spritecollideany(ball, walls):
+                ball.rect.y -= ball.velocity.y / 60
+                ball.velocity.y = -ball.velocity.y
+
+    return with_pygame if how == "pygame" else partial(bodies.step, 1 / 60)
+
+
+def bench_bouncing():
+    for n in (50, 200, 1_000, 3_000):
+        frames = [bouncing(n, how) for how in ("pygame", "step")]
+        theirs, ours = (min(timed(frame) for _ in range(10)) for frame in frames)
+        print_frame(f"bouncing: {n:,} balls, {n:,} walls, SpriteBodies.step", theirs, ours)
+
+
+def timed(call):
+    began = process_time()
+    call()
+    return process_time() - began
+
+
+def bench_games():
+    print(f"\n{'milliseconds':<58}{'pygame':>10}{'after':>10}{'gain':>10}")
+    bench_aliens()
+    bench_bullets()
+    bench_survivors()
+    bench_bouncing()
+
+
+def arcade_list(n, hashed, rng, apart=PER_SPRITE):
     import arcade
 
     texture = arcade.make_soft_square_texture(SIDE, (255, 255, 255), 255, 255)
     made = arcade.SpriteList(use_spatial_hash=hashed)
     for _ in range(n):
-        place = {f"center_{axis}": rng.uniform(0, PER_SPRITE * n**0.5) for axis in "xy"}
+        place = {f"center_{axis}": rng.uniform(0, apart * n**0.5) for axis in "xy"}
         made.append(arcade.Sprite(texture, **place))
     made.initialize()
     return made
@@ -106,6 +331,73 @@ def move_and_look(where):
     return [where.spatial_hash.get_sprites_near_sprite(sprite) for sprite in where.sprite_list[:100]]
 
 
+def sprite_bullets(source, coins, bullets):
+    """Processor seconds of the fastest of six updates of arcade's own example, and the score.
+
+    Before each update there are again so many coins and bullets.
+    """
+    import arcade
+
+    game = ModuleType("sprite_bullets")
+    exec(compile(source, game.__name__, "exec"), game.__dict__)
+    game.COIN_COUNT, rng, times = coins, random.Random(8), []
+    random.seed(1)
+    view = game.GameView()
+    view.setup()
+    view.hit_sound = None
+    arcade.play_sound, play = lambda *_: None, arcade.play_sound
+    for _ in range(6):
+        while len(view.bullet_list) < bullets:
+            view.on_mouse_motion(rng.uniform(0, 1280), 0, 0, 0)
+            view.on_mouse_press(0, 0, 0, 0)
+            view.bullet_list[-1].center_y = rng.uniform(0, 700)
+        while len(view.coin_list) < coins:
+            texture = view.coin_list[0].texture
+            place = {"center_x": rng.uniform(0, 1280), "center_y": rng.uniform(120, 720)}
+            view.coin_list.append(arcade.Sprite(texture, game.SPRITE_SCALING_COIN, **place))
+        times.append(timed(partial(view.on_update, 1 / 60)))
+    arcade.play_sound = play
+    return min(times), view.score
+
+
+def bench_sprite_bullets():
+    from arcade.examples import sprite_bullets as example
+
+    line = "hit_list = arcade.check_for_collision_with_list("
+    source = Path(example.__file__).read_text("utf-8")
+    assert source.count(line) == 1
+    changed = "from broadphase.adapters.arcade import check_for_collision_with_list\n" + source.replace(
+        line, line.replace("arcade.", "")
+    )
+    plain = "self.coin_list = arcade.SpriteList("
+    sources = (
+        [source, changed],
+        [one.replace(plain, plain + "use_spatial_hash=True") for one in (source, changed)],
+    )
+    for coins, bullets in ((50, 3), (500, 30), (1_500, 100), (3_000, 300)):
+        for name, both in zip(("no hash", "hash"), sources, strict=True):
+            (theirs, score), (ours, same) = (sprite_bullets(one, coins, bullets) for one in both)
+            assert score == same
+            compare_times(f"sprite_bullets, {coins:,} by {bullets:,}, {name}", theirs, ours)
+
+
+def engine_update(engine):
+    """A player walks on a floor, there and back."""
+    import arcade
+
+    walls = arcade.SpriteList(use_spatial_hash=True)
+    walls.extend(arcade.SpriteSolidColor(SIDE, SIDE, center_x=SIDE * k) for k in range(500))
+    player = arcade.SpriteSolidColor(SIDE, SIDE, center_x=4_000, center_y=SIDE + 1)
+    made, ways = engine(player, walls=walls), cycle([2] * 500 + [-2] * 500)
+
+    def update():
+        for _ in range(100):
+            player.change_x = next(ways)
+            made.update()
+
+    return update
+
+
 def bench_arcade():
     import arcade
 
@@ -113,6 +405,7 @@ def bench_arcade():
 
     window = arcade.Window(64, 64)  # without one arcade cannot use the graphics card
     heading("arcade")
+    bench_sprite_bullets()
     for n in (100, 1_000, 10_000):
         for hashed in (False, True):
             rng = random.Random(3)
@@ -133,6 +426,16 @@ def bench_arcade():
             else:
                 frames = (partial(move_and_ask, one, sprites, where) for one in functions)
                 compare(f"all move, 100 calls, {named}", *frames)
+    for n, apart in ((1_000, 30.0), (2_500, 200.0)):
+        where = arcade_list(n, True, random.Random(9), apart)
+        sprites = arcade_list(100, False, random.Random(10), apart * (n / 100) ** 0.5)
+        functions = arcade.check_for_collision_with_list, ours.check_for_collision_with_list
+        hits = sum(len(found) for found in query(functions[0], sprites, where))
+        assert hits == sum(len(found) for found in query(functions[1], sprites, where))
+        calls = (partial(query, one, sprites, where) for one in functions)
+        compare(f"100 calls, {n:,} sprites, hash, {hits} hits", *calls)
+    for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
+        compare(f"{name}, one player", *(engine_update(getattr(one, name)) for one in (arcade, ours)))
     for n in (1_000, 5_000):
         theirs, mine = (arcade_list(n, True, random.Random(3)) for _ in range(2))
         ours.SpatialHash.of(mine)
@@ -243,6 +546,7 @@ def bench_dungeon():
 
 
 PARTS = {
+    "games": bench_games,
     "pygame": bench_pygame,
     "arcade": bench_arcade,
     "mesa": bench_mesa,

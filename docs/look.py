@@ -20,7 +20,9 @@ SITE = Path(__file__).parent / "_build" / "html"
 PAGES = [
     "index",
     "tutorials/first",
-    "tutorials/slow_sprites",
+    "tutorials/shooter",
+    "how-to/slow-pygame",
+    "how-to/slow-arcade",
     "how-to/install",
     "explanation/methods",
     "choosing",

@@ -65,6 +65,14 @@ def test_the_hero_of_the_dungeon_is_green():
     assert (np.abs(pixels - HOOD).max(axis=2) < 30).sum() > 100
 
 
+def test_the_shooter_shows_what_the_tutorial_is_about():
+    page = (ROOT / "docs/tutorials/shooter.md").read_text("utf-8")
+    pixels = np.asarray(Image.open(PICTURES / "shooter.webp").convert("RGB"))
+    for tag in ("player", "monster", "bullet", "ammunition", "heart", "bouncer"):
+        color = list(bytes.fromhex(re.search(rf'"{tag}": "#(\w{{6}})"', page)[1]))
+        assert (pixels == color).all(axis=2).sum() > 40, tag
+
+
 def test_every_page_quotes_what_the_benchmark_wrote():
     read = figures.read()
     right = figures.table(read)

@@ -1,5 +1,6 @@
-"""Pictures of running programs: the lab's page in Chromium, the dungeon without a window."""
+"""Pictures of running programs: the lab's page in Chromium, the dungeon and the shooter without a window."""
 
+import math
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import sys
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
@@ -18,6 +20,8 @@ SCENE = "sandbox?scene=balls&n=240&methods=spatial_hash,strips"
 OVERLAPS = 15
 """So many pairs of boxes are to be seen in the picture of the sandbox."""
 FRAMES = 620
+SHOOTER_WALKS = ((0, 1, 21), (1, 0, 94), (1, 1, 12), (1, 0, 10))
+"""Where the player of the tutorial walks, and for how many frames."""
 
 
 def lab() -> None:
@@ -76,3 +80,25 @@ def dungeon() -> None:
         play = ["-m", "examples", "dungeon", "--frames", str(FRAMES), "--screenshot", str(shot)]
         subprocess.run([sys.executable, *play], check=True, cwd=HERE.parents[1], env={**os.environ, **quiet})
         _save(shot.read_bytes(), "dungeon")
+
+
+def shooter() -> None:
+    """The game of the tutorial, played for a while by somebody who walks a way and shoots at what comes."""
+    page = (HERE.parent / "tutorials" / "shooter.md").read_text("utf-8")
+    game: dict[str, Any] = {}
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL)[:-1]:  # the last is the loop
+        exec(block, game)
+    game["player"] = player = game["start"]()
+    world, number = game["world"], 0
+    for x, y, frames in SHOOTER_WALKS:
+        for _ in range(frames):
+            number += 1
+            seen = [one for one in world.bodies("monster") if world.line_of_sight(one, player)]
+            if seen and number % 9 == 0:
+                game["fire"](max(seen, key=lambda one: math.dist(one.center, player.center)).center)
+            game["frame"](x, y)
+    png = BytesIO()
+    game["draw"](game["screen"])
+    game["pygame"].image.save(game["screen"], png, "shooter.png")
+    _save(png.getvalue(), "shooter")

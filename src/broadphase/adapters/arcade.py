@@ -5,7 +5,7 @@ Change one import and a game is faster::
     from broadphase.adapters.arcade import check_for_collision_with_list   # instead of: from arcade import
 
 The results are those of arcade, also if hit boxes just touch.  They are in the order of the list.  With a
-spatial hash, arcade's results have no order; here, in lists of thousands, they are in the order in which
+spatial hash, arcade's results have no order; here, in lists of more than 500, they are in the order in which
 sprites were added.
 
 arcade iterates over all sprites in Python, or keeps a spatial hash, which costs some microseconds whenever a
@@ -68,8 +68,9 @@ __all__ = [
     "check_for_collision_with_lists",
 ]
 
-# With more sprites, a query of the spatial hash, if there is one, costs less than a pass over the arrays.
-_MANY_SPRITES = 3_000
+# With more sprites, a query of the spatial hash, if there is one, costs less than a pass over the arrays:
+# 4 microseconds against 5 at 1,000 sprites and 8 at 2,500, where few are near.
+_MANY_SPRITES = 500
 
 
 def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0) -> list[Any]:
@@ -136,24 +137,36 @@ def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
     hashed = sprite_list.spatial_hash
     if hashed is not None and len(sprite_list) > _MANY_SPRITES:
         hit = hashed.get_sprites_near_sprite(sprite)
-        others = [other for other in hit if other is not sprite and _within_reach(sprite, other)]
+        others = _within_reach(sprite, hit)
         others.sort(key=slot_of.__getitem__)
         return _overlapping(sprite, others)
     x, y = sprite._position
     near = near_slots(sprite_list, x, y, max(sprite._width, sprite._height))
     if near is None:
         return None
-    return _overlapping(sprite, [one for one in near if one is not sprite and _within_reach(sprite, one)])
+    return _overlapping(sprite, _within_reach(sprite, near))
 
 
-def _within_reach(sprite: Any, other: Any) -> bool:
-    """Arcade's first test, by distance."""
-    reach = 0.71 * (max(sprite._width, sprite._height) + max(other._width, other._height))
-    squared = reach * reach
-    (x, y), (other_x, other_y) = sprite._position, other._position
-    dx, dy = x - other_x, y - other_y
-    along_x, along_y = dx * dx, dy * dy
-    return not (along_x > squared or along_y > squared or along_x + along_y > squared)
+def _within_reach(sprite: Any, others: Iterable[Any]) -> list[Any]:
+    """The other sprites that pass arcade's first test, by distance."""
+    (x, y), width, height = sprite._position, sprite._width, sprite._height
+    size = width if width > height else height
+    found = []
+    for other in others:
+        if other is sprite:
+            continue
+        other_x, other_y = other._position
+        width, height = other._width, other._height
+        reach = 0.71 * (size + (width if width > height else height))
+        squared = reach * reach
+        dx, dy = x - other_x, y - other_y
+        along_x, along_y = dx * dx, dy * dy
+        if (
+            not (along_x > squared or along_y > squared or along_x + along_y > squared)
+            and other is not sprite
+        ):
+            found.append(other)
+    return found
 
 
 def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:

@@ -93,7 +93,8 @@ def as_cells(values: Any, dtype: type[np.generic], name: str, advice: str) -> np
 
 def as_two(value: Any, name: str, *, one_for_both: bool = False) -> tuple[float, float]:
     """Two finite numbers; where ``one_for_both`` a single one stands for both."""
-    if isinstance(value, tuple):  # the usual case, without an array
+    # The usual cases, without an array: 0.2 microseconds; a `Vector2` took 19.
+    if isinstance(value, tuple) or type(value).__module__ == "pygame.math":
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
         x, y = value
