@@ -1,7 +1,7 @@
 """Makes the pictures of the README and of the landing page, light and dark: ``python docs/pictures/make.py``.
 
 With names, only those: ``python docs/pictures/make.py balls timing``.  The pictures are in this folder and
-together stay under 2 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, dungeon and shooter ``pygame``.
+together stay under 2 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, the games ``pygame``.
 """
 
 import json
