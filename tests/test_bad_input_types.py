@@ -104,7 +104,7 @@ WORLD_CALLS = {  # the argument, a value of a wrong type, and the call
     "World broadphase": ("broadphase", (THREE, NOTHING, STRANGER), lambda w, it: bp.World(it)),
     "World max_pairs": ("max_pairs", (TEXT, STRANGER), lambda w, it: bp.World(max_pairs=it)),
     "add": ("shape", ALL, lambda w, it: w.add(it)),
-    "add category": ("category", NO_NUMBERS, lambda w, it: w.add(bp.Circle(0, 0, 1), category=it)),
+    "add category": ("category", (NOTHING, STRANGER), lambda w, it: w.add(bp.Circle(0, 0, 1), category=it)),
     "add_many": ("shapes", NO_NUMBERS, lambda w, it: w.add_many(it)),
     "body": ("id", NO_NUMBERS, lambda w, it: w.body(it)),
     "remove": ("body", ALL, lambda w, it: w.remove(it)),

@@ -1,5 +1,7 @@
 """Worlds: bodies come, go and are where they are put; what does not suit is refused."""
 
+import warnings
+
 import pytest
 from world_helpers import SQUARE, Heard, named
 
@@ -159,3 +161,60 @@ def test_an_index_that_does_not_suit_is_refused():
         World(7)
     with pytest.raises(ValueError, match="unknown index"):
         World("tree_of_life")
+
+
+def test_categories_by_name():
+    world, numbers = World(), World()
+    bit = {"hero": 2, "monster": 4, "wall": 8, "shot": 16}
+    for category, mask in (
+        ("hero", ["monster", "wall"]),
+        ("shot", "monster"),
+        (["monster", "wall"], ["shot"]),
+    ):
+        known = [
+            sum(bit[one] for one in ([names] if isinstance(names, str) else names))
+            for names in (category, mask)
+        ]
+        body = world.add(Box(0, 0, 4, 4), category=category, mask=mask)
+        numbers.add(Box(0, 0, 4, 4), category=known[0], mask=known[1])
+        assert [body.category, body.mask] == known
+    for names, number in (("monster", 4), (["hero", "shot"], 18)):
+        for rule in ("category", "mask"):
+            (found, hit), (expected, other) = (
+                (one.query_box((0, 0, 9, 9), **{rule: value}), one.raycast((-5, 2), (1, 0), **{rule: value}))
+                for one, value in ((world, names), (numbers, number))
+            )
+            assert [body.id for body in found] == [body.id for body in expected]
+            assert (hit and hit.body.id) == (other and other.body.id)
+    body = world.body(0)
+    body.category = "hero"
+    body.mask = {"hero", "wall"}
+    assert (body.category, body.mask) == (2, 10)
+    with pytest.raises(
+        ValueError, match="'heros' is no category of a body in this world; known are 'hero', "
+    ):
+        world.query_box((0, 0, 1, 1), mask="heros")
+    with pytest.raises(TypeError, match="category"):
+        world.add(Box(0, 0, 1, 1), category=["hero", 3])
+    with pytest.raises(ValueError, match="one category more than 31"):
+        world.add(Box(0, 0, 1, 1), category=[f"c{k}" for k in range(40)])
+    assert len(world) == 3
+
+
+def test_a_tag_that_no_body_has_is_warned_of_once():
+    world = World(check=True)
+    world.on("plyer", "coin")
+    world.on("late", bp.ANY)
+    world.add(Box(0, 0, 1, 1), tag="player")
+    world.add(Box(0, 0, 1, 1), tag="coin").remove()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for frame in range(200):
+            if frame == 30:
+                world.add(Box(0, 0, 1, 1), tag="late")
+            world.update()
+    (one,) = caught
+    assert str(one.message).endswith("waits for a tag that no body has had: 'plyer'; did you mean 'player'?")
+    assert one.category is bp.TagWarning
+    assert one.filename == __file__
+    assert world.check_sprites

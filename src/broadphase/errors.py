@@ -63,6 +63,10 @@ class SpriteWarning(UserWarning):
     """A sprite's picture has moved and its body has not: see ``check_sprites`` of `broadphase.World`."""
 
 
+class TagWarning(UserWarning):
+    """A listener waits for a tag that no body has had: see ``check`` of `broadphase.World`."""
+
+
 class MissingExtraError(ImportError):
     """A package is not installed that one of the extras of broadphase brings."""
 

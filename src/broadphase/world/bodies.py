@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
 from operator import le
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -243,6 +243,12 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "velocity_y": (np.float64, 0.0),
     "response": (np.int8, NO_RESPONSE),
 }
+
+
+Categories: TypeAlias = int | str | Iterable[str]
+"""Bits, or the name of a category, or several names; see `World.add`."""
+# The first bit is that of bodies for which none was given.
+_MOST_NAMES = 31
 
 
 class Remains(NamedTuple):
@@ -509,7 +515,7 @@ class Body:
         return self._was.category if self._row < 0 else int(self._store.category[self._row])
 
     @category.setter
-    def category(self, category: int) -> None:
+    def category(self, category: Categories) -> None:
         self._store.set_sets(self, category, self.mask)
 
     @property
@@ -518,7 +524,7 @@ class Body:
         return self._was.mask if self._row < 0 else int(self._store.mask[self._row])
 
     @mask.setter
-    def mask(self, mask: int) -> None:
+    def mask(self, mask: Categories) -> None:
         self._store.set_sets(self, self.category, mask)
 
     def __repr__(self) -> str:
@@ -562,6 +568,8 @@ class BodyStore:
         self.bodies: list[Body | None] = []
         self.shared = False
         """Whether events hold the list ``bodies``: it is copied before the next change."""
+        self.category_bits: dict[str, int] = {}
+        """By name, in the order in which names were first used."""
         self.gone: dict[int, Body] = {}
         """By row, the bodies that were removed since the last update."""
         self.any_round = False
@@ -618,6 +626,27 @@ class BodyStore:
             raise TypeError(f"ignore must be a Body or several of them; got {ignore!r}")
         return frozenset(self.row(one, f"ignore[{at}]") for at, one in enumerate(ignore))
 
+    def bits(self, value: Any, name: str, known: bool = False) -> int:
+        """The bits of a category or a mask, from a number or from names of categories.
+
+        A new name gets the next bit, unless it must be ``known``.
+        """
+        names = [value] if isinstance(value, str) else value
+        several = isinstance(names, (list, tuple, set, frozenset))
+        if not several or not all(isinstance(one, str) for one in names):
+            return arguments.bit_set(value, name)
+        fresh = [one for one in sorted(names) if one not in self.category_bits]
+        if fresh and known:
+            raise ValueError(
+                f"{name} = {fresh[0]!r} is no category of a body in this world; "
+                f"known are {', '.join(map(repr, self.category_bits)) or 'none'}"
+            )
+        if len(self.category_bits) + len(fresh) > _MOST_NAMES:
+            raise ValueError(f"{name} = {fresh[0]!r} would be one category more than {_MOST_NAMES}, the most")
+        for one in fresh:
+            self.category_bits[one] = 2 << len(self.category_bits)
+        return sum(self.category_bits[one] for one in set(names))
+
     def rows_of(self, bodies: Any, name: str = "bodies") -> Rows:
         """The rows of bodies, or checked ids."""
         if isinstance(bodies, np.ndarray) and bodies.dtype.kind in "iu":
@@ -673,7 +702,7 @@ class BodyStore:
     # ---- coming and going; each is done altogether or, should it be interrupted, not at all
 
     def add(
-        self, shape: Shape, tag: Any, static: bool, sensor: bool, category: int, mask: int, data: Any
+        self, shape: Shape, tag: Any, static: bool, sensor: bool, category: Any, mask: Any, data: Any
     ) -> Body:
         """Put a body into the lowest free row."""
         known = as_shape(shape)
@@ -702,7 +731,7 @@ class BodyStore:
         return body
 
     def add_many(
-        self, shapes: Any, data: Sequence[Any] | None, rules: tuple[Any, bool, bool, int, int]
+        self, shapes: Any, data: Sequence[Any] | None, rules: tuple[Any, bool, bool, Any, Any]
     ) -> list[Body]:
         """Put bodies into the lowest free rows; ``rules`` are tag, static, sensor, category and mask."""
         shapes = as_shapes(shapes)
@@ -907,10 +936,10 @@ class BodyStore:
         self._note_kinds(False, 1, EVERY_BIT, sensor)
         self.sensor[row] = sensor
 
-    def set_sets(self, body: Body, category: int, mask: int) -> None:
+    def set_sets(self, body: Body, category: Categories, mask: Categories) -> None:
         """What it meets."""
         row = self.row(body)
-        category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
+        category, mask = self.bits(category, "category"), self.bits(mask, "mask")
         self._note_kinds(False, category, mask, False)
         # No calls from here on: an interrupt cannot split these lines.
         self.touched[row] = True
@@ -941,8 +970,8 @@ class BodyStore:
             group,
             arguments.flag(static, "static"),
             arguments.flag(sensor, "sensor"),
-            arguments.bit_set(category, "category"),
-            arguments.bit_set(mask, "mask"),
+            self.bits(category, "category"),
+            self.bits(mask, "mask"),
         )
 
     def _group_of(self, tags: frozenset[Any]) -> int:

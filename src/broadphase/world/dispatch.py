@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from broadphase.world.bodies import LISTENED, Body
 from broadphase.world.contacts import Changes, Events, Handed
-from broadphase.world.listeners import Contact, Listener
+from broadphase.world.listeners import Contact, Listener, TagWatch
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 
@@ -59,6 +59,7 @@ class Dispatch:
         self.sent = 0
         """How many boxes it handed to the broad phase."""
         self.watch: SpriteWatch | None = None
+        self.tag_watch: TagWatch | None = None
         self.events = state.contacts.update().events
         """What the last update found, also if a function raised."""
 
@@ -68,6 +69,8 @@ class Dispatch:
             raise RuntimeError("update() was called from a function that it calls; let it return first")
         if self.watch is not None:
             self.watch.look(list(self._state.store))
+        if self.tag_watch is not None:
+            self.tag_watch.look(self._state.listeners.matcher)
         self.made = 0
         if self.due:
             self.due, self.done = self.remaining(), 0

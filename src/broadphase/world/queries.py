@@ -31,9 +31,9 @@ from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near,
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
-Rules: TypeAlias = tuple[Any, int | None, int | None, Any]
+Rules: TypeAlias = tuple[Any, Any, Any, Any]
 """``tag, category, mask, ignore``"""
-_Kept: TypeAlias = tuple[Any, int | None, int | None, frozenset[int], bool]
+_Kept: TypeAlias = tuple[Any, Any, Any, frozenset[int], bool]
 """`Rules` with the rows to ignore, and whether sensors are left out."""
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
@@ -165,16 +165,16 @@ class Queries:
         shape.kinds[0], shape.x[0], shape.y[0], shape.width[0], shape.height[0] = kind, x, y, width, height
         return shape
 
-    def _chosen(self, rows: list[int], tag: Any, category: int | None, mask: int | None) -> list[int]:
+    def _chosen(self, rows: list[int], tag: Any, category: Any, mask: Any) -> list[int]:
         store = self._store
         if tag is not None:
             wanted = as_tags(tag)
             rows = [row for row in rows if not wanted.isdisjoint(store.tags(row))]
         if category is not None:
-            bits = arguments.bit_set(category, "category")
+            bits = store.bits(category, "category", known=True)
             rows = [row for row in rows if int(store.mask[row]) & bits]
         if mask is not None:
-            bits = arguments.bit_set(mask, "mask")
+            bits = store.bits(mask, "mask", known=True)
             rows = [row for row in rows if int(store.category[row]) & bits]
         return rows
 
@@ -226,7 +226,7 @@ class Queries:
             return np.unique(rows, axis=0)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
-    def _fitting(self, rows: Rows, tag: Any, category: int | None, mask: int | None) -> _Flags:
+    def _fitting(self, rows: Rows, tag: Any, category: Any, mask: Any) -> _Flags:
         """Which rows the rules of a query leave."""
         store = self._store
         fits = np.ones(len(rows), np.bool_)
@@ -236,12 +236,12 @@ class Queries:
             groups = [k for k, known in enumerate(tags) if not wanted.isdisjoint(known)]
             fits &= np.isin(store.group[rows], groups)
         if category is not None:
-            fits &= store.mask[rows] & np.uint32(arguments.bit_set(category, "category")) != 0
+            fits &= store.mask[rows] & np.uint32(store.bits(category, "category", known=True)) != 0
         if mask is not None:
-            fits &= store.category[rows] & np.uint32(arguments.bit_set(mask, "mask")) != 0
+            fits &= store.category[rows] & np.uint32(store.bits(mask, "mask", known=True)) != 0
         return fits
 
-    def _fit(self, tag: Any, category: int | None, mask: int | None) -> _Flags:
+    def _fit(self, tag: Any, category: Any, mask: Any) -> _Flags:
         """`_fitting` for all bodies, by row."""
         return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
 
@@ -328,8 +328,8 @@ class Queries:
             groups = np.array([not wanted.isdisjoint(tags) for tags in store.tag_sets.groups])
         if category is not None or mask is not None:
             bits = (
-                -1 if category is None else arguments.bit_set(category, "category"),
-                -1 if mask is None else arguments.bit_set(mask, "mask"),
+                -1 if category is None else store.bits(category, "category", known=True),
+                -1 if mask is None else store.bits(mask, "mask", known=True),
             )
         sensor = store.sensor if solid and store.any_sensor else _NONE
         ignored = next(iter(ignored_rows), -1)

@@ -26,11 +26,11 @@ from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.space import as_period
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import LISTENED, Body, Floats
+from broadphase.world.bodies import LISTENED, Body, Categories, Floats
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
-from broadphase.world.listeners import Callback, Listener
+from broadphase.world.listeners import Callback, Listener, TagWatch
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
 from broadphase.world.space import check_fills
@@ -83,6 +83,9 @@ class World:
         The world is periodic with these lengths on x and y.  ``None`` or inf is an axis without a period; one
         number is for both axes.  Positions are wrapped into ``0 <= x < period``; a body across the border
         touches, blocks and is found on both sides.  See `period`.
+    check : bool
+        For debugging: sets ``check_sprites``, and warns once of each tag with a listener that no body has had
+        for 60 updates, with `broadphase.TagWarning`: it may be misspelt.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -114,6 +117,7 @@ class World:
         broadphase: Choice | Index = "auto",
         *,
         period: Any = None,
+        check: bool = False,
         check_sprites: bool = False,
         max_pairs: int | None = None,
     ) -> None:
@@ -122,7 +126,8 @@ class World:
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
         self._queries = Queries(state)
-        self.check_sprites = check_sprites
+        self._dispatch.tag_watch = TagWatch() if arguments.flag(check, "check") else None
+        self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is none
         state.contacts.max_pairs = max_pairs
 
@@ -135,8 +140,8 @@ class World:
         tag: Any = None,
         static: bool = False,
         sensor: bool = False,
-        category: int = 1,
-        mask: int = EVERY_BIT,
+        category: Categories = 1,
+        mask: Categories = EVERY_BIT,
         data: Any = None,
     ) -> Body:
         """Put a body into the world, whatever is there.
@@ -151,9 +156,10 @@ class World:
             Whether it hardly ever moves: a wall.  Two static bodies are never in contact.
         sensor : bool
             Whether it has contacts but does not block.
-        category, mask : int
+        category, mask : int, str, or several str
             32-bit sets: two bodies meet, and block each other, where each one's category and the other's
-            mask share a bit.
+            mask share a bit.  Or names of categories: ``category="shot", mask=["wall", "monster"]``; each
+            name stands for a bit, from the second on, in the order in which a world first hears of them.
         data : object, optional
             Found again as ``body.data``.
 
@@ -228,8 +234,8 @@ class World:
         tag: Any = None,
         static: bool = False,
         sensor: bool = False,
-        category: int = 1,
-        mask: int = EVERY_BIT,
+        category: Categories = 1,
+        mask: Categories = EVERY_BIT,
         data: Sequence[Any] | None = None,
     ) -> list[Body]:
         """Put many bodies into the world: `add` for lists and arrays.
@@ -1001,8 +1007,8 @@ class World:
         box: Shape | Bounds,
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> list[Body]: ...
     @overload
@@ -1011,8 +1017,8 @@ class World:
         box: Any,
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> Any: ...
     def query_box(
@@ -1020,8 +1026,8 @@ class World:
         box: Any,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Bodies = (),
     ) -> Any:
         """The bodies that overlap a box, by id.
@@ -1035,7 +1041,8 @@ class World:
             bounds count; for the shape itself there is `query_shape`.
         tag, category, mask, ignore
             ``tag`` leaves the bodies that have it (or one of several), ``category`` those whose mask has one
-            of its bits, ``mask`` those whose category has.  ``ignore``, a body or several, leaves these out.
+            of its bits, ``mask`` those whose category has; both may be names, see `add`.  ``ignore``, a body
+            or several, leaves these out.
 
         Returns
         -------
@@ -1064,8 +1071,8 @@ class World:
         shape: Shape,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Bodies = (),
     ) -> list[Body]:
         """The bodies that overlap a shape; see `query_box`."""
@@ -1077,8 +1084,8 @@ class World:
         point: tuple[float, float],
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> list[Body]: ...
     @overload
@@ -1087,8 +1094,8 @@ class World:
         point: Any,
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> Any: ...
     def query_point(
@@ -1096,8 +1103,8 @@ class World:
         point: Any,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Bodies = (),
     ) -> Any:
         """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`."""
@@ -1110,8 +1117,8 @@ class World:
         r: float,
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> list[Body]: ...
     @overload
@@ -1121,8 +1128,8 @@ class World:
         r: Any,
         *,
         tag: Any = ...,
-        category: int | None = ...,
-        mask: int | None = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
         ignore: Bodies = ...,
     ) -> Any: ...
     def query_radius(
@@ -1131,8 +1138,8 @@ class World:
         r: Any,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Bodies = (),
     ) -> Any:
         """The bodies less than ``r`` away from a point, such as those hit by a blast; see `query_box`.
@@ -1154,8 +1161,8 @@ class World:
         max_distance: float = math.inf,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         tiles: bool = True,
         ignore: Bodies = (),
     ) -> BodyHit | None:
@@ -1205,8 +1212,8 @@ class World:
         max_distance: float = math.inf,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         tiles: bool = True,
         ignore: Bodies = (),
     ) -> list[BodyHit]:
@@ -1226,8 +1233,8 @@ class World:
         b: Any,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         tiles: bool = True,
         ignore: Bodies = (),
     ) -> bool:
@@ -1268,8 +1275,8 @@ class World:
         max_distance: Any = math.inf,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         tiles: bool = True,
         ignore: Any = None,
     ) -> BodyHits:
@@ -1324,8 +1331,8 @@ class World:
         k: int = 1,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Bodies = (),
     ) -> NearestBodies:
         """The ``k`` bodies nearest to a point, by distance, then id; inside a body the distance is 0.
@@ -1360,8 +1367,8 @@ class World:
         k: int = 1,
         *,
         tag: Any = None,
-        category: int | None = None,
-        mask: int | None = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
         ignore: Any = None,
     ) -> Nearest:
         """The ``k`` bodies nearest to each of many points: the answers of `nearest`, as arrays.
