@@ -394,6 +394,7 @@ def engine_update(engine):
         for _ in range(100):
             player.change_x = next(ways)
             made.update()
+        return player.position
 
     return update
 
@@ -435,7 +436,17 @@ def bench_arcade():
         calls = (partial(query, one, sprites, where) for one in functions)
         compare(f"100 calls, {n:,} sprites, hash, {hits} hits", *calls)
     for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
-        compare(f"{name}, one player", *(engine_update(getattr(one, name)) for one in (arcade, ours)))
+        updates = [engine_update(getattr(one, name)) for one in (arcade, ours)]
+        assert updates[0]() == updates[1]()
+        compare(f"100 updates of {name}", *updates)
+    for calls in (100, 1_000):
+        plain, hashed = (arcade_list(5_000, False, random.Random(3)) for _ in range(2))
+        ours.SpatialHash.of(hashed)
+        frames = [
+            partial(move_and_ask, functions[1], one.sprite_list[:calls], one) for one in (plain, hashed)
+        ]
+        assert [len(found) for found in frames[0]()] == [len(found) for found in frames[1]()]
+        compare(f"ours: all move, {calls:,} calls, 5,000, none / SpatialHash", *frames)
     for n in (1_000, 5_000):
         theirs, mine = (arcade_list(n, True, random.Random(3)) for _ in range(2))
         ours.SpatialHash.of(mine)
