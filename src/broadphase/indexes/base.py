@@ -458,9 +458,11 @@ class Index:
         if self._store.envs is None:
             from broadphase.indexes.environments import Worlds  # here: most indexes have none
 
+            worlds, envs = Worlds(self._structure), np.zeros(len(self._store.alive), np.int64)
             self._unsettle()
-            self._store.use_envs()
-            self._space.structure = self._space.searched = Worlds(self._structure)
+            # No calls from here on: an interrupt cannot split these lines.
+            self._store.envs = envs
+            self._space.structure = self._space.searched = worlds
             self._as_given = False
 
     # ---- pairs
