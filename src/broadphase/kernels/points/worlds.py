@@ -41,8 +41,8 @@ from broadphase.kernels.points.distance import chosen, over, plus, root, size, s
 # With 32 to 64 boxes a world its nodes cost twice as much as all its boxes; from 128 to 256 rays would gain
 # from more, and box queries and the nearest from less.
 FEW = 128
-BLOCK = 32
-"""Rays that are prepared together."""
+BLOCK = 16
+"""Rays that are prepared together; 32 would need more stack than Windows gives without a C library."""
 AT_ONCE = 64
 NOTHING = np.int32(-(2**31))
 _LAST = np.float32(np.finfo(np.float32).max)
