@@ -1,5 +1,6 @@
 """Worlds: bodies come, go and are where they are put; what does not suit is refused."""
 
+import pickle
 import warnings
 
 import pytest
@@ -199,6 +200,35 @@ def test_categories_by_name():
     with pytest.raises(ValueError, match="one category more than 31"):
         world.add(Box(0, 0, 1, 1), category=[f"c{k}" for k in range(40)])
     assert len(world) == 3
+
+
+def test_a_category_gets_its_bit_only_where_its_body_came():
+    world = World()
+    for wrong in (
+        {"category": "new", "mask": -1},
+        {"category": ["new"], "mask": 3.5},
+        {"mask": "new", "sensor": 5},
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            world.add(Box(0, 0, 1, 1), **wrong)
+        with pytest.raises(ValueError, match="known are none"):
+            world.query_box((0, 0, 1, 1), mask="new")
+    assert world.add(Box(0, 0, 1, 1), category="other").category == 2
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_a_snapshot_holds_the_bits_of_categories(pickled):
+    world = World()
+    body = world.add(Box(0, 0, 1, 1), category="hero")
+    moment = world.snapshot()
+    assert world.add(Box(0, 0, 1, 1), category="shot").category == 4
+    if pickled:
+        moment, world = pickle.loads(pickle.dumps(moment)), World()
+    world.restore(moment)
+    assert [one.id for one in world.query_box((0, 0, 1, 1), mask="hero")] == [body.id]
+    assert world.add(Box(0, 0, 1, 1), category="wall").category == 4
+    with pytest.raises(ValueError, match="known are 'hero', 'wall'"):
+        world.query_box((0, 0, 1, 1), mask="shot")
 
 
 def test_a_tag_that_no_body_has_is_warned_of_once():

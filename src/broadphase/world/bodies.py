@@ -626,26 +626,34 @@ class BodyStore:
             raise TypeError(f"ignore must be a Body or several of them; got {ignore!r}")
         return frozenset(self.row(one, f"ignore[{at}]") for at, one in enumerate(ignore))
 
-    def bits(self, value: Any, name: str, known: bool = False) -> int:
-        """The bits of a category or a mask, from a number or from names of categories.
+    def known_bits(self, value: Any, name: str) -> int:
+        """The bits of a category or a mask, from a number or from names that bodies have had."""
+        return self._bits(value, name, self.category_bits, known=True)
 
-        A new name gets the next bit, unless it must be ``known``.
-        """
+    def _both_bits(self, category: Any, mask: Any) -> tuple[int, int]:
+        """The bits of a category and a mask; new names get the next bits, both or none."""
+        names = dict(self.category_bits)
+        bits = self._bits(category, "category", names), self._bits(mask, "mask", names)
+        self.category_bits = names
+        return bits
+
+    def _bits(self, value: Any, name: str, bits_of: dict[str, int], known: bool = False) -> int:
+        """The bits of a number or of names; new names go into ``bits_of`` unless they must be ``known``."""
         names = [value] if isinstance(value, str) else value
         several = isinstance(names, (list, tuple, set, frozenset))
         if not several or not all(isinstance(one, str) for one in names):
             return arguments.bit_set(value, name)
-        fresh = [one for one in sorted(names) if one not in self.category_bits]
+        fresh = [one for one in sorted(set(names)) if one not in bits_of]
         if fresh and known:
             raise ValueError(
                 f"{name} = {fresh[0]!r} is no category of a body in this world; "
-                f"known are {', '.join(map(repr, self.category_bits)) or 'none'}"
+                f"known are {', '.join(map(repr, bits_of)) or 'none'}"
             )
-        if len(self.category_bits) + len(fresh) > _MOST_NAMES:
+        if len(bits_of) + len(fresh) > _MOST_NAMES:
             raise ValueError(f"{name} = {fresh[0]!r} would be one category more than {_MOST_NAMES}, the most")
         for one in fresh:
-            self.category_bits[one] = 2 << len(self.category_bits)
-        return sum(self.category_bits[one] for one in set(names))
+            bits_of[one] = 2 << len(bits_of)
+        return sum(bits_of[one] for one in set(names))
 
     def rows_of(self, bodies: Any, name: str = "bodies") -> Rows:
         """The rows of bodies, or checked ids."""
@@ -939,7 +947,7 @@ class BodyStore:
     def set_sets(self, body: Body, category: Categories, mask: Categories) -> None:
         """What it meets."""
         row = self.row(body)
-        category, mask = self.bits(category, "category"), self.bits(mask, "mask")
+        category, mask = self._both_bits(category, mask)
         self._note_kinds(False, category, mask, False)
         # No calls from here on: an interrupt cannot split these lines.
         self.touched[row] = True
@@ -970,8 +978,7 @@ class BodyStore:
             group,
             arguments.flag(static, "static"),
             arguments.flag(sensor, "sensor"),
-            self.bits(category, "category"),
-            self.bits(mask, "mask"),
+            *self._both_bits(category, mask),
         )
 
     def _group_of(self, tags: frozenset[Any]) -> int:

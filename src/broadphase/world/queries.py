@@ -171,10 +171,10 @@ class Queries:
             wanted = as_tags(tag)
             rows = [row for row in rows if not wanted.isdisjoint(store.tags(row))]
         if category is not None:
-            bits = store.bits(category, "category", known=True)
+            bits = store.known_bits(category, "category")
             rows = [row for row in rows if int(store.mask[row]) & bits]
         if mask is not None:
-            bits = store.bits(mask, "mask", known=True)
+            bits = store.known_bits(mask, "mask")
             rows = [row for row in rows if int(store.category[row]) & bits]
         return rows
 
@@ -236,9 +236,9 @@ class Queries:
             groups = [k for k, known in enumerate(tags) if not wanted.isdisjoint(known)]
             fits &= np.isin(store.group[rows], groups)
         if category is not None:
-            fits &= store.mask[rows] & np.uint32(store.bits(category, "category", known=True)) != 0
+            fits &= store.mask[rows] & np.uint32(store.known_bits(category, "category")) != 0
         if mask is not None:
-            fits &= store.category[rows] & np.uint32(store.bits(mask, "mask", known=True)) != 0
+            fits &= store.category[rows] & np.uint32(store.known_bits(mask, "mask")) != 0
         return fits
 
     def _fit(self, tag: Any, category: Any, mask: Any) -> _Flags:
@@ -328,8 +328,8 @@ class Queries:
             groups = np.array([not wanted.isdisjoint(tags) for tags in store.tag_sets.groups])
         if category is not None or mask is not None:
             bits = (
-                -1 if category is None else store.bits(category, "category", known=True),
-                -1 if mask is None else store.bits(mask, "mask", known=True),
+                -1 if category is None else store.known_bits(category, "category"),
+                -1 if mask is None else store.known_bits(mask, "mask"),
             )
         sensor = store.sensor if solid and store.any_sensor else _NONE
         ignored = next(iter(ignored_rows), -1)

@@ -49,8 +49,9 @@ class _Moment(NamedTuple):
     bodies: list[Body | None]
     data: list[Any]
     removed: dict[Body, Remains]
-    """The bodies that were removed, and that anything here tells of."""
+    """Removed bodies to which anything here refers."""
     gone: dict[int, Body]
+    category_bits: dict[str, int]
     of_store: list[bool]
     found: Found
     overlaps: Found
@@ -108,6 +109,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         [None if body is None else body.data for body in bodies],
         {body: body._was for body in named if not body.alive},
         dict(store.gone),
+        store.category_bits,
         [getattr(store, name) for name in _OF_STORE],
         contacts.found,
         contacts.overlaps,
@@ -143,7 +145,7 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     _bring_back_rows(state, then)
     for name, value in zip(_OF_STORE, then.of_store, strict=True):
         setattr(store, name, value)
-    store.gone = dict(then.gone)
+    store.gone, store.category_bits = dict(then.gone), then.category_bits
     if then.matcher.listeners != state.listeners.matcher.listeners:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
     contacts.found, contacts.overlaps = then.found, then.overlaps
@@ -182,7 +184,7 @@ def _bring_back_rows(state: State, then: _Moment) -> None:
     store, table = state.store, state.store.table
     n, held = len(store.bodies), len(then.bodies)
     store.reserve(n)
-    for row in range(len(table), held):  # nobody's yet
+    for row in range(len(table), held):  # rows that no body has used
         table.put(row, then.forms[row])
     columns = zip(_KEPT, then.columns, strict=True)
     new = {name: _as_then(getattr(store, name)[:n], column) for name, column in columns}

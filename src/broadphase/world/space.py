@@ -8,7 +8,7 @@ freud's boxes treat periods in the same way: as a policy inside one algorithm.
 
 Movement is computed in coordinates that continue beyond the edge.  A path that stays away from the edge uses
 the tile map itself.  For others the tiles near the path are copied to a small map, with the first column
-after the last (`tiles_near`).  The copy is as large as the path, and made anew for each call, because a map
+after the last (`tiles_near`).  The copy is as large as the path, and made again for each call, because a map
 may be written to at any time.
 """
 
