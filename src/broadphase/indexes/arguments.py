@@ -294,6 +294,15 @@ def known_id(store: BoxStore, value: Any) -> int:
     return number
 
 
+def is_known_id(store: BoxStore, value: object) -> bool:
+    """Whether it is an id that is in use."""
+    try:
+        known_id(store, value)
+    except (KeyError, TypeError):
+        return False
+    return True
+
+
 def known_ids(store: BoxStore, values: Any) -> IdArray:
     """Ids that are in use, each named once."""
     array = as_plain_array(values, "ids")

@@ -15,7 +15,7 @@ from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
 from broadphase.space import as_env, as_period, rows_of_worlds
@@ -375,25 +375,17 @@ class Index:
         return self._store.live
 
     def __contains__(self, id: object) -> bool:  # noqa: A002
-        try:
-            arguments.known_id(self._store, id)
-        except (KeyError, TypeError):
-            return False
-        return True
+        return arguments.is_known_id(self._store, id)
 
     @property
     def ids(self) -> IdArray:
         """The ids in use, ascending: ``(len,)`` int32, read-only."""
-        ids = self._store.ids()[:]
-        ids.flags.writeable = False
-        return ids
+        return read_only(self._store.ids())
 
     @property
     def boxes(self) -> BoxArray:
         """The boxes in id order: ``(len, 2 * dim)``, read-only; good until the next change."""
-        rows = self._store.live_boxes()[:]
-        rows.flags.writeable = False
-        return rows
+        return read_only(self._store.live_boxes())
 
     def box(self, id: int) -> BoxArray:  # noqa: A002 - the word that users know
         """The box of one id: ``(2 * dim,)``, read-only; good until the next change.
@@ -403,9 +395,7 @@ class Index:
         KeyError
             No box has this id.
         """
-        row: BoxArray = self._store.boxes[arguments.known_id(self._store, id)]
-        row.flags.writeable = False
-        return row
+        return read_only(self._store.boxes[arguments.known_id(self._store, id)])
 
     # ---- changes: an unsettled structure is rebuilt from the stored boxes
     #

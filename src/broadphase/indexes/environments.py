@@ -171,7 +171,7 @@ class Worlds(Structure):
         places[-1] = len(self._known)
         return np.column_stack((rows[:, :-1], places[rows[:, -1].astype(np.int64)]))
 
-    def _asked(self) -> tuple[Any, ...]:
+    def _searched(self) -> tuple[Any, ...]:
         store = self.store
         worlds = kernel.Worlds(self._columns, self._names, self._tops)
         return worlds, store.boxes, store.categories, store.masks
@@ -184,15 +184,15 @@ class Worlds(Structure):
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch()
 
-        def ask(begin: int, end: int, out: PairArray) -> Any:
-            return kernel.search_boxes(*self._asked(), boxes, begin, end, touching, *rules, scratch, out)
+        def search(begin: int, end: int, out: PairArray) -> Any:
+            return kernel.search_boxes(*self._searched(), boxes, begin, end, touching, *rules, scratch, out)
 
-        return in_chunks(ask, len(boxes), expected_rows(boxes) if out is None else out)
+        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
         out = np.empty((_FIRST_ROOM, 2), np.int32)
-        asked: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
-        done, found, tests = kernel.search_boxes(*self._asked(), *asked)
+        arguments: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
+        done, found, tests = kernel.search_boxes(*self._searched(), *arguments)
         if not done:
             return box_as_many(self, box, touching, rules)
         ids = out[:found, 1].copy()
@@ -203,13 +203,13 @@ class Worlds(Structure):
         rays = np.array(((*origin, *direction[:-1], furthest, direction[-1]),))
         hit = np.empty(1, np.int32), np.empty(1), np.zeros((1, 3))
         how = (self.touching, *rules, self._scratch())
-        tests = kernel.first_hits(*self._asked(), rays, NO_IDS, 0, 1, *how, *hit)
+        tests = kernel.first_hits(*self._searched(), rays, NO_IDS, 0, 1, *how, *hit)
         return hit[0].item(), tests, hit[1].item(), *hit[2][0].tolist()
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
         ids, distances = np.empty((1, k), np.int32), np.empty(k)
-        asked: Any = np.array((point,)), 0, 1, *rules, self._scratch(), distances, ids
-        tests = kernel.search_nearest(*self._asked(), *asked)
+        arguments: Any = np.array((point,)), 0, 1, *rules, self._scratch(), distances, ids
+        tests = kernel.search_nearest(*self._searched(), *arguments)
         found = int(np.count_nonzero(ids >= 0))
         ids, distances = ids[0, :found], distances[:found]
         rank_nearest_one(self.store.boxes, ids, point[: self.dim], distances)
@@ -221,12 +221,12 @@ class Worlds(Structure):
         def search(first: int, last: int) -> Ids:
             scratch = self._scratch()
 
-            def ask(begin: int, end: int, out: PairArray) -> Any:
+            def search(begin: int, end: int, out: PairArray) -> Any:
                 done = first + begin, first + end
-                at, rows, tests = kernel.search_rays(*self._asked(), rays, *done, *how, scratch, out)
+                at, rows, tests = kernel.search_rays(*self._searched(), rays, *done, *how, scratch, out)
                 return at - first, rows, tests
 
-            return in_chunks(ask, last - first, expected_rows(rays[first:last]))
+            return in_chunks(search, last - first, expected_rows(rays[first:last]))
 
         found = self._in_shares(len(rays), search)
         rows = np.concatenate([some for some, _ in found])
@@ -244,7 +244,7 @@ class Worlds(Structure):
         tests = self._shared_out(
             n,
             lambda *span: kernel.first_hits(
-                *self._asked(), rays, ignored, *span, *how, self._scratch(), *hits
+                *self._searched(), rays, ignored, *span, *how, self._scratch(), *hits
             ),
         )
         return hits, sum(tests)
@@ -254,7 +254,7 @@ class Worlds(Structure):
         tests = self._shared_out(
             len(points),
             lambda *span: kernel.search_nearest(
-                *self._asked(), points, *span, *rules, self._scratch(), np.empty(k), out
+                *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), out
             ),
         )
         return out, sum(tests)
@@ -281,7 +281,7 @@ class Worlds(Structure):
         expect(bool((low <= inner[0]).all() and (high >= inner[1]).all()), "columns hold the boxes")
 
 
-# ---- what users ask; one question to one world as the space asks it, in a fifth of the time
+# ---- queries of an index; a single query of one world takes the space's own path, in a fifth of the time
 
 
 def in_boxes(index: Any, call: str, query: Floats | Rows, env: Any, rules: Rules) -> IdArray:
@@ -405,7 +405,7 @@ def _one(index: Any, env: Any, query: Floats | Rows) -> Floats | None:
 
 
 def _placed(index: Any, env: Any, query: Floats | Rows) -> tuple[PlainSpace, Rows, bool]:
-    """The space to ask, each query with its world, and whether there is one query to one world."""
+    """The space to search, each query with its world, and whether it is a single query of one world."""
     space: PlainSpace = index._space
     if not space.structure.has_worlds:  # for this query, as if it had environments
         space = copy.copy(space)

@@ -20,7 +20,7 @@ from broadphase.boxes import as_float_array, settled
 from broadphase.foreign import POINTS
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
-from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.methods.lattice import Kept
 from broadphase.methods.task import pair_limit
 from broadphase.points import PointQuery, Points, as_query, asked_from, settled_reach
@@ -40,7 +40,7 @@ class _Kept(Kept):
 
 
 class PointIndex:
-    """Points that are kept, and searched often: built once, asked often.
+    """Points that are built once and searched often.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class PointIndex:
     dtype : numpy.float64 or numpy.float32, optional
         What the points are kept in, to which others are rounded.  By default that of the first points.
     period : sequence of float or None, float, optional
-        As for `broadphase.neighbors`.  Points are kept as they came.
+        As for `broadphase.neighbors`.  Points are kept as they were given.
 
     Raises
     ------
@@ -288,25 +288,17 @@ class PointIndex:
         return self._store.live
 
     def __contains__(self, id: object) -> bool:  # noqa: A002
-        try:
-            arguments.known_id(self._store, id)
-        except (KeyError, TypeError):
-            return False
-        return True
+        return arguments.is_known_id(self._store, id)
 
     @property
     def ids(self) -> IdArray:
         """The ids in use, ascending: ``(len,)`` int32, read-only."""
-        ids = self._store.ids()[:]
-        ids.flags.writeable = False
-        return ids
+        return read_only(self._store.ids())
 
     @property
     def points(self) -> Points:
         """The points in id order: ``(len, dim)``, read-only; good until the next change."""
-        rows = self._store.live_boxes()[:]
-        rows.flags.writeable = False
-        return rows
+        return read_only(self._store.live_boxes())
 
     # ---- searching
 
@@ -403,7 +395,7 @@ class PointIndex:
         return NearestPoints(ids, distances)
 
     def _query(self, points: Any) -> tuple[PointQuery, _Kept]:
-        """What is asked, and what is kept for it."""
+        """The query, and what is kept for it."""
         points = _array(points, "points")
         store, reader = self._for(points)
         given = reader.point_or_points(points, "points", finite=True)

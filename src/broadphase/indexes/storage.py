@@ -5,7 +5,7 @@ overlaps nothing, so that a kernel may scan all rows without checking which are 
 """
 
 import heapq
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,16 @@ _NAN = float("nan")
 # Below this share of all rows, bulk operations use the heap of free ids; above it, one pass over all rows is
 # cheaper.
 _BULK = 16
+
+
+_T = TypeVar("_T", bound=np.generic)
+
+
+def read_only(rows: npt.NDArray[_T]) -> npt.NDArray[_T]:
+    """The same numbers, which users may not write to."""
+    shown = rows[:]
+    shown.flags.writeable = False
+    return shown
 
 
 class BoxStore:
