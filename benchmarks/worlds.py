@@ -108,7 +108,7 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     side, rays = 20.0 * (size / 32) ** (1 / dim), 64
     boxes = random.random((worlds * size, dim)) * side
     boxes = np.hstack((boxes, boxes + 1.0))
-    env, asked = np.repeat(np.arange(worlds), size), np.repeat(np.arange(worlds), rays)
+    env, env_of_ray = np.repeat(np.arange(worlds), size), np.repeat(np.arange(worlds), rays)
     points = np.repeat(random.random((worlds, dim)) * side, rays, axis=0)
     ways = random.normal(size=points.shape)
     ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
@@ -120,11 +120,11 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
 
     def frame() -> bp.RayHits:
         many.update(boxes)
-        return many.raycast(points, ways, 20.0, env=asked)
+        return many.raycast(points, ways, 20.0, env=env_of_ray)
 
     calls: dict[str, Callable[[], object]] = {
         "frame": frame,
-        "by hand": lambda: loop(*singles, asked, size, np.float32(20.0), hits),
+        "by hand": lambda: loop(*singles, env_of_ray, size, np.float32(20.0), hits),
     }
     for name, query in {
         "box": lambda index, **own: index.query_box(np.hstack((points, points + 2.0)), **own),
@@ -134,7 +134,7 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
         "first hit": lambda index, **own: index.raycast(points, ways, 20.0, **own).ids,
         "all hits": lambda index, **own: index.query_ray(points, ways, 20.0, **own).rows,
     }.items():
-        calls[name] = lambda query=query: query(many, env=asked)
+        calls[name] = lambda query=query: query(many, env=env_of_ray)
         calls[f"{name}, one"] = lambda query=query: query(one)
         alone, own = query(one), np.zeros(len(points), np.int64)
         assert np.array_equal(query(many, env=own), alone)

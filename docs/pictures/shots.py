@@ -83,7 +83,7 @@ def dungeon() -> None:
 
 
 def shooter() -> None:
-    """The game of the tutorial, played for a while by somebody who walks a way and shoots at what comes."""
+    """The game of the tutorial after some seconds of play: the player walks and shoots at monsters."""
     page = (HERE.parent / "tutorials" / "shooter.md").read_text("utf-8")
     game: dict[str, Any] = {}
     os.environ["SDL_VIDEODRIVER"] = "dummy"

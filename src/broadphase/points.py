@@ -49,7 +49,7 @@ class PointQuery(NamedTuple):
     one: bool
     """Whether the query came as one point, and not as an array of points."""
     kind: "np.dtype[Any]"
-    """The type of the points as they came: that of distances; with a period it is computed in float64."""
+    """The type of the given points: that of distances; with a period it is computed in float64."""
 
     @property
     def found(self) -> Points:

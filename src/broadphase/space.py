@@ -28,7 +28,7 @@ MOST_RAY_TURNS = 10_000
 
 
 def as_period(period: Any, dim: int) -> Period | None:
-    """The length of the world on each axis, inf where it does not begin again; None where no axis does.
+    """The period of each axis, inf where it has none; None if no axis has one.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _length(value: Any, named: str, axis: str) -> float:
 
 
 class Lattice(NamedTuple):
-    """A world that begins again along lattice vectors, which need not be at right angles."""
+    """A periodic world with lattice vectors, which need not be at right angles."""
 
     vectors: Period
     """One a row, reduced, in multiples of the units."""

@@ -110,14 +110,14 @@ class AABBQuery:
         if given.get("exclude_ii", False):
             kept &= i != j
         i, j, distance = i[kept], j[kept], distance[kept]
-        if mode == "nearest":  # one or more of those asked for may have been left out before
+        if mode == "nearest":  # some of the nearest may have been left out before
             starts = np.searchsorted(i, np.arange(len(points)))
             first = np.arange(len(i)) - starts[i] < given["num_neighbors"]
             i, j, distance = i[first], j[first], distance[first]
         return NeighborQueryResult(self, points, i, j, distance, mode == "nearest")
 
     def _nearest(self, points: Floats, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Floats]:
-        """More of the nearest than are asked for: as many as may be too near, and the point itself."""
+        """More than the ``k`` nearest: as many more as may be too near, and the point itself."""
         own, others = self._own(points), self._own(self.points)
         more = 1
         if r_min > 0:
@@ -142,13 +142,13 @@ class NeighborQueryResult:
     """What a query found; iterate over it for tuples ``(query point, point, distance)``."""
 
     def __init__(
-        self, asked: AABBQuery, points: Floats, i: Whole, j: Whole, distance: Floats, by_distance: bool
+        self, query: AABBQuery, points: Floats, i: Whole, j: Whole, distance: Floats, by_distance: bool
     ) -> None:
-        self._asked, self._points, self._by_distance = asked, points, by_distance
+        self._query, self._points, self._by_distance = query, points, by_distance
         self._i, self._j, self._distance = i, j, distance
 
     def __iter__(self) -> Iterator[tuple[int, int, float]]:
-        """Sorted by query point, then by point, or by distance where the nearest were asked for."""
+        """Sorted by query point, then by point, or by distance in a search for the nearest."""
         return zip(self._i.tolist(), self._j.tolist(), self._distance.tolist(), strict=True)
 
     def toNeighborList(self, sort_by_distance: bool = False) -> Any:  # noqa: N802 - freud's name
@@ -157,9 +157,9 @@ class NeighborQueryResult:
         if sort_by_distance != self._by_distance:
             order = np.lexsort((j, self._distance, i) if sort_by_distance else (j, i))
             i, j = i[order], j[order]
-        vectors = self._asked.vectors(self._points[i], self._asked.points[j])
+        vectors = self._query.vectors(self._points[i], self._query.points[j])
         return _freud.locality.NeighborList.from_arrays(
-            len(self._points), len(self._asked.points), i, j, vectors
+            len(self._points), len(self._query.points), i, j, vectors
         )
 
 

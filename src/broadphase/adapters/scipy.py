@@ -2,7 +2,7 @@
 
 `KDTree` stands in for ``scipy.spatial.KDTree`` and ``cKDTree``.  Points with one, two or three axes and
 Euclidean distances are searched here; for the rest (another ``p``, weights, more axes, the nodes of the tree)
-SciPy's own tree is built and asked.
+SciPy's own tree is built and searched.
 """
 
 from functools import cached_property
@@ -29,7 +29,7 @@ class KDTree:
     data : array_like, shape (n, m)
         The points.
     leafsize, compact_nodes, copy_data, balanced_tree
-        As of SciPy; they are of use where its own tree is asked.
+        As of SciPy; they matter only where its own tree is searched.
     boxsize : float or array_like, optional
         The period of each axis; 0 for an axis without.
 

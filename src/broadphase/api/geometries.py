@@ -138,15 +138,15 @@ def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJ
     # The side with fewer geometries is the first, because these have more candidates each.
     turned = len(right.shapes) < len(left.shapes) and predicate != "contains_properly"
     first, second = (right, left) if turned else (left, right)
-    asked = _TURNED.get(predicate, predicate) if turned else predicate
-    prepared = asked not in _NEVER_PREPARED
-    if asked == "dwithin":
+    test = _TURNED.get(predicate, predicate) if turned else predicate
+    prepared = test not in _NEVER_PREPARED
+    if test == "dwithin":
         prepared = _detail(left) * _detail(right) > _PREPARED_FOR_DISTANCES
-    return GeometryJoin(asked, first, second, turned, prepared, distances)
+    return GeometryJoin(test, first, second, turned, prepared, distances)
 
 
 def _as_side(shapes: npt.NDArray[Any]) -> _Side:
-    if not len(shapes):  # then nobody may have imported shapely
+    if not len(shapes):  # then shapely may not be imported
         return _Side(shapes, np.empty(0, np.int32), np.empty((0, 4)))
     boxes = sys.modules["shapely"].bounds(shapes)
     rows = np.flatnonzero(~np.isnan(boxes).any(axis=1)).astype(np.int32)

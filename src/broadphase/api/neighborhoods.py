@@ -423,7 +423,7 @@ def nearest(
     points, period, env, threads
         As for `neighbors`.
     k : int, or list of int
-        How many.  A list asks for the nearest of these places alone: ``[1, 3]`` for the first and the third.
+        How many.  A list selects some places: ``[1, 3]`` for the first and the third.
     other : array_like, optional
         The points to search among.  By default they are the points themselves, and no point is its own
         neighbour; with ``other=points`` each point finds itself too.
@@ -462,7 +462,7 @@ def nearest(
 
 
 class Places(NamedTuple):
-    """Which of the nearest are asked for."""
+    """Which of the nearest to return."""
 
     most: int
     columns: Any

@@ -79,7 +79,7 @@ def sort_into_cells(query: PointQuery, reach: float, radii: Points, parts: int, 
 
 
 class KeptCells:
-    """The cells of points that are searched often, for the distances that were asked for last."""
+    """The cells of points that are searched often, for the last distances."""
 
     def __init__(self) -> None:
         self._kept: list[tuple[float, Cells]] = []

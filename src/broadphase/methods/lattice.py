@@ -1,4 +1,4 @@
-"""Points in a world that begins again along lattice vectors, which need not be at right angles (triclinic).
+"""Points in a periodic world with lattice vectors, which need not be at right angles (triclinic cells).
 
 The vectors are reduced first: of all that span the same lattice the shortest are taken (H. Minkowski; the
 algorithm is I. Semaev's for three dimensions, J.-L. Lagrange's for two).  Then points are brought into the
@@ -112,8 +112,8 @@ def find_nearest_images(
 ) -> tuple[Numbers, Points]:
     """Numbers and distances of the ``k`` nearest, -1 and inf where there are fewer.
 
-    The nearest images may be several of one point: then more are asked for.  If there are too few within the
-    usual distance of so many points, it is doubled.
+    The nearest images may be several of one point: then the search is for more.  If there are too few within
+    the usual distance of so many points, it is doubled.
     """
     n, same = len(query.points), query.others is None
     ids, distances = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
@@ -130,8 +130,8 @@ def find_nearest_images(
         if images.tree is None:
             images.tree = make_tree(images.query, parts)
         envs = query.envs[rows] if len(query.envs) else query.envs
-        asked = images.query._replace(points=query.points[rows], envs=envs)
-        found, apart = find_nearest_points(asked, count, reach, parts, images.tree)
+        query_again = images.query._replace(points=query.points[rows], envs=envs)
+        found, apart = find_nearest_points(query_again, count, reach, parts, images.tree)
         source = np.where(found < 0, np.int32(-1), images.source[found])
         counts = (found >= 0) & _first_in_row(source)
         if same:

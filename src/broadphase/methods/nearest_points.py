@@ -147,7 +147,7 @@ def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
 def _along(
     points: Points, envs: Numbers, curve: Curve, kind: "np.dtype[Any]", scale: float, parts: int
 ) -> tuple[Sorted, npt.NDArray[np.int64], Numbers]:
-    """The points along the curve, the key of each as they came, and their order."""
+    """The points along the curve, the keys in their former order, and their order."""
     n, dim = points.shape
     keys = np.empty(n, np.int64)
     columns = np.zeros((dim, n + LANES), kind)

@@ -79,12 +79,12 @@ class ManyMotion:
                     parts.append([hits._replace(movers=at[hits.movers]) for hits in moved[1:]])
             hits, crossed = (in_order([part[k] for part in parts]) for k in range(2))
             result = Steps(rows, places, hits, crossed)
-            # No calls from here on: nothing can come in between.
+            # No calls from here on: an interrupt cannot split these lines.
             store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
         return result
 
     def _responses(self, rows: Rows) -> npt.NDArray[np.int8]:
-        """How each body answers hits in a step: as it was set itself, else its tag, else it slides."""
+        """The response of each body in a step: its own, else that of its tag, else to slide."""
         store, by_tag = self._store, self._state.responses
         groups = [
             next((code for tag, code in by_tag.items() if tag in tags), RESPONSES["slide"])
@@ -101,7 +101,7 @@ class ManyMotion:
         movers_block: bool,
         ignored: Collection[int],
     ) -> Movements:
-        """Move bodies; what is done is undone by the caller, should this be interrupted."""
+        """Move bodies; the caller rolls back if this is interrupted."""
         if movers_block and self._space.periodic:  # the images of movers move, too
             return self._in_turn(rows, displacements, response, ignored)
         layers = ALL if movers_block else STATICS
@@ -451,7 +451,7 @@ def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
 
 
 def in_order(parts: list[HitArrays]) -> HitArrays:
-    """The hits of several groups of movers together, by mover, then as they were."""
+    """The hits of several groups of movers in one, sorted by mover."""
     columns = [np.concatenate(each) for each in zip(NO_HITS, *parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return HitArrays(*(column[order] for column in columns))
