@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.geometry.narrow_phase import overlap
-from broadphase.geometry.shapes import Bounds, Polygon, Shape, finite, turned_point
-from broadphase.geometry.table import table_of
+from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
@@ -33,7 +32,7 @@ from broadphase.world.movement import (
 )
 from broadphase.world.space import FITS, TOLERANCE, Floats, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES, Tile, TileMap
+from broadphase.world.tiles import NO_TILES, Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -73,7 +72,7 @@ class Motion:
         if move is not None:
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
-        around = self.around(row, ignored, tiles=near.tiles)
+        around = self.around(row, ignored)
         hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
         return None if hit is None else self._wrapped_hit(hit, near)
 
@@ -143,7 +142,7 @@ class Motion:
         """The fast path: the movement in one kernel call, mostly; ``None`` where that is not enough.
 
         The general path (`_move_general`) handles functions as responses, bodies that start inside something,
-        slopes of tiles, and movements near the edge of a period.
+        and movements near the edge of a period.
         """
         code = RESPONSES.get(response)
         if code is None:
@@ -156,11 +155,7 @@ class Motion:
         while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
             swept = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if (
-                swept[0] != swept[0]
-                or (tiles is not None and tiles.has_slopes and tiles.slopes_in(swept))
-                or not self._space.is_inner(swept)
-            ):
+            if swept[0] != swept[0] or not self._space.is_inner(swept):
                 return None
             near = broad_phase.gather(swept, row)
             room = broad_phase.room
@@ -208,7 +203,7 @@ class Motion:
         near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
         ignored_hits: list[Hit] = []
-        around = self.around(row, ignored, passed=passed, tiles=near.tiles)
+        around = self.around(row, ignored, passed=passed)
         answers = self._answers(response, near, ignored_hits)
         movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
         if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
@@ -249,9 +244,8 @@ class Motion:
         layers: tuple[int, ...] = ALL,
         by_id: bool = False,
         passed: set[int] | None = None,
-        tiles: TileMap | None = None,
     ) -> Around:
-        """A function that returns what blocks a body (or any body) within bounds, slopes of tiles included.
+        """A function that returns what blocks a body (or any body) within bounds.
 
         The body itself and ``ignored`` rows are left out.  Bodies that it crosses are added to ``passed``:
         sensors and, if the body is a sensor itself, all bodies.
@@ -260,7 +254,6 @@ class Motion:
         left_out = {*ignored} if row is None else {row, *ignored}
         category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
         is_sensor = row is not None and bool(store.sensor[row])
-        slopes_of = tiles.slopes_in if tiles is not None and tiles.has_slopes else None
 
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
@@ -277,39 +270,17 @@ class Motion:
                 if passed is not None:
                     passed.update(other for other, _ in open_to)
                 near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
-            slopes = slopes_of(bounds) if slopes_of is not None else []
-            if not near and not slopes:
+            if not near:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]
             others = blocking if by_id else [store.bodies[other] for other in blocking]
-            return self._blockers(
-                blocking, None if shift is None else shift[[at for _, at in near]], others, slopes
-            )
+            return self._blockers(blocking, None if shift is None else shift[[at for _, at in near]], others)
 
         return around
 
-    def _blockers(
-        self,
-        rows: list[int],
-        shift: Floats | None,
-        others: list[Any],
-        slopes: list[tuple[tuple[int, int], Polygon]],
-    ) -> Blockers:
-        """Bodies, or images of them, followed by slopes of tiles, as `Blockers`."""
+    def _blockers(self, rows: list[int], shift: Floats | None, others: list[Any]) -> Blockers:
+        """Bodies, or images of them, as `Blockers`."""
         store, repeats = self._store, self._space.repeats
-        if slopes:
-            shapes = [store.shape(row) for row in rows]
-            if shift is not None:
-                shapes = [
-                    shape.moved_to(shape.x + x, shape.y + y)
-                    for shape, (x, y) in zip(shapes, shift.tolist(), strict=True)
-                ]
-            table = table_of([*shapes, *(slope for _, slope in slopes)])
-            bounds = table.bounds()
-            tiles = [Tile(*tile) for tile, _ in slopes]
-            return Blockers(
-                bounds, [*others, *tiles], table.columns, np.arange(len(table), dtype=np.int32), repeats
-            )
         columns = store.table.columns
         if shift is None:
             bounds = store.table.bounds(np.array(rows))
@@ -320,7 +291,7 @@ class Motion:
     def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place."""
         near = self._tiles_near(shape.bounds)
-        return near.named(blocker_at(shape, self.around(row, ignored, tiles=near.tiles), near.tiles))
+        return near.named(blocker_at(shape, self.around(row, ignored), near.tiles))
 
     # ---- for platforms
 
@@ -337,7 +308,7 @@ class Motion:
             images = self._space.images_of(columns, rows, closed(bounds))
             known = images.rows.tolist()
             shift = self._space.shift(images.turns) if self._space.periodic else None
-            return self._blockers(known, shift, known, []) if known else NOTHING
+            return self._blockers(known, shift, known) if known else NOTHING
 
         return around
 
