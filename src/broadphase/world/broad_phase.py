@@ -22,17 +22,19 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import ShapeHit, Structure
+from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.motion import Buffers, take_list, take_moved
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
+from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]
 
-NO_SHAPE: ShapeHit = (-1, math.inf, 0.0, 0.0)
+ShapeHit = tuple[int, float, float, float]
+"""``row, distance`` and the normal; row -1 for nothing."""
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -206,16 +208,17 @@ class BroadPhase:
     def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
 
-        None if an index does not support that: use `gather_on_ray`.
+        None if the indexes do not support that: use `gather_on_ray`.
         """
         self.hand_over()
-        shapes, found = self._store.table.columns, NO_SHAPE
-        for layer in self._filled:
-            more = self._structure(layer).first_shape_on_ray(ray, self._rows[layer], shapes, only, found)
-            if more is None:
+        trees = []
+        for layer in ALL:
+            tree = self._structure(layer).tree
+            if tree is None:
                 return None
-            found = more
-        return found
+            trees.append((*tree, self._rows[layer]))
+        found: ShapeHit = first_shape_on_ray(tuple(trees), ray, self._store.table.columns, only)
+        return None if found[0] == TOO_TALL else found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
         """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
