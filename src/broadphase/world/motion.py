@@ -139,46 +139,61 @@ class Motion:
     def _move_fast(
         self, row: int, dx: float, dy: float, response: Answer, when: int, ignored: Collection[int] = ()
     ) -> Movement | None:
-        """The fast path: the movement in one kernel call, mostly; ``None`` where that is not enough.
-
-        The general path (`_move_general`) handles functions as responses, bodies that start inside something,
-        and movements near the edge of a period.
-        """
+        """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
         if code is None:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
+        swept = self.sweep(row, dx, dy, code, when, ignored)
+        if swept is None:
+            return None
+        _, found, passed, x, y, start_x, start_y = swept
+        if not found and not passed:
+            return _new(Movement, (x, y, (), ()))
+        stops = response != "cross" and when == kernel.ALWAYS
+        room = self._broad_phase.room
+        hits = self.hits_found(row, room.hits[:found], response, stops)
+        movement = _new(Movement, (x, y, tuple(hits), ()))
+        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
+            start = Start(self._store.table.form(row), start_x, start_y)
+            near_by = set(room.sensors[:passed].tolist())
+            return cross(self._state, self.body(row), start, movement, near_by, [])
+        return movement
+
+    def sweep(
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        code: int,
+        when: int,
+        ignored: Collection[int],
+        layers: tuple[int, ...] = ALL,
+    ) -> Any:
+        """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
+
+        ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
+        start inside something, and near the edge of a period.  The hits and sensors are in `BroadPhase.room`.
+        """
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
         while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
-            swept = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if swept[0] != swept[0] or not self._space.is_inner(swept):
+            region = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            if region[0] != region[0] or not self._space.is_inner(region):
                 return None
-            near = broad_phase.gather(swept, row)
+            near = broad_phase.gather(region, row, layers)
             room = broad_phase.room
             if ignored:
                 kept = [other for other in room.near[:near].tolist() if other not in ignored]
                 near = len(kept)
                 room.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            state, found, passed, x, y, start_x, start_y = kernel.move_body(
-                shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach
-            )
-        if state == kernel.NOT_HERE:
-            return None
-        if not found and not passed:
-            return _new(Movement, (x, y, (), ()))
-        stops = response != "cross" and when == kernel.ALWAYS
-        hits = self.hits_found(row, room.hits[:found], response, stops)
-        movement = _new(Movement, (x, y, tuple(hits), ()))
-        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
-            start = Start(store.table.form(row), start_x, start_y)
-            near_by = set(room.sensors[:passed].tolist())
-            return cross(self._state, self.body(row), start, movement, near_by, [])
-        return movement
+            swept = kernel.move_body(shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach)
+            state = swept[0]
+        return swept if state == kernel.DONE else None
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""

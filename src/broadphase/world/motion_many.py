@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.geometry.shapes import Bounds, finite
-from broadphase.kernels.movement.motion import move_boxes
+from broadphase.kernels.movement.motion import ALWAYS, move_boxes
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.runtime.slices import first_of
@@ -325,9 +325,19 @@ class ManyMotion:
     def _one_by_one(self, call: "_Call", begin: int, end: int) -> tuple[Floats, Floats]:
         """Move some of the bodies, each as `move` would."""
         places = np.empty((end - begin, 2))
-        parts, tiles = [], call.near.tiles
+        parts, tiles, code = [], call.near.tiles, code_of(call.response)
         for at in range(begin, end):
             row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
+            swept = None
+            if not self._space.periodic:
+                swept = self._motion.sweep(row, dx, dy, code, ALWAYS, call.ignored, call.layers)
+            if swept is not None:
+                _, found, _, x, y, _, _ = swept
+                hits = self._broad_phase.room.hits[:found].copy()
+                hits[:, 8] = at
+                places[at - begin] = x, y
+                parts.append(hits)
+                continue
             around = self._motion.around(row, call.ignored, call.layers, by_id=True)
             move = resolve(self._store.shape(row), dx, dy, around, tiles, call.response)
             self._store.put(row, move.x, move.y)
