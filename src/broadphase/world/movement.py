@@ -351,12 +351,17 @@ def resolve(
         code_of(response)
     grid = NO_TILES if tiles is None else tiles.grid
     mover = _mover_of(shape, dx, dy, around, grid, response)
-    start, hits = mover.depenetrate(response)
-    if start != (shape.x, shape.y):
-        mover = _mover_of(shape.moved_to(*start), dx, dy, around, grid, response)
-    passed, after, turns = 0.0, mover.BEFORE_ALL, 0
+    hits: list[Hit] = []
+    passed, after, turns, first = 0.0, mover.BEFORE_ALL, 0, True
     while turns < sweep.MOST_TURNS:
-        found, place, normal = mover.next_hit(after)
+        inside, found, place, normal = mover.next_hit(after)
+        if first and inside:
+            start, hits = mover.depenetrate(response)
+            if start != (shape.x, shape.y):
+                mover = _mover_of(shape.moved_to(*start), dx, dy, around, grid, response)
+            after, first = mover.BEFORE_ALL, False
+            continue
+        first = False
         if found[0] > 1.0:
             mover.x, mover.y = mover.goal_x, mover.goal_y
             break
@@ -388,11 +393,11 @@ class _Mover:
         self.goal_x, self.goal_y = shape.x + dx, shape.y + dy
 
     def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        """Find a place outside of what it starts in, and the hits with that; it stays where it is."""
+        """Find a place outside of what it starts in, and the hits with that; a new mover starts there."""
         raise NotImplementedError
 
     def next_hit(self, after: tuple[float, ...]) -> Any:
-        """The first hit after the hit ``after``: ``hit, place, normal``, as kernels return it."""
+        """The first hit after the hit ``after``: ``inside, hit, place, normal``, as kernels return it."""
         raise NotImplementedError
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
@@ -435,23 +440,18 @@ class _ShapeMover(_Mover):
         self.shape = columns_of(shape)
         # The normals that it slid along at this place; two that face each other hold it.
         self.held: list[Place] = []
+        # A displacement that is lost in rounding hits nothing, not even what the shape starts in.
+        self.stays = self.goal_x == self.x and self.goal_y == self.y
 
     def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        place = self.x, self.y
-        stays = self.goal_x == self.x and self.goal_y == self.y
-        if not stays and not self._step(self.BEFORE_ALL)[0]:
-            return place, []
         hits = depenetrate_shape(self.shape, self.blockers, self.around, self.grid, response)
-        there = place_of(self.shape)
-        self.shape.x[0], self.shape.y[0] = place
-        return there, hits
+        return place_of(self.shape), hits
 
     def next_hit(self, after: tuple[float, ...]) -> Any:
-        return self._step(after)[1:]
-
-    def _step(self, after: tuple[float, ...]) -> Any:
         table, rows = blocker_table(self.blockers)
-        return sweep_shapes.next_hit(self.shape, self.goal_x, self.goal_y, table, rows, self.grid, after)
+        goal = self.goal_x, self.goal_y
+        inside, *found = sweep_shapes.next_hit(self.shape, *goal, table, rows, self.grid, after)
+        return inside or self.stays, *found
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
         if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.shape)):
@@ -475,10 +475,8 @@ def _mover_of(
     shape: Shape, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
 ) -> _BoxMover | _ShapeMover:
     if isinstance(shape, Box):
-        box, mirrored = (
-            (shape.x, shape.y, shape.width, shape.height),
-            response == "bounce" or callable(response),
-        )
+        box = shape.x, shape.y, shape.width, shape.height
+        mirrored = callable(response) or response == "bounce"
         blockers = around(swept_region(*box, dx, dy, mirrored))
         if all_boxes(blockers) and not meets_slope(box, dx, dy, mirrored, grid):
             return _BoxMover(shape, dx, dy, blockers, around, grid)

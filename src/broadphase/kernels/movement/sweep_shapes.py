@@ -434,6 +434,6 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
 
 @jit
 def next_hit(mover, goal_x, goal_y, table, rows, grid, after):
-    """One step of a shape: whether it starts inside something, then as `sweep.next_hit` for a box."""
+    """One step of a shape: ``inside, hit, place, normal``, as `sweep.next_hit` for a box."""
     inside, hit, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after)
     return inside, hit, place, (hit[5], hit[6])
