@@ -420,9 +420,11 @@ class TreeStructure(Structure):
         )
         return answer
 
-    @property
-    def tree(self) -> protocol.Tree:
-        return self._arrays.edges, self._arrays.children, self.store.boxes
+    def tree(self, names: IdArray) -> protocol.Tree:
+        if self.stale:
+            self.ready()
+        arrays = self._arrays
+        return arrays.edges, arrays.children, self.store.boxes, names
 
     def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
         n = len(rays)

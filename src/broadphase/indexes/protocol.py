@@ -66,8 +66,8 @@ Ids = tuple[IdArray, int]
 NearestIds = tuple[IdArray, Distances, int]
 """Ids, distances, and the tests made."""
 
-Tree = tuple[BoxArray, IdArray, BoxArray]
-"""The edges and children of nodes (see `kernels.tree.dynamic_tree`), and the boxes by id."""
+Tree = tuple[BoxArray, IdArray, BoxArray, IdArray]
+"""The edges and children of nodes (see `kernels.tree.dynamic_tree`), and by id the boxes and their names."""
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
@@ -281,9 +281,8 @@ class Structure(ABC):
             queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
         return RayHits(ids, distances, normals), tests
 
-    @property
-    def tree(self) -> Tree | None:
-        """What kernels that search several trees in one call take; None: this is no tree."""
+    def tree(self, names: IdArray) -> Tree | None:
+        """What kernels that search several trees in one call take of one; None: this is no tree."""
         return None
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:

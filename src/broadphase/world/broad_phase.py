@@ -211,13 +211,11 @@ class BroadPhase:
         None if the indexes do not support that: use `gather_on_ray`.
         """
         self.hand_over()
-        trees = []
-        for layer in ALL:
-            tree = self._structure(layer).tree
-            if tree is None:
-                return None
-            trees.append((*tree, self._rows[layer]))
-        found: ShapeHit = first_shape_on_ray(tuple(trees), ray, self._store.table.columns, only)
+        each = zip(self._indexes, self._rows, strict=True)
+        trees = tuple([index._space.searched.tree(rows) for index, rows in each])
+        if trees[0] is None:
+            return None
+        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, only)
         return None if found[0] == TOO_TALL else found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
