@@ -22,7 +22,7 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import Structure
+from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.motion import Buffers, take_list, take_moved
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
@@ -58,6 +58,11 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
+        self._trees: tuple[Tree | None, ...] = ()
+        """The trees of all layers; nothing where an index has changed since."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_trees": ()}  # a copy of an index has arrays of its own
 
     # ---- keeping up
 
@@ -77,6 +82,7 @@ class BroadPhase:
     def _update(self, layer: int, count: int) -> int:
         """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
+        self._trees = ()
         if count == 1 and self._follow_one(layer):
             self._unsettled.remove(layer)
             return 1
@@ -108,7 +114,7 @@ class BroadPhase:
 
     def _fill(self, layer: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""
-        store = self._store
+        store, self._trees = self._store, ()
         self._taken(layer, store.marks.counts.item(layer))
         self._indexes[layer].clear()
         self._ids[layer].fill(NOT_IN)
@@ -211,11 +217,12 @@ class BroadPhase:
         None if the indexes do not support that: use `gather_on_ray`.
         """
         self.hand_over()
-        each = zip(self._indexes, self._rows, strict=True)
-        trees = tuple([index._space.searched.tree(rows) for index, rows in each])
-        if trees[0] is None:
+        if not self._trees:
+            each = zip(self._indexes, self._rows, strict=True)
+            self._trees = tuple(index._space.searched.tree(rows) for index, rows in each)
+        if self._trees[0] is None:
             return None
-        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, only)
+        found: ShapeHit = first_shape_on_ray(self._trees, ray, self._store.table.columns, only)
         return None if found[0] == TOO_TALL else found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
