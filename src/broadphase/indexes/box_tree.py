@@ -341,13 +341,6 @@ class TreeStructure(Structure):
             found = queries.search_box_by_rules(*self._search_arguments(), box, touching, *rules)
         return found
 
-    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
-        arrays = self._arrays
-        more: int = queries.put_in_box(
-            arrays.edges, arrays.children, self.store.boxes, box, self.touching, names, out, count
-        )
-        return more
-
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch(queries.QUEUE_ROOM)
 

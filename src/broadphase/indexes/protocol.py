@@ -208,13 +208,6 @@ class Structure(ABC):
         )
         return found
 
-    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
-        """Append ``names[id]`` of what `find_in_box` finds to the first ``count`` of ``out``: how many then.
-
-        -1 if the structure does not support that, or they do not fit: the caller then uses `find_in_box`.
-        """
-        return -1
-
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 

@@ -908,20 +908,27 @@ def query_box(edges, children, boxes, values, touching):
 
 @brief
 @numbers(values=(4,))
-def put_in_box(edges, children, boxes, values, touching, rows, near, count):
-    """Append the ``rows`` of the ids that meet a box to the first ``count`` of ``near``; how many then.
+def put_in_box(trees, bits, values, near):
+    """Write the ``rows`` of the boxes that overlap a box into ``near``; how many.
 
-    -1 if they do not fit, or if the queue is too short for the search.
+    ``trees`` as of `first_shape_on_ray`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
+    queue is too short for the search.
     """
-    limits, queue = one_row(len(values), edges.dtype), some_rows(1, ROOM, np.int32)
-    set_limits(values, touching, limits, NODE_0)
+    limits, queue = one_row(len(values), np.float64), some_rows(1, ROOM, np.int32)
+    set_limits(values, False, limits, NODE_0)
     no_sets = few(0, np.uint32)
-    begin, end, _ = _find_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue)
-    if begin < 0 or count < 0 or count + (end - begin) > near.shape[0]:
-        return np.int64(-1)
-    for at in range(begin, end):
-        near[count] = rows[queue[0, at]]
-        count += 1
+    count, bit = np.int64(0), 1
+    for edges, children, boxes, rows in trees:
+        if bits & bit != 0:
+            begin, end, _ = _find_one(
+                edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue
+            )
+            if begin < 0 or count + (end - begin) > near.shape[0]:
+                return np.int64(-1)
+            for at in range(begin, end):
+                near[count] = rows[queue[0, at]]
+                count += 1
+        bit *= 2
     return count
 
 
