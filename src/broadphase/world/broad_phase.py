@@ -197,8 +197,9 @@ class BroadPhase:
             count = put_in_box(trees, bits, box, self.room.near)
         if count < 0:
             count = 0
-            for layer in layers:
-                count = self._put(count, self._ask(layer, box), layer)
+            for layer in self._filled:
+                if layer in layers:
+                    count = self._put(count, self._ask(layer, box), layer)
         if count > FEW:
             self.room.near[:count].sort()
         return count
