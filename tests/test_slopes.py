@@ -9,16 +9,17 @@ from broadphase import Box, Circle, Slope, Tile, TileMap, World
 
 
 def maps(rng, size=10.0):
-    """A world of tiles with slopes, and one with polygons in the places of those slopes."""
+    """A world of tiles with slopes, and one with bodies in the places of those tiles, in their order."""
     tiles = TileMap(rng.random((6, 8)) < 0.2, size, (-20, 5))
-    plain = TileMap(tiles.solid.copy(), size, (-20, 5))
     world, other = World(), World()
-    world.tiles, other.tiles = tiles, plain
+    world.tiles = tiles
     for row, column in np.argwhere(rng.random((6, 8)) < 0.4).tolist():
         left, right = rng.choice([0, 0.25, 0.5, 1], 2).tolist()
         tiles.set_slope(column, row, left, right, base=["bottom", "top"][rng.integers(2)])
-        if tiles.slope(column, row) is not None and not tiles.is_solid(column, row):
-            ((_, shape),) = tiles.slopes_in(Box(*tiles.bounds_of(column, row)[:2], size, size).bounds)
+    for row, column in np.ndindex(tiles.solid.shape):
+        cell = Box(*tiles.bounds_of(column, row)[:2], size, size)
+        slopes = [shape for _, shape in tiles.slopes_in(cell.bounds)]
+        for shape in [cell] if tiles.is_solid(column, row) else slopes:
             other.add(shape, static=True, data=Tile(column, row))
     return world, other
 
@@ -108,9 +109,7 @@ def test_movement(each):
                 other.move(two, *motion, response=response),
             )
             assert (move.x, move.y) == pytest.approx((same.x, same.y), abs=1e-9)
-            assert [hit.other for hit in move.hits] == [
-                hit.other if isinstance(hit.other, Tile) else hit.other.data for hit in same.hits
-            ]
+            assert [hit.other for hit in move.hits] == [hit.other.data for hit in same.hits]
             other.remove(two)
             one.move_to(x, y)
             many = world.move_many([one], *motion, response=response)
@@ -119,6 +118,45 @@ def test_movement(each):
             world.remove(one)
 
     each(check, range(60), of=10)
+
+
+def test_starting_inside(each):
+    """A body is pushed to a free place, never farther than out of bodies in the places of the tiles."""
+
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        world, other = maps(rng)
+        for number in range(12):
+            x, y = rng.uniform(-25, 60, 2).tolist()
+            shape = Circle(x, y, 3) if number % 3 == 0 else Box(x, y, 4, 6)
+            blocker = other.blocker(shape)
+            if blocker is None:
+                continue
+            assert world.blocker(shape) == blocker.data
+            one, two = world.add(shape), other.add(shape)
+            move, same = world.move(one, 0, 0), other.move(two, 0, 0)
+            other.remove(two)
+            assert world.blocker(one) is None
+            assert other.blocker(shape.moved_to(move.x, move.y)) is None
+            assert math.dist((x, y), move[:2]) <= math.dist((x, y), same[:2]) + 1e-9
+            world.remove(one)
+
+    each(check, range(60), of=10)
+
+
+def test_many_movers_near_slopes_and_away_from_them():
+    """Also after one that is pushed out, and where a bounce leads to a slope behind."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        world, alone = maps(rng)[0], World()
+        alone.tiles = world.tiles
+        boxes = [Box(*at, 4, 6) for at in rng.uniform((-60, -10), (80, 80), (30, 2)).tolist()]
+        motions = rng.uniform(-30, 30, (30, 2))
+        many = world.move_many([world.add(box) for box in boxes], *motions.T, "bounce", movers_block=False)
+        for box, motion, place in zip(boxes, motions.tolist(), many.places.tolist(), strict=True):
+            body = alone.add(box)
+            assert list(alone.move(body, *motion, "bounce")[:2]) == place
+            alone.remove(body)
 
 
 def test_many_rays_at_slopes_equal_single_ones():

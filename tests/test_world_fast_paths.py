@@ -26,6 +26,10 @@ def filled(kind, rng, shapes):
     solid[8:12, 8:12] = False
     world.tiles = TileMap(solid, 8)
     world.tiles.set_one_way(9, 12, "top")
+    for column, row in rng.integers(0, 20, (20, 2)).tolist():
+        if not (7 < column < 12 and 7 < row < 12):
+            heights = rng.choice((0, 0.5, 1), 2).tolist()
+            world.tiles.set_slope(column, row, *heights, base=str(rng.choice(("top", "bottom"))))
     for tag, static, sensor in (("wall", True, False), ("coin", True, True), ("monster", False, False)):
         for _ in range(25):
             x, y = rng.integers(0, 150, 2).tolist()

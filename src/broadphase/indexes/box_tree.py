@@ -29,13 +29,11 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, ShapeHit, Structure
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
-from broadphase.kernels.shapes.queries import BodyFilter
-from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
@@ -343,13 +341,6 @@ class TreeStructure(Structure):
             found = queries.search_box_by_rules(*self._search_arguments(), box, touching, *rules)
         return found
 
-    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
-        arrays = self._arrays
-        more: int = queries.put_in_box(
-            arrays.edges, arrays.children, self.store.boxes, box, self.touching, names, out, count
-        )
-        return more
-
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch(queries.QUEUE_ROOM)
 
@@ -422,14 +413,11 @@ class TreeStructure(Structure):
         )
         return answer
 
-    def first_shape_on_ray(
-        self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
-    ) -> ShapeHit | None:
+    def tree(self, names: IdArray) -> protocol.Tree:
+        if self.stale:
+            self.ready()
         arrays = self._arrays
-        found: ShapeHit = queries.first_shape_on_ray(
-            arrays.edges, arrays.children, self.store.boxes, names, ray, shapes, only, *best
-        )
-        return None if found[0] == queries.TOO_TALL else found
+        return arrays.edges, arrays.children, self.store.boxes, names
 
     def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
         n = len(rays)

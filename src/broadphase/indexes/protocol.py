@@ -50,8 +50,6 @@ from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
-from broadphase.kernels.shapes.queries import BodyFilter
-from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
@@ -68,8 +66,8 @@ Ids = tuple[IdArray, int]
 NearestIds = tuple[IdArray, Distances, int]
 """Ids, distances, and the tests made."""
 
-ShapeHit = tuple[int, float, float, float]
-"""``row, distance`` and the normal; row -1 for nothing."""
+Tree = tuple[BoxArray, IdArray, BoxArray, IdArray]
+"""The edges and children of nodes (see `kernels.tree.dynamic_tree`), and by id the boxes and their names."""
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
@@ -210,13 +208,6 @@ class Structure(ABC):
         )
         return found
 
-    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
-        """Append ``names[id]`` of what `find_in_box` finds to the first ``count`` of ``out``: how many then.
-
-        -1 if the structure does not support that, or they do not fit: the caller then uses `find_in_box`.
-        """
-        return -1
-
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
@@ -283,13 +274,8 @@ class Structure(ABC):
             queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
         return RayHits(ids, distances, normals), tests
 
-    def first_shape_on_ray(
-        self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
-    ) -> ShapeHit | None:
-        """The shape that a ray enters first, where box ``id`` is around shape ``names[id]``.
-
-        ``best`` is the best hit so far.  None if the structure does not support that: use `find_on_ray`.
-        """
+    def tree(self, names: IdArray) -> Tree | None:
+        """What kernels that search several trees in one call take of one; None: this is no tree."""
         return None
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:

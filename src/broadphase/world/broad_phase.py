@@ -22,17 +22,21 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import ShapeHit, Structure
+from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.motion import Buffers, take_list, take_moved
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
+from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]
 
-NO_SHAPE: ShapeHit = (-1, math.inf, 0.0, 0.0)
+ShapeHit = tuple[int, float, float, float]
+"""``row, distance`` and the normal; row -1 for nothing."""
+
+_EVERY = sum(1 << layer for layer in ALL)
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -56,6 +60,14 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
+        self._trees: list[Tree | None] = [None] * len(ALL)
+        """By layer: what kernels take that search all layers; see `_searched`."""
+        self._outdated = {*ALL}
+        """The layers whose index has changed since that was taken."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy of an index has arrays of its own.
+        return self.__dict__ | {"_trees": [None] * len(ALL), "_outdated": {*ALL}}
 
     # ---- keeping up
 
@@ -75,6 +87,7 @@ class BroadPhase:
     def _update(self, layer: int, count: int) -> int:
         """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
+        self._outdated.add(layer)
         if count == 1 and self._follow_one(layer):
             self._unsettled.remove(layer)
             return 1
@@ -107,6 +120,7 @@ class BroadPhase:
     def _fill(self, layer: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""
         store = self._store
+        self._outdated.add(layer)
         self._taken(layer, store.marks.counts.item(layer))
         self._indexes[layer].clear()
         self._ids[layer].fill(NOT_IN)
@@ -171,16 +185,21 @@ class BroadPhase:
 
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.
         """
-        marks, count = self._store.marks, 0
+        marks = self._store.marks
         waiting = marks.counts.item(-1)
         alone = waiting == 1 and mover >= 0 and marks.listed.item(mover)
         if (waiting and not alone) or self._unsettled:
             self.hand_over(layers)
-        for layer in self._filled:
-            if layer in layers:
-                # One kernel call for most indexes; the others find ids first.
-                more = self._structure(layer).put_in_box(box, self._rows[layer], self.room.near, count)
-                count = self._put(count, self._ask(layer, box), layer) if more < 0 else more
+        trees = self._searched()
+        count = -1
+        if trees[0] is not None:
+            bits = _EVERY if layers is ALL else sum(1 << layer for layer in layers)
+            count = put_in_box(trees, bits, box, self.room.near)
+        if count < 0:
+            count = 0
+            for layer in self._filled:
+                if layer in layers:
+                    count = self._put(count, self._ask(layer, box), layer)
         if count > FEW:
             self.room.near[:count].sort()
         return count
@@ -206,16 +225,14 @@ class BroadPhase:
     def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
 
-        None if an index does not support that: use `gather_on_ray`.
+        None if the indexes do not support that: use `gather_on_ray`.
         """
         self.hand_over()
-        shapes, found = self._store.table.columns, NO_SHAPE
-        for layer in self._filled:
-            more = self._structure(layer).first_shape_on_ray(ray, self._rows[layer], shapes, only, found)
-            if more is None:
-                return None
-            found = more
-        return found
+        trees = self._searched()
+        if trees[0] is None:
+            return None
+        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, only)
+        return None if found[0] == TOO_TALL else found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
         """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
@@ -227,6 +244,14 @@ class BroadPhase:
             if len(self._indexes[layer]):
                 ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULES)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
+
+    def _searched(self) -> tuple[Tree | None, ...]:
+        """The trees of all layers, for kernels that search them in one call; None: the indexes are none."""
+        if self._outdated:
+            for layer in self._outdated:
+                self._trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+            self._outdated.clear()
+        return tuple(self._trees)
 
     def _structure(self, layer: int) -> Structure:
         """The structure of an index, ready to be searched."""

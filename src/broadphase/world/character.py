@@ -14,7 +14,6 @@ from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.walk import Ends, Log, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.shapes.table import BOX, cosine_sine
-from broadphase.kernels.tiles.slopes import no_ground
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
@@ -30,7 +29,6 @@ from broadphase.world.tiles import NO_TILES, Tile
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
 
-_NO_GROUND = no_ground()
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
 """Circles are walked on as circumscribed polygons with these normals."""
 
@@ -84,9 +82,9 @@ class Character:
             return None
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
-        around = (NO_TILES, _NO_GROUND) if tiles is None else (tiles.grid, tiles.ground)
+        grid = NO_TILES if tiles is None else tiles.grid
         starts, blockers = np.array([0, len(others)]), np.array(others, np.int32)
-        scene = Scene(table, np.array([row]), blockers, starts, *around, _RING)
+        scene = Scene(table, np.array([row]), blockers, starts, grid, _RING)
         try:
             _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._room, log, ends)
             if done != kernel.DONE:
@@ -257,8 +255,7 @@ class Walkers:
         periodic world walkers and nearby images are copied to columns of their own.
         """
         images = self._many.images_near(self.rows, self._reached, self.layers, self.ignored)
-        tiles = self.near.tiles
-        around = self.near.grid, _NO_GROUND if tiles is None else tiles.ground, _RING
+        around = self.near.grid, _RING
         count, columns = len(self.rows), self._state.store.table.columns
         starts = np.searchsorted(images.regions, np.arange(count + 1))
         if not self._state.space.periodic:
@@ -300,7 +297,7 @@ class Walkers:
 
     def _push_out(self, mover: int) -> None:
         row, tiles = int(self.rows[mover]), self.near.tiles
-        around = self._motion.around(row, self.ignored, self.layers, by_id=True, tiles=tiles)
+        around = self._motion.around(row, self.ignored, self.layers, by_id=True)
         move = resolve(self._state.store.shape(row), 0.0, 0.0, around, tiles)
         self._state.store.put(row, move.x, move.y)
         if move.hits:

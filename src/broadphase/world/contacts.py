@@ -14,7 +14,7 @@ nearest image.  A box as long as the world has no ends on that axis.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase
-from broadphase.world.listeners import Contact, Listeners, Match, Matcher
+from broadphase.world.listeners import Contact, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
 
 Floats = npt.NDArray[np.float64]
@@ -47,6 +47,9 @@ _SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 # Above one touched body in so many, finding all pairs costs less than a query for each.
 _SHARE = 4
+
+Call: TypeAlias = tuple[Listener, str, Contact]
+"""One call of a listener: of its ``begin``, ``stay`` or ``end``."""
 
 Crossed = dict[tuple[Body, Body], tuple[float, float]]
 """Mover and other body, and the unit vector out of the side of the other that was crossed."""
@@ -157,8 +160,8 @@ class Contacts(Sequence[Contact]):
     def __repr__(self) -> str:
         return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
 
-    def for_listeners(self, phase: str) -> Iterator[tuple[Match, Contact]]:
-        """Each contact once for every listener that has a function for a phase, as this wants it."""
+    def calls(self, phase: str) -> Iterator[Call]:
+        """A call of each listener that has a function for a phase, for each contact that concerns it."""
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
         if not (wanted or self._passings):
             return
@@ -167,9 +170,9 @@ class Contacts(Sequence[Contact]):
         )
         heard[list(self._passings)] = True
         for found, first, second, normal, depth in self._lists(np.flatnonzero(heard)):
-            for match in found:
-                if getattr(match.listener, phase) is not None:
-                    yield match, _contact(first, second, normal, depth, match.turned)
+            for listener, turned in found:
+                if getattr(listener, phase) is not None:
+                    yield listener, phase, _contact(first, second, normal, depth, turned)
 
     def by_pair(self) -> Iterator[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""

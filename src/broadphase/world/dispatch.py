@@ -18,28 +18,12 @@ that an exception left over (``due``) and begins that were not called because a 
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
 
 from broadphase.world.bodies import LISTENED, Body
-from broadphase.world.contacts import Changes, Events, Handed
-from broadphase.world.listeners import Contact, Listener, TagWatch
+from broadphase.world.contacts import Call, Changes, Events, Handed
+from broadphase.world.listeners import Listener, TagWatch
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
-
-_new: Any = tuple.__new__  # a named tuple in half the time
-
-
-class Call(NamedTuple):
-    """One call of a listener."""
-
-    listener: Listener
-    phase: str
-    contact: Contact
-
-    @property
-    def between(self) -> tuple[Listener, Body, Body]:
-        """The listener and the two bodies."""
-        return self.listener, self.contact.a, self.contact.b
 
 
 class Dispatch:
@@ -85,11 +69,27 @@ class Dispatch:
     # ---- making the calls
 
     def _call_all(self) -> None:
+        """Make all calls; each is counted as done first, so that an interrupt never repeats it."""
         self.calling = True
         try:
             for call in islice(_calls(self.due), self.done, None):
+                listener, phase, contact = call
                 self.made += 1
-                self._call(call)
+                if phase == "end":
+                    if self.unheard_begins and between(call) in self.unheard_begins:
+                        self.done += 1
+                        self.unheard_begins.remove(between(call))
+                        continue
+                elif not (contact[0].alive and contact[1].alive):
+                    key = between(call)
+                    self.done += 1
+                    if phase == "begin" and listener.end is not None:
+                        self.unheard_begins.add(key)
+                    continue
+                function = getattr(listener, phase)
+                self.done += 1
+                if listener.active and function is not None:
+                    function(contact)
             self.due, self.done = (), 0
         finally:
             self.calling = False
@@ -97,27 +97,13 @@ class Dispatch:
     def remaining(self) -> tuple[Call, ...]:
         """The calls of this update that an interruption would leave over."""
         rest = islice(_calls(self.due), self.done, None)
-        return tuple(call for call in rest if call.phase != "stay")
+        return tuple(call for call in rest if call[1] != "stay")
 
-    def _call(self, call: Call) -> None:
-        """Make a call; it is counted as done first, so that an interrupt never repeats it."""
-        listener, phase, contact = call
-        if phase == "end":
-            if self.unheard_begins and call.between in self.unheard_begins:
-                self.done += 1
-                self.unheard_begins.remove(call.between)
-                return
-        elif not (contact[0].alive and contact[1].alive):
-            unheard = phase == "begin" and listener.end is not None
-            between = call.between
-            self.done += 1
-            if unheard:
-                self.unheard_begins.add(between)
-            return
-        function = getattr(listener, phase)
-        self.done += 1
-        if listener.active and function is not None:
-            function(contact)
+
+def between(call: Call) -> tuple[Listener, Body, Body]:
+    """The listener of a call and the two bodies."""
+    listener, _, contact = call
+    return listener, contact.a, contact.b
 
 
 def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
@@ -131,21 +117,18 @@ def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
     (began, stayed, ended), begun = due.events, set()
     if due.handed is not None:
         for call in _handed_over(due.handed):
-            if call.phase == "begin" and call.listener.stay is not None:
-                begun.add(call.between)
-            if getattr(call.listener, call.phase) is not None:
+            listener, phase, _ = call
+            if phase == "begin" and listener.stay is not None:
+                begun.add(between(call))
+            if getattr(listener, phase) is not None:
                 yield call
     if began.ids.size:
-        for match, contact in began.for_listeners("begin"):
-            yield _new(Call, (match.listener, "begin", contact))
+        yield from began.calls("begin")
     if stayed.ids.size:
-        for match, contact in stayed.for_listeners("stay"):
-            call = _new(Call, (match.listener, "stay", contact))
-            if not begun or call.between not in begun:
-                yield call
+        stays = stayed.calls("stay")
+        yield from (call for call in stays if between(call) not in begun) if begun else stays
     if ended.ids.size:
-        for match, contact in ended.for_listeners("end"):
-            yield Call(match.listener, "end", contact)
+        yield from ended.calls("end")
 
 
 def _handed_over(handed: Handed) -> Iterator[Call]:
@@ -153,7 +136,7 @@ def _handed_over(handed: Handed) -> Iterator[Call]:
     for before, now in zip(handed.before.by_pair(), handed.now.by_pair(), strict=True):
         for match, contact in before.items():
             if match not in now:
-                yield Call(match.listener, "end", contact)
+                yield match.listener, "end", contact
         for match, contact in now.items():
             if match not in before:
-                yield Call(match.listener, "begin", contact)
+                yield match.listener, "begin", contact

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.geometry.narrow_phase import overlap
-from broadphase.geometry.shapes import Bounds, Polygon, Shape, finite, turned_point
-from broadphase.geometry.table import table_of
+from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
@@ -33,7 +32,7 @@ from broadphase.world.movement import (
 )
 from broadphase.world.space import FITS, TOLERANCE, Floats, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES, Tile, TileMap
+from broadphase.world.tiles import NO_TILES, Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -73,7 +72,7 @@ class Motion:
         if move is not None:
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
-        around = self.around(row, ignored, tiles=near.tiles)
+        around = self.around(row, ignored)
         hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
         return None if hit is None else self._wrapped_hit(hit, near)
 
@@ -140,50 +139,61 @@ class Motion:
     def _move_fast(
         self, row: int, dx: float, dy: float, response: Answer, when: int, ignored: Collection[int] = ()
     ) -> Movement | None:
-        """The fast path: the movement in one kernel call, mostly; ``None`` where that is not enough.
-
-        The general path (`_move_general`) handles functions as responses, bodies that start inside something,
-        slopes of tiles, and movements near the edge of a period.
-        """
+        """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
         if code is None:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
+        swept = self.sweep(row, dx, dy, code, when, ignored)
+        if swept is None:
+            return None
+        _, found, passed, x, y, start_x, start_y = swept
+        if not found and not passed:
+            return _new(Movement, (x, y, (), ()))
+        stops = response != "cross" and when == kernel.ALWAYS
+        room = self._broad_phase.room
+        hits = self.hits_found(row, room.hits[:found], response, stops)
+        movement = _new(Movement, (x, y, tuple(hits), ()))
+        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
+            start = Start(self._store.table.form(row), start_x, start_y)
+            near_by = set(room.sensors[:passed].tolist())
+            return cross(self._state, self.body(row), start, movement, near_by, [])
+        return movement
+
+    def sweep(
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        code: int,
+        when: int,
+        ignored: Collection[int],
+        layers: tuple[int, ...] = ALL,
+    ) -> Any:
+        """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
+
+        ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
+        start inside something, and near the edge of a period.  The hits and sensors are in `BroadPhase.room`.
+        """
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
         while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
-            swept = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if (
-                swept[0] != swept[0]
-                or (tiles is not None and tiles.has_slopes and tiles.slopes_in(swept))
-                or not self._space.is_inner(swept)
-            ):
+            region = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            if region[0] != region[0] or not self._space.is_inner(region):
                 return None
-            near = broad_phase.gather(swept, row)
+            near = broad_phase.gather(region, row, layers)
             room = broad_phase.room
             if ignored:
                 kept = [other for other in room.near[:near].tolist() if other not in ignored]
                 near = len(kept)
                 room.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            state, found, passed, x, y, start_x, start_y = kernel.move_body(
-                shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach
-            )
-        if state == kernel.NOT_HERE:
-            return None
-        if not found and not passed:
-            return _new(Movement, (x, y, (), ()))
-        stops = response != "cross" and when == kernel.ALWAYS
-        hits = self.hits_found(row, room.hits[:found], response, stops)
-        movement = _new(Movement, (x, y, tuple(hits), ()))
-        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
-            start = Start(store.table.form(row), start_x, start_y)
-            near_by = set(room.sensors[:passed].tolist())
-            return cross(self._state, self.body(row), start, movement, near_by, [])
-        return movement
+            swept = kernel.move_body(shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach)
+            state = swept[0]
+        return swept if state == kernel.DONE else None
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
@@ -208,7 +218,7 @@ class Motion:
         near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
         ignored_hits: list[Hit] = []
-        around = self.around(row, ignored, passed=passed, tiles=near.tiles)
+        around = self.around(row, ignored, passed=passed)
         answers = self._answers(response, near, ignored_hits)
         movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
         if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
@@ -249,9 +259,8 @@ class Motion:
         layers: tuple[int, ...] = ALL,
         by_id: bool = False,
         passed: set[int] | None = None,
-        tiles: TileMap | None = None,
     ) -> Around:
-        """A function that returns what blocks a body (or any body) within bounds, slopes of tiles included.
+        """A function that returns what blocks a body (or any body) within bounds.
 
         The body itself and ``ignored`` rows are left out.  Bodies that it crosses are added to ``passed``:
         sensors and, if the body is a sensor itself, all bodies.
@@ -260,7 +269,6 @@ class Motion:
         left_out = {*ignored} if row is None else {row, *ignored}
         category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
         is_sensor = row is not None and bool(store.sensor[row])
-        slopes_of = tiles.slopes_in if tiles is not None and tiles.has_slopes else None
 
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
@@ -277,39 +285,17 @@ class Motion:
                 if passed is not None:
                     passed.update(other for other, _ in open_to)
                 near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
-            slopes = slopes_of(bounds) if slopes_of is not None else []
-            if not near and not slopes:
+            if not near:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]
             others = blocking if by_id else [store.bodies[other] for other in blocking]
-            return self._blockers(
-                blocking, None if shift is None else shift[[at for _, at in near]], others, slopes
-            )
+            return self._blockers(blocking, None if shift is None else shift[[at for _, at in near]], others)
 
         return around
 
-    def _blockers(
-        self,
-        rows: list[int],
-        shift: Floats | None,
-        others: list[Any],
-        slopes: list[tuple[tuple[int, int], Polygon]],
-    ) -> Blockers:
-        """Bodies, or images of them, followed by slopes of tiles, as `Blockers`."""
+    def _blockers(self, rows: list[int], shift: Floats | None, others: list[Any]) -> Blockers:
+        """Bodies, or images of them, as `Blockers`."""
         store, repeats = self._store, self._space.repeats
-        if slopes:
-            shapes = [store.shape(row) for row in rows]
-            if shift is not None:
-                shapes = [
-                    shape.moved_to(shape.x + x, shape.y + y)
-                    for shape, (x, y) in zip(shapes, shift.tolist(), strict=True)
-                ]
-            table = table_of([*shapes, *(slope for _, slope in slopes)])
-            bounds = table.bounds()
-            tiles = [Tile(*tile) for tile, _ in slopes]
-            return Blockers(
-                bounds, [*others, *tiles], table.columns, np.arange(len(table), dtype=np.int32), repeats
-            )
         columns = store.table.columns
         if shift is None:
             bounds = store.table.bounds(np.array(rows))
@@ -320,7 +306,7 @@ class Motion:
     def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place."""
         near = self._tiles_near(shape.bounds)
-        return near.named(blocker_at(shape, self.around(row, ignored, tiles=near.tiles), near.tiles))
+        return near.named(blocker_at(shape, self.around(row, ignored), near.tiles))
 
     # ---- for platforms
 
@@ -337,7 +323,7 @@ class Motion:
             images = self._space.images_of(columns, rows, closed(bounds))
             known = images.rows.tolist()
             shift = self._space.shift(images.turns) if self._space.periodic else None
-            return self._blockers(known, shift, known, []) if known else NOTHING
+            return self._blockers(known, shift, known) if known else NOTHING
 
         return around
 

@@ -8,10 +8,9 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.geometry.shapes import Bounds, finite
-from broadphase.kernels.movement.motion import move_boxes
+from broadphase.kernels.movement.motion import ALWAYS, move_boxes
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
-from broadphase.kernels.tiles.slopes import near_slopes
 from broadphase.runtime.slices import first_of
 from broadphase.world.arguments import as_points, as_two
 from broadphase.world.bodies import ALL, NO_RESPONSE, STATICS, Body, Floats, Rows
@@ -112,7 +111,7 @@ class ManyMotion:
         near = self.tiles_near(rows, reach, inner)
         before = before_moving(self._state, rows, layers, ignored)
         call = _Call(rows, displacements, response, layers, ignored, near)
-        if not self._any_round(rows, layers) and not self._any_slope(call):
+        if not self._any_round(rows, layers):
             movements = self._boxes(call)
         else:
             places, hits = self._one_by_one(call, 0, len(rows))
@@ -269,33 +268,22 @@ class ManyMotion:
         taking_part[rows] = True
         return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
-    def _any_slope(self, call: "_Call") -> bool:
-        """Whether a mover may hit a tile with a slope."""
-        tiles = call.near.tiles
-        if tiles is None or not tiles.has_slopes:
-            return False
-        found, reach = (
-            np.empty(len(call.rows), np.bool_),
-            closed_many(regions(self._movers(call), call.response)),
-        )
-        return bool(near_slopes(tiles.grid, tiles.ground, reach, found))
-
     def _movers(self, call: "_Call") -> Floats:
         rows, table = call.rows, self._store.table.columns
         return np.column_stack((self.places(rows), table.width[rows], table.height[rows], call.displacements))
 
     def _boxes(self, call: "_Call") -> Movements:
-        """Boxes among boxes: in one kernel call as long as none starts inside something.
+        """Boxes among boxes: in one kernel call as long as none starts inside something, or is near a slope.
 
-        One that does is pushed out on its own.  If it leaves the region in which the movers after it
-        looked for blockers, they are moved one by one.
+        One that does is moved on its own.  If it leaves the region in which the movers after it looked for
+        blockers, they are moved one by one.
         """
         scene, rows = self._scene(call), call.rows
-        places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
+        places, alone = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
         code, grid = code_of(call.response), call.near.grid
 
         def move(at: int, hits: Floats) -> Any:
-            return move_boxes(scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits)
+            return move_boxes(scene.movers, code, at, scene.boxes, *scene.near, grid, places, alone, hits)
 
         parts = []
         done = 0
@@ -306,7 +294,7 @@ class ManyMotion:
             bodies = hits[:, 5] >= 0.0
             hits[bodies, 5] = scene.rows[hits[bodies, 5].astype(np.int64)]
             parts.append(hits)
-            if inside[done - 1]:
+            if alone[done - 1]:
                 places[done - 1 : done], hits = self._one_by_one(call, done - 1, done)
                 parts.append(hits)
                 box = self._store.bounds(int(rows[done - 1]))
@@ -337,10 +325,20 @@ class ManyMotion:
     def _one_by_one(self, call: "_Call", begin: int, end: int) -> tuple[Floats, Floats]:
         """Move some of the bodies, each as `move` would."""
         places = np.empty((end - begin, 2))
-        parts, tiles = [], call.near.tiles
+        parts, tiles, code = [], call.near.tiles, code_of(call.response)
         for at in range(begin, end):
             row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
-            around = self._motion.around(row, call.ignored, call.layers, by_id=True, tiles=tiles)
+            swept = None
+            if not self._space.periodic:
+                swept = self._motion.sweep(row, dx, dy, code, ALWAYS, call.ignored, call.layers)
+            if swept is not None:
+                _, found, _, x, y, _, _ = swept
+                hits = self._broad_phase.room.hits[:found].copy()
+                hits[:, 8] = at
+                places[at - begin] = x, y
+                parts.append(hits)
+                continue
+            around = self._motion.around(row, call.ignored, call.layers, by_id=True)
             move = resolve(self._store.shape(row), dx, dy, around, tiles, call.response)
             self._store.put(row, move.x, move.y)
             places[at - begin] = move.x, move.y

@@ -29,10 +29,11 @@ from broadphase.geometry.shapes import Bounds, Box, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import depenetration as kernel
 from broadphase.kernels.movement import sweep, sweep_shapes
-from broadphase.kernels.movement.motion import TOLERANCE, swept_region
+from broadphase.kernels.movement.motion import TOLERANCE, meets_slope, swept_region
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
+from broadphase.kernels.tiles.slopes import any_slope
 from broadphase.runtime.slices import all_rows
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
@@ -120,7 +121,7 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     blockers = around(shape.bounds)
     grid = NO_TILES if tiles is None else tiles.grid
     first: npt.NDArray[Any]
-    if isinstance(shape, Box) and all_boxes(blockers):
+    if isinstance(shape, Box) and all_boxes(blockers) and not any_slope(grid, *shape.bounds):
         place = (shape.x, shape.y, shape.width, shape.height)
         first = np.empty((1, 3), np.int64)
         found = kernel.overlapping(*place, blockers.bounds, grid, first)
@@ -348,13 +349,17 @@ def resolve(
     dx, dy = checked_displacement(shape.x, dx, "dx"), checked_displacement(shape.y, dy, "dy")
     if not callable(response):
         code_of(response)
-    mover = _mover_of(shape, dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
+    grid = NO_TILES if tiles is None else tiles.grid
+    mover = _mover_of(shape, dx, dy, around, grid, response)
     hits: list[Hit] = []
     passed, after, turns, first = 0.0, mover.BEFORE_ALL, 0, True
     while turns < sweep.MOST_TURNS:
-        inside, found, place, normal = mover.next_hit(after, first)
+        inside, found, place, normal = mover.next_hit(after)
         if first and inside:
-            hits, first = mover.depenetrate(response), False
+            start, hits = mover.depenetrate(response)
+            if start != (shape.x, shape.y):
+                mover = _mover_of(shape.moved_to(*start), dx, dy, around, grid, response)
+            after, first = mover.BEFORE_ALL, False
             continue
         first = False
         if found[0] > 1.0:
@@ -383,16 +388,16 @@ class _Mover:
     def __init__(
         self, shape: Shape, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
     ) -> None:
-        self.dx, self.dy, self.blockers, self.around, self.grid = dx, dy, blockers, around, grid
+        self.blockers, self.around, self.grid = blockers, around, grid
         self.x, self.y = shape.x, shape.y
         self.goal_x, self.goal_y = shape.x + dx, shape.y + dy
 
-    def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
-        """The first hit after the hit ``after``: ``inside, hit, place, normal``, as kernels return it."""
+    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
+        """Find a place outside of what it starts in, and the hits with that; a new mover starts there."""
         raise NotImplementedError
 
-    def depenetrate(self, response: Response) -> list[Hit]:
-        """Push it out of what it starts in; the hits."""
+    def next_hit(self, after: tuple[float, ...]) -> Any:
+        """The first hit after the hit ``after``: ``inside, hit, place, normal``, as kernels return it."""
         raise NotImplementedError
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
@@ -408,31 +413,19 @@ class _BoxMover(_Mover):
     BEFORE_ALL = sweep.BEFORE_ALL
 
     def __init__(
-        self,
-        box: Box,
-        dx: float,
-        dy: float,
-        blockers: Blockers,
-        around: Around,
-        grid: TileGrid,
-        mirrored: bool,
+        self, box: Box, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
     ) -> None:
         super().__init__(box, dx, dy, blockers, around, grid)
-        self.width, self.height, self.mirrored = box.width, box.height, mirrored
+        self.size = box.width, box.height
 
-    def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
+    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
+        box = self.x, self.y, *self.size
+        return depenetrate_box(box, self.blockers, self.around, self.grid, response)
+
+    def next_hit(self, after: tuple[float, ...]) -> Any:
         bounds = self.blockers.bounds
-        box = self.x, self.y, self.width, self.height
-        rows = np.arange(len(bounds))
-        return sweep.next_hit(*box, self.goal_x, self.goal_y, bounds, rows, self.grid, after, first)
-
-    def depenetrate(self, response: Response) -> list[Hit]:
-        box = self.x, self.y, self.width, self.height
-        (self.x, self.y), hits = depenetrate_box(box, self.blockers, self.around, self.grid, response)
-        self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
-        swept = swept_region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
-        self.blockers = self.around(swept)
-        return hits
+        path = self.x, self.y, *self.size, self.goal_x, self.goal_y
+        return sweep.next_hit(*path, bounds, np.arange(len(bounds)), self.grid, after)
 
 
 class _ShapeMover(_Mover):
@@ -450,19 +443,15 @@ class _ShapeMover(_Mover):
         # A displacement that is lost in rounding hits nothing, not even what the shape starts in.
         self.stays = self.goal_x == self.x and self.goal_y == self.y
 
-    def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
+    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
+        hits = depenetrate_shape(self.shape, self.blockers, self.around, self.grid, response)
+        return place_of(self.shape), hits
+
+    def next_hit(self, after: tuple[float, ...]) -> Any:
         table, rows = blocker_table(self.blockers)
         goal = self.goal_x, self.goal_y
         inside, *found = sweep_shapes.next_hit(self.shape, *goal, table, rows, self.grid, after)
         return inside or self.stays, *found
-
-    def depenetrate(self, response: Response) -> list[Hit]:
-        hits = depenetrate_shape(self.shape, self.blockers, self.around, self.grid, response)
-        start, (self.x, self.y) = (self.x, self.y), place_of(self.shape)
-        self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
-        if (self.x, self.y) != start:
-            self.blockers = self.around(_padded(bounds_of(self.shape), self.dx, self.dy))
-        return hits
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
         if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.shape)):
@@ -486,15 +475,12 @@ def _mover_of(
     shape: Shape, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
 ) -> _BoxMover | _ShapeMover:
     if isinstance(shape, Box):
+        box = shape.x, shape.y, shape.width, shape.height
         mirrored = callable(response) or response == "bounce"
-        blockers = around(swept_region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
-        if all_boxes(blockers):
-            return _BoxMover(shape, dx, dy, blockers, around, grid, mirrored)
-    near = around(_padded(shape.bounds, dx, dy))
-    if isinstance(shape, Box) and all_boxes(near):
-        # Other shapes lie only where a bounce may lead: there they count as their bounds.
-        return _BoxMover(shape, dx, dy, blockers, around, grid, mirrored)
-    return _ShapeMover(shape, dx, dy, near, around, grid)
+        blockers = around(swept_region(*box, dx, dy, mirrored))
+        if all_boxes(blockers) and not meets_slope(box, dx, dy, mirrored, grid):
+            return _BoxMover(shape, dx, dy, blockers, around, grid)
+    return _ShapeMover(shape, dx, dy, around(_padded(shape.bounds, dx, dy)), around, grid)
 
 
 # ---- regions

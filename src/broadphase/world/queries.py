@@ -396,7 +396,7 @@ class Queries:
         if tiles is None:
             return
         if not space.periodic:
-            cast_rays_each(tiles.grid, tiles.ground, rays, at, distances, normals)
+            cast_rays_each(tiles.grid, rays, at, distances, normals)
             return
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in self._legs(rays, done):
@@ -408,7 +408,7 @@ class Queries:
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
             if near.tiles is not None:
-                cast_rays_each(near.tiles.grid, near.tiles.ground, ahead, found, far, sides)
+                cast_rays_each(near.tiles.grid, ahead, found, far, sides)
             at[active] = near.numbered(found)
             distances[active], normals[active] = far, sides
             done[active] = found[:, 0] >= 0

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.world.bodies import GONE, Body, BodyStore, Floats, Remains
-from broadphase.world.contacts import Contacts, Crossed, Events, Found, none_found
-from broadphase.world.dispatch import Call, Dispatch
+from broadphase.world.contacts import Call, Contacts, Crossed, Events, Found, none_found
+from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
@@ -93,8 +93,8 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     n = len(bodies)
     named = chain(
         *(store.gone.values(), events.ended._gone.values(), *contacts.crossed, *contacts.stopped),
-        *(call.between[1:] for call in calls),
-        *(between[1:] for between in dispatch.unheard_begins),
+        *(between(call)[1:] for call in calls),
+        *(bodies for _, *bodies in dispatch.unheard_begins),
     )
     moment = _Moment(
         store,

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.kernels.tiles.slopes import any_slope
 from broadphase.space import Period
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
@@ -309,11 +310,6 @@ class TilesNear(NamedTuple):
         """As kernels take it."""
         return NO_TILES if self.tiles is None else self.tiles.grid
 
-    @property
-    def has_slopes(self) -> bool:
-        """Whether any tile is a slope."""
-        return self.tiles is not None and self.tiles.has_slopes
-
     def named(self, found: object) -> object:
         """A tile by its numbers in the full map; other objects unchanged."""
         if isinstance(found, Tile) and self.size[0]:
@@ -371,7 +367,7 @@ def _is_within(region: Bounds, space: Space) -> bool:
 
 
 def _is_in_tiles(tiles: TileMap, bounds: Bounds) -> bool:
-    return tiles.first_blocker(bounds) is not None or bool(tiles.slopes_in(bounds))
+    return tiles.first_blocker(bounds) is not None or any_slope(tiles.grid, *bounds)
 
 
 def _copied_part(full: TileMap, space: Space, region: Bounds) -> TilesNear:

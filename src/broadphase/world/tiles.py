@@ -141,13 +141,10 @@ class TileMap:
             if sides.shape != cells.shape:
                 raise ValueError(f"one_way has shape {sides.shape}, solid has {cells.shape}")
         self._grid = TileGrid(cells, sides, x, y, width, height)
-        self._ground = slopes.no_ground()
         self._profiles: dict[Slope, int] = {}
         self._sloped = 0
         """How many tiles have a slope."""
         self._few = np.empty((64, 2), np.int64)
-        self._shapes: dict[tuple[int, int], Polygon] = {}
-        """The slopes that were requested, cached until the next change."""
         self._fields: dict[tuple[bytes, Walker], FlowField] = {}
         """The last few flow fields, good while no tile changes."""
 
@@ -173,11 +170,6 @@ class TileMap:
     def one_way(self) -> npt.NDArray[np.uint8] | None:
         """``[row, column]``: the blocking sides of tiles that are not solid; ``None`` before the first."""
         return self._grid.one_way if self._grid.one_way.shape == self.solid.shape else None
-
-    @property
-    def ground(self) -> slopes.Ground:
-        """What kernels take."""
-        return self._ground
 
     @property
     def has_slopes(self) -> bool:
@@ -334,20 +326,19 @@ class TileMap:
         if base not in _BASES:
             raise ValueError(f"unknown base {base!r}; choose bottom or top")
         number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
-        if number or self._ground.cells.size:
+        if number or self._grid.ground.size:
             cells = self._cells()
             more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
             # No calls in these lines: an interrupt cannot split them.
             cells[at] = (cells[at] & slopes.LADDER) | number
             self._sloped += more
-        self._shapes.clear()
 
     def slope(self, column: int, row: int) -> Slope | None:
         """The slope of a tile; ``None`` where it has none."""
         number = self._cell(column, row) & int(slopes.PROFILE)
         if not number:
             return None
-        left, right, hangs = self._ground.profiles[number - 1].tolist()
+        left, right, hangs = self._grid.profiles[number - 1].tolist()
         return Slope(left, right, "top" if hangs else "bottom")
 
     def set_ladder(self, column: int, row: int, ladder: bool = True) -> None:
@@ -372,8 +363,8 @@ class TileMap:
         at = self._inside(column, row)
         if ladder:
             self._cells()[at] |= slopes.LADDER
-        elif self._ground.cells.size:
-            self._ground.cells[at] &= slopes.PROFILE
+        elif self._grid.ground.size:
+            self._grid.ground[at] &= slopes.PROFILE
 
     def is_ladder(self, column: int, row: int) -> bool:
         """Whether a tile is a ladder; none is outside the map."""
@@ -383,7 +374,7 @@ class TileMap:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
             return []
-        search = partial(slopes.slope_tiles, self._grid, self._ground, *bounds)
+        search = partial(slopes.slope_tiles, self._grid, *bounds)
         return [
             ((column, row), self._shape(column, row)) for column, row in all_rows(search, self._few).tolist()
         ]
@@ -395,7 +386,7 @@ class TileMap:
         if not self.has_slopes:
             return None
         column, row, distance, nx, ny = slopes.cast_at_slopes(
-            self._grid, self._ground, start[0], start[1], direction[0], direction[1], float(longest)
+            self._grid, start[0], start[1], direction[0], direction[1], float(longest)
         )
         if column < 0:
             return None
@@ -411,44 +402,37 @@ class TileMap:
         length = math.hypot(to_x - x, to_y - y)
         if length == 0.0:
             return False
-        found = slopes.cast_at_slopes(self._grid, self._ground, x, y, to_x - x, to_y - y, length)
+        found = slopes.cast_at_slopes(self._grid, x, y, to_x - x, to_y - y, length)
         return bool(found[0] >= 0 and found[2] < length)
 
     def _shape(self, column: int, row: int) -> Polygon:
-        known = self._shapes.get((column, row))
-        if known is None:
-            left, top, right, bottom, from_y, to_y, hangs = slopes.slope_of(
-                self._grid, self._ground, column, row
-            )
-            base = top if hangs else bottom
-            corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
-            known = Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
-            self._shapes[column, row] = known
-        return known
+        left, top, right, bottom, from_y, to_y, hangs = slopes.slope_of(self._grid, column, row)
+        base = top if hangs else bottom
+        corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
+        return Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
 
     def _cell(self, column: int, row: int) -> int:
         at_column, at_row = index(column), index(row)
-        rows, columns = self._ground.cells.shape
+        rows, columns = self._grid.ground.shape
         if 0 <= at_column < columns and 0 <= at_row < rows:
-            return int(self._ground.cells[at_row, at_column])
+            return int(self._grid.ground[at_row, at_column])
         return 0
 
     def _cells(self) -> npt.NDArray[np.uint16]:
         """The cells, made when the first is needed."""
-        if self._ground.cells.shape != self._grid.solid.shape:
-            cells = np.zeros(self._grid.solid.shape, np.uint16)
-            self._ground = self._ground._replace(cells=cells)
-        return self._ground.cells
+        if self._grid.ground.shape != self._grid.solid.shape:
+            self._grid = self._grid._replace(ground=np.zeros(self._grid.solid.shape, np.uint16))
+        return self._grid.ground
 
     def _number_of(self, slope: Slope) -> int:
         """Slopes that are alike share a number, counted from 1."""
         if slope not in self._profiles:
-            number = len(self._ground.profiles) + 1
+            number = len(self._grid.profiles) + 1
             if number > int(slopes.PROFILE):
                 raise ValueError(f"there are {int(slopes.PROFILE)} different slopes; a map holds no more")
             row = (slope.left, slope.right, _BASES[slope.base])
             # The row first: after an interrupt between the two there is one that no tile uses.
-            self._ground = self._ground._replace(profiles=np.vstack((self._ground.profiles, row)))
+            self._grid = self._grid._replace(profiles=np.vstack((self._grid.profiles, row)))
             self._profiles[slope] = number
         return self._profiles[slope]
 
@@ -464,16 +448,15 @@ class TileMap:
     def _copy_ground(self, other: "TileMap") -> None:
         """Copy the slopes and ladders of another map of the same size."""
         self._profiles, self._sloped = dict(other._profiles), other._sloped
-        self._ground = slopes.Ground(other._ground.cells.copy(), other._ground.profiles)
-        self._shapes.clear()
+        self._grid = self._grid._replace(ground=other._grid.ground.copy(), profiles=other._grid.profiles)
 
     def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
         """Copy the slopes and ladders of some cells of another map."""
-        cells = other._ground.cells
+        cells = other._grid.ground
         if cells.size:
             cells = cells[chosen]
         self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & slopes.PROFILE))
-        self._ground = slopes.Ground(cells, other._ground.profiles)
+        self._grid = self._grid._replace(ground=cells, profiles=other._grid.profiles)
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
@@ -555,9 +538,7 @@ class TileMap:
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
         kernel.cast_rays(self._grid, starts, directions, float(max_distance), *found)
         if self.has_slopes:
-            slopes.cast_rays_at_slopes(
-                self._grid, self._ground, starts, directions, float(max_distance), *found
-            )
+            slopes.cast_rays_at_slopes(self._grid, starts, directions, float(max_distance), *found)
         return found
 
     def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:

@@ -12,19 +12,20 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.machine.memory import few
+from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import flush_before
-from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack
+from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import contact_of, length, part_intervals
-from broadphase.kernels.shapes.table import ShapeColumns, bounds_of
+from broadphase.kernels.shapes.table import bounds_of
 from broadphase.kernels.tiles.grid import cells_between, edge
+from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 MOST_EDGES = 256
 
 
 @inline
-def _solid_in(grid, left, top, right, bottom):
-    """The column and row of a solid tile that a box overlaps, or -1, -1."""
+def _filled_in(grid, left, top, right, bottom):
+    """The column and row of a solid tile, or of a slope by its bounds, that a box overlaps, or -1, -1."""
     if grid.solid.shape[0] > 0:
         rows, columns = grid.solid.shape
         first, last = cells_between(left, right, grid.x, grid.width, columns)
@@ -33,6 +34,10 @@ def _solid_in(grid, left, top, right, bottom):
             for column in range(first, last):
                 if grid.solid[row, column]:
                     return column, row
+                if profile_at(grid, column, row) != 0:
+                    _, its_top, _, its_bottom, _, _, _ = slope_of(grid, column, row)
+                    if top < its_bottom and its_top < bottom:
+                        return column, row
     return -1, -1
 
 
@@ -96,6 +101,12 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
             count_y = _note_both(ys, count_y, near, far, height, y)
         if last - first >= MOST_EDGES or low_row - top_row >= MOST_EDGES:
             count_x = MOST_EDGES + 1
+        elif grid.ground.shape[0] > 0:
+            for row in range(top_row, low_row):
+                for column in range(first, last):
+                    if profile_at(grid, column, row) != 0:
+                        _, near, _, far, _, _, _ = slope_of(grid, column, row)
+                        count_y = _note_both(ys, count_y, near, far, height, y)
     return count_x, count_y
 
 
@@ -108,7 +119,7 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
         if body >= 0:
             near, far = boxes[body, axis], boxes[body, 2 + axis]
         else:
-            column, row = _solid_in(grid, x, y, right, bottom)
+            column, row = _filled_in(grid, x, y, right, bottom)
             if column < 0:
                 return x, y
             if axis == 0:
@@ -133,7 +144,7 @@ def deepest(x, y, width, height, boxes, grid):
             across = part_intervals(x, right, boxes[k, 0], boxes[k, 2])[1]
             along = part_intervals(y, bottom, boxes[k, 1], boxes[k, 3])[1]
             longest = max(longest, min(across, along))
-    if _solid_in(grid, x, y, right, bottom)[0] >= 0:
+    if _filled_in(grid, x, y, right, bottom)[0] >= 0:
         longest = max(longest, min(grid.width, grid.height))
     return longest
 
@@ -167,7 +178,7 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
                 break
             if _body_in(boxes, at_x, at_y, at_x + width, at_y + height) >= 0:
                 continue
-            if _solid_in(grid, at_x, at_y, at_x + width, at_y + height)[0] < 0:
+            if _filled_in(grid, at_x, at_y, at_x + width, at_y + height)[0] < 0:
                 best, best_x, best_y = distance, at_x, at_y
                 break
     return best < math.inf, best_x, best_y, best
@@ -210,9 +221,8 @@ def overlapping_shapes(mover, table, rows, grid, out):
     left, top, right, bottom = bounds_of(mover, ROW)
     first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
     first_row, end_row = cells_between(top, bottom, grid.y, grid.height, grid.solid.shape[0])
-    kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
-    width, height = few(1, np.float64), few(1, np.float64)
-    tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     found = 0
     # First the bodies, then the tiles row by row, with one call of the test, as in `first_shape_hit`.
     for row in range(first_row - 1, end_row):
@@ -220,7 +230,7 @@ def overlapping_shapes(mover, table, rows, grid, out):
             body, column, i, others = k, -1, ROW, tile
             if row < first_row:
                 i, others = rows[k], table
-            elif grid.solid[row, k]:
+            elif grid.solid[row, k] or profile_at(grid, k, row) != 0:
                 body, column = -1, k
                 set_tile(tile, grid, column, row)
             else:

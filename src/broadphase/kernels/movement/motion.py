@@ -32,6 +32,7 @@ from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of
+from broadphase.kernels.tiles.slopes import any_slope
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
 # whether index k has to drop the row's former state first, because that was another body.
@@ -239,6 +240,14 @@ def swept_region(x, y, width, height, dx, dy, mirrored):
 
 
 @brief
+def meets_slope(box, dx, dy, mirrored, grid):
+    """Whether the region that a box sweeps holds a slope; then the box moves as other shapes do."""
+    x, y, width, height = box
+    left, top, right, bottom = swept_region(x, y, width, height, dx, dy, mirrored)
+    return any_slope(grid, left, top, right, bottom)
+
+
+@brief
 def region_of(shapes, row, dx, dy, mirrored, reach):
     """A box around everything that body ``row`` can meet on its path; NaN if `move_body` cannot be used.
 
@@ -408,17 +417,19 @@ def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid,
     sort_near(near, count)
     blockers, sensors, only_boxes = _sift(shapes, bodies, row, near, count, buffers.boxes, buffers.sensors)
     state, found, x, y = NOT_HERE, 0, start_x, start_y
+    box = x, y, width, height
     if reach == EXACT and shapes.kinds[row] != BOX:
         reach = PADDED
-    if only_boxes and reach == EXACT:
+    if reach == EXACT and (not only_boxes or meets_slope(box, dx, dy, response == BOUNCE, grid)):
+        return PADDED, 0, 0, x, y, x, y
+    if reach == EXACT:
         mine = buffers.every[:blockers]
         if not is_inside(x, y, width, height, buffers.boxes, mine, grid):
-            box = x, y, width, height
             found, x, y = box_along(
                 row, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, 0
             )
             state = DONE if found >= 0 else NOT_HERE
-    elif reach != EXACT:
+    else:
         xs, ys = few(1, np.float64), few(1, np.float64)
         xs[0], ys[0] = x, y
         mover = ShapeColumns(
@@ -435,8 +446,6 @@ def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid,
         rows = buffers.near[:blockers]
         state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, buffers.hits, reach)
         x, y = xs[0], ys[0]
-    elif response != BOUNCE:  # a round shape is near; if it is only behind, the general path decides
-        state = PADDED
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
@@ -450,7 +459,7 @@ def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid,
 
 
 @jit
-def move_boxes(movers, response, begin, boxes, own, rows, starts, grid, places, inside, hits):
+def move_boxes(movers, response, begin, boxes, own, rows, starts, grid, places, alone, hits):
     """Move many boxes one after the other; each finds the earlier ones at their new places.
 
     ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
@@ -458,17 +467,19 @@ def move_boxes(movers, response, begin, boxes, own, rows, starts, grid, places, 
 
     Returns ``next, found, cramped``: hits are written into ``hits``, ``found`` rows as in `Buffers`.  If the
     hits of mover ``next`` do not all fit, it stops, ``cramped``, and continues with that one when it is
-    called again.  It also ends after a mover that starts inside something, which is marked and stays.
+    called again.  It also ends after a mover that starts inside something, or may meet a slope: that one is
+    marked in ``alone``, and stays.
     """
     found = np.int64(0)
     for m in range(begin, movers.shape[0]):
         x, y, width, height = movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3]
         mine = rows[starts[m] : starts[m + 1]]
-        inside[m] = is_inside(x, y, width, height, boxes, mine, grid)
-        if inside[m]:
+        box, dx, dy = (x, y, width, height), movers[m, 4], movers[m, 5]
+        alone[m] = meets_slope(box, dx, dy, response == BOUNCE, grid)
+        alone[m] |= is_inside(x, y, width, height, boxes, mine, grid)
+        if alone[m]:
             places[m, 0], places[m, 1] = x, y
             return m + 1, found, False
-        box, dx, dy = (x, y, width, height), movers[m, 4], movers[m, 5]
         more, x, y = box_along(m, box, dx, dy, boxes, mine, mine, grid, response, hits, found)
         if more < 0:
             return m, found, True

@@ -326,15 +326,14 @@ def normal_of(hit, x, y, goal_x, goal_y):
 
 
 @jit
-def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, first):
-    """One step of one box: ``inside, hit, place, normal``; if it starts inside, nothing more is computed."""
-    if first and is_inside(x, y, width, height, boxes, rows, grid):
-        return True, NO_HIT, (x, y), (0.0, 0.0)
+def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
+    """One step of one box: ``inside, hit, place, normal``."""
+    inside = is_inside(x, y, width, height, boxes, rows, grid)
     hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
     if hit[0] > 1.0:
-        return False, hit, (goal_x, goal_y), (0.0, 0.0)
+        return inside, hit, (goal_x, goal_y), (0.0, 0.0)
     place = free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
-    return False, hit, place, normal_of(hit, x, y, goal_x, goal_y)
+    return inside, hit, place, normal_of(hit, x, y, goal_x, goal_y)
 
 
 @jit

@@ -40,9 +40,20 @@ from broadphase.kernels.shapes.table import (
     is_rounded,
     points_of,
     rounding,
+    set_axes,
     span_of_points,
 )
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
+from broadphase.kernels.tiles.grid import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    bounds_of_cell,
+    cells_between,
+    edge,
+    sides_at,
+)
+from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 # Relative to the coordinates: some hundred units in the last place, far less than a pixel in any world.
 _SLACK = 2e-14
@@ -271,18 +282,49 @@ def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
 
 
 @inline
-def _set_axes(axes):
+def _set_box_axes(axes):
     for k in range(4):
         axes[k, 0], axes[k, 1] = float(k % 2), float((k + 1) % 2)
 
 
 @inline
+def table_for_one(kind, numbers, span, corners):
+    """A table for one shape, over memory for its kind, 4 numbers, 2 integers, and 4 corners and axes."""
+    return ShapeColumns(
+        kind, numbers[0], numbers[1], numbers[2], numbers[3], span[0], span[1], corners[:4], corners[4:]
+    )
+
+
+@inline
 def set_tile(tile, grid, column, row):
-    """Use a table of one box for a tile."""
-    tile.kinds[0] = BOX
-    tile.x[0], tile.y[0] = edge(grid.x, grid.width, column), edge(grid.y, grid.height, row)
-    tile.width[0] = edge(grid.x, grid.width, column + 1) - tile.x[0]
-    tile.height[0] = edge(grid.y, grid.height, row + 1) - tile.y[0]
+    """Put a tile into a table for one shape: a box, or the polygon of a slope."""
+    if profile_at(grid, column, row) != 0:
+        _set_slope(tile, grid, column, row)
+        return
+    left, top, right, bottom = bounds_of_cell(grid, column, row)
+    tile.kinds[0], tile.x[0], tile.y[0] = BOX, left, top
+    tile.width[0], tile.height[0] = right - left, bottom - top
+
+
+@inline
+def _set_slope(tile, grid, column, row):
+    """The corners from left to right along the upper side, and back along the lower one."""
+    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, column, row)
+    base = top if hangs else bottom
+    tile.kinds[0], tile.x[0], tile.y[0] = POLYGON, left, base
+    tile.width[0], tile.height[0], tile.starts[0] = 0.0, 0.0, 0
+    count = 0
+    for k in range(4):
+        is_left = k == 0 or k == 3
+        x, y = (0.0 if is_left else right - left), (from_y if is_left else to_y) - base
+        if hangs == (k < 2):
+            y = 0.0
+        elif y == 0.0:
+            continue  # nothing is filled at this edge: a triangle
+        tile.points[count, 0], tile.points[count, 1] = x, y
+        count += 1
+    tile.counts[0] = count
+    set_axes(tile.points, 0, count, tile.axes)
 
 
 @inline
@@ -345,7 +387,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     """
     # The corners of two boxes, and the axes of one.
     outlines = some_rows(4, 2, np.float64), some_rows(4, 2, np.float64), some_rows(4, 2, np.float64)
-    _set_axes(outlines[2])
+    _set_box_axes(outlines[2])
     vx, vy = goal_x - mover.x[0], goal_y - mover.y[0]
     best, place, inside, bodies = NO_HIT, (goal_x, goal_y), False, rows.shape[0]
     if vx == 0.0 and vy == 0.0:
@@ -353,10 +395,9 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     bounds = bounds_of(mover, ROW)
     from_x, to_x = (bounds[0], bounds[2] + vx) if vx >= 0.0 else (bounds[0] + vx, bounds[2])
     first, end = cells_between(from_x, to_x, grid.x, grid.width, grid.solid.shape[1])
-    # Tiles are tested one at a time, each as the box of a table without points.
-    kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
-    width, height = few(1, np.float64), few(1, np.float64)
-    tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
+    # Tiles are tested one at a time.
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     others, column, top, low = table, -1, 0, bodies
     # One call tests shapes, for bodies and tiles alike: the function takes long to compile.
     for step in range(first - 1, end):
@@ -372,11 +413,11 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
             i, solid = ROW, True
             if column < 0:
                 i = rows[k]
-            elif sides_at(grid, column, k) == 0:
-                continue
             else:
+                solid = grid.solid[k, column] or profile_at(grid, column, k) != 0
+                if not solid and sides_at(grid, column, k) == 0:
+                    continue
                 set_tile(tile, grid, column, k)
-                solid = grid.solid[k, column]
             time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
             inside |= time < 0.0 and solid
             if time < 0.0 or time == NEVER:

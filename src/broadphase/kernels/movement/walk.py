@@ -36,7 +36,6 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
-from broadphase.kernels.tiles.slopes import Ground
 
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 
@@ -58,7 +57,6 @@ class Scene(NamedTuple):
     """``near[starts[m]:starts[m + 1]]`` are the rows of possible obstacles for walker ``m``."""
     starts: npt.NDArray[np.int64]
     grid: TileGrid
-    ground: Ground
     ring: npt.NDArray[np.float64]
     """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
 
@@ -555,7 +553,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
     It ends early if memory is full, or before a mover that starts inside something, unless it is ``through``;
     the movers before ``next`` are done.
     """
-    shapes, grid, ground, ring = scene.shapes, scene.grid, scene.ground, scene.ring
+    shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     for m in range(begin, scene.rows.shape[0]):
         row = scene.rows[m]
         x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
@@ -564,7 +562,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         region = region_of(x, y, width, height, dx, dy, rules)
         mine = scene.near[scene.starts[m] : scene.starts[m + 1]]
         walker = x, y, x + width, y + height
-        count = gather(obstacles, shapes, mine, grid, ground, ring, region, walker, False, rules)
+        count = gather(obstacles, shapes, mine, grid, ring, region, walker, False, rules)
         if count < 0:
             return m, MORE_ROOM
         hits, bends = log.counts[0], log.counts[1]
@@ -572,7 +570,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         tolerance = _tolerance(x, y, trip, abs(dx), reach)
         y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:
-            count = gather(obstacles, shapes, mine, grid, ground, ring, region, walker, True, rules)
+            count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
             if count < 0:
                 return m, MORE_ROOM
             _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
@@ -602,5 +600,5 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         if floor >= 0:
             tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
             tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
-        floors[m, 3], floors[m, 4] = ladder_at(grid, ground, x, y, width, height, rules.flip)
+        floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
     return scene.rows.shape[0], DONE

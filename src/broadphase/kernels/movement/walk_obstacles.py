@@ -167,13 +167,8 @@ def _put_body(obstacles, count, shapes, row, ring, walker, tangents, flip):
 
 
 @inline
-def _put_slope(obstacles, count, grid, ground, column, row, flip):
-    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
-    low, high = min(from_y, to_y), max(from_y, to_y)
-    if hangs:
-        bottom = high
-    else:
-        top = low
+def _put_slope(obstacles, count, grid, column, row, flip):
+    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, column, row)
     count = _put(obstacles, count, left, top, right, bottom, -1, column, row, ALL_SIDES, flip)
     if count >= 0 and from_y != to_y:
         size = length(right - left, to_y - from_y)
@@ -184,14 +179,14 @@ def _put_slope(obstacles, count, grid, ground, column, row, flip):
 
 
 @inline
-def _sides_for_walkers(grid, ground, column, row, rules):
+def _sides_for_walkers(grid, column, row, rules):
     """`sides_at`, but a ladder's top can be stood on, and dropping walkers pass one-way tops."""
     sides = sides_at(grid, column, row)
     if sides == ALL_SIDES:
         return sides
     floor = TOP if rules.flip > 0.0 else BOTTOM
     above = row - 1 if rules.flip > 0.0 else row + 1
-    if is_ladder(ground, column, row) and not is_ladder(ground, column, above):
+    if is_ladder(grid, column, row) and not is_ladder(grid, column, above):
         sides |= floor
     if rules.drop:
         sides &= ~np.int64(floor)
@@ -199,7 +194,7 @@ def _sides_for_walkers(grid, ground, column, row, rules):
 
 
 @inline
-def gather(obstacles, shapes, rows, grid, ground, ring, region, walker, tangents, rules):
+def gather(obstacles, shapes, rows, grid, ring, region, walker, tangents, rules):
     """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
 
     ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
@@ -222,10 +217,10 @@ def gather(obstacles, shapes, rows, grid, ground, ring, region, walker, tangents
         for column in range(first, end):
             if count < 0:
                 return count
-            if profile_at(grid, ground, column, row) != 0:
-                count = _put_slope(obstacles, count, grid, ground, column, row, rules.flip)
+            if profile_at(grid, column, row) != 0:
+                count = _put_slope(obstacles, count, grid, column, row, rules.flip)
                 continue
-            sides = _sides_for_walkers(grid, ground, column, row, rules)
+            sides = _sides_for_walkers(grid, column, row, rules)
             if sides != 0:
                 count = _put(
                     obstacles,
@@ -244,11 +239,11 @@ def gather(obstacles, shapes, rows, grid, ground, ring, region, walker, tangents
 
 
 @inline
-def ladder_at(grid, ground, x, y, width, height, flip):
+def ladder_at(grid, x, y, width, height, flip):
     """The ladder that holds the middle of a walker, or its feet; -1, -1 for none."""
-    if ground.cells.shape[0] == 0:
+    if grid.ground.shape[0] == 0:
         return -1, -1
-    rows, columns = ground.cells.shape
+    rows, columns = grid.ground.shape
     middle = x + 0.5 * width
     feet = 0.999 if flip > 0.0 else 0.001
     for part in range(2):
@@ -256,7 +251,7 @@ def ladder_at(grid, ground, x, y, width, height, flip):
         across, down = (middle - grid.x) / grid.width, (at - grid.y) / grid.height
         if 0.0 <= across < columns and 0.0 <= down < rows:
             column, row = int(across), int(down)
-            if is_ladder(ground, column, row):
+            if is_ladder(grid, column, row):
                 return column, row
     return -1, -1
 

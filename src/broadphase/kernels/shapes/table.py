@@ -227,10 +227,16 @@ def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
         x, y = base[k, 0] - centre_x, base[k, 1] - centre_y
         points[k, 0] = centre_x + (x * cosine - y * sine)
         points[k, 1] = centre_y + (x * sine + y * cosine)
+    set_axes(points, begin, count, axes)
+
+
+@inline
+def set_axes(points, begin, count, axes):
+    """Write the axes of a polygon, as `geometry.polygons` does."""
     for k in range(begin, begin + count):
         after = k + 1 if k + 1 < begin + count else begin
         nx, ny = points[k, 1] - points[after, 1], points[after, 0] - points[k, 0]
-        # As in `geometry.polygons`: towards larger x, or straight towards larger y, of a modest length.
+        # Towards larger x, or straight towards larger y, of a modest length.
         sign = 1.0 if nx > 0.0 or (nx == 0.0 and ny > 0.0) else -1.0
         nx, ny = below_one(sign * nx, sign * ny)
         axes[k, 0], axes[k, 1] = nx + 0.0, ny + 0.0

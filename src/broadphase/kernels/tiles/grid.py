@@ -31,6 +31,11 @@ class TileGrid(NamedTuple):
     width: float
     """Of one tile."""
     height: float
+    ground: npt.NDArray[np.uint16] = np.empty((0, 0), np.uint16)
+    """Slopes and ladders; shape ``(0, 0)`` if there are none.  See `kernels.tiles.slopes`."""
+    profiles: npt.NDArray[np.float64] = np.empty((0, 3))
+    """``(k, 3)``, of slopes: heights at the left and at the right edge, in parts of a tile; 1 where it hangs
+    from the side of the smaller y, 0 where it stands on that of the larger."""
 
 
 def no_tiles() -> TileGrid:

@@ -1,10 +1,8 @@
 """Slopes and ladders: their profiles, and rays that meet a slope."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import brief, inline, jit
@@ -19,34 +17,19 @@ LADDER = np.uint16(0x8000)
 PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
 
 
-class Ground(NamedTuple):
-    """Slopes and ladders by ``[row, column]``."""
-
-    cells: npt.NDArray[np.uint16]
-    """Shape ``(0, 0)`` where there are none."""
-    profiles: npt.NDArray[np.float64]
-    """``(k, 3)``: heights at the left and at the right edge, in parts of a tile; 1 where it hangs from the
-    side of the smaller y, 0 where it stands on that of the larger."""
-
-
-def no_ground() -> Ground:
-    """Neither slopes nor ladders."""
-    return Ground(np.empty((0, 0), np.uint16), np.empty((0, 3)))
-
-
 @inline
-def profile_at(grid, ground, column, row):
+def profile_at(grid, column, row):
     """The number of a tile's slope, 0 for none; a solid tile has none."""
-    if ground.cells.shape[0] == 0 or grid.solid[row, column]:
+    if grid.ground.shape[0] == 0 or grid.solid[row, column]:
         return np.int64(0)
-    return np.int64(ground.cells[row, column] & PROFILE)
+    return np.int64(grid.ground[row, column] & PROFILE)
 
 
 @inline
-def is_ladder(ground, column, row):
+def is_ladder(grid, column, row):
     """Whether a tile is a ladder; none is outside the map."""
-    rows, columns = ground.cells.shape
-    return 0 <= column < columns and 0 <= row < rows and ground.cells[row, column] & LADDER != 0
+    rows, columns = grid.ground.shape
+    return 0 <= column < columns and 0 <= row < rows and grid.ground[row, column] & LADDER != 0
 
 
 @inline
@@ -60,41 +43,44 @@ def _height(top, bottom, part, hangs):
 
 
 @brief
-def slope_of(grid, ground, column, row):
-    """Of a tile with a slope: ``left, top, right, bottom, y at the left, y at the right, hangs``."""
+def slope_of(grid, column, row):
+    """Of a tile with a slope: ``left, top, right, bottom, y at the left, y at the right, hangs``.
+
+    The first four are the bounds of what is filled.
+    """
     left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
     top, bottom = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
-    profile = np.int64(ground.cells[row, column] & PROFILE) - 1
-    hangs = ground.profiles[profile, 2] != 0.0
-    from_y = _height(top, bottom, ground.profiles[profile, 0], hangs)
-    to_y = _height(top, bottom, ground.profiles[profile, 1], hangs)
+    profile = np.int64(grid.ground[row, column] & PROFILE) - 1
+    hangs = grid.profiles[profile, 2] != 0.0
+    from_y = _height(top, bottom, grid.profiles[profile, 0], hangs)
+    to_y = _height(top, bottom, grid.profiles[profile, 1], hangs)
+    if hangs:
+        bottom = max(from_y, to_y)
+    else:
+        top = min(from_y, to_y)
     return left, top, right, bottom, from_y, to_y, hangs
 
 
-@jit
-def near_slopes(grid, ground, boxes, near):
-    """Mark the boxes that overlap a tile with a slope; returns how many."""
-    count = 0
-    rows, columns = ground.cells.shape
-    for k in range(boxes.shape[0]):
-        near[k] = False
-        first, end = cells_between(boxes[k, 0], boxes[k, 2], grid.x, grid.width, columns)
-        top, low = cells_between(boxes[k, 1], boxes[k, 3], grid.y, grid.height, rows)
-        for row in range(top, low):
-            for column in range(first, end):
-                near[k] |= profile_at(grid, ground, column, row) != 0
-        count += near[k]
-    return count
+@brief
+def any_slope(grid, left, top, right, bottom):
+    """Whether a box overlaps a tile with a slope."""
+    if grid.ground.shape[0] > 0:
+        first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
+        for row in range(first_row, end_row):
+            for column in range(first_column, end_column):
+                if profile_at(grid, column, row) != 0:
+                    return True
+    return False
 
 
 @brief
-def slope_tiles(grid, ground, left, top, right, bottom, out):
+def slope_tiles(grid, left, top, right, bottom, out):
     """Tiles with slopes that a box overlaps, as `kernels.tiles.grid.solid_tiles` writes solid ones."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
     found = 0
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
-            if profile_at(grid, ground, column, row) != 0:
+            if profile_at(grid, column, row) != 0:
                 if found < out.shape[0]:
                     out[found, 0], out[found, 1] = column, row
                 found += 1
@@ -102,16 +88,12 @@ def slope_tiles(grid, ground, left, top, right, bottom, out):
 
 
 @inline
-def _through(grid, ground, column, row, x, y, dx, dy):
+def _through(grid, column, row, x, y, dx, dy):
     """Where a ray enters a slope, and its normal there; infinity where it misses.
 
     Clipped at the line of each side, as of any polygon; see `kernels.shapes.queries`.
     """
-    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
-    if hangs:
-        bottom = max(from_y, to_y)
-    else:
-        top = min(from_y, to_y)
+    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, column, row)
     size = length(right - left, to_y - from_y)
     up = -1.0 if hangs else 1.0
     enter, leave, normal_x, normal_y = -math.inf, math.inf, 0.0, 0.0
@@ -144,7 +126,7 @@ def _through(grid, ground, column, row, x, y, dx, dy):
 
 
 @brief
-def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
+def cast_at_slopes(grid, x, y, dx, dy, longest):
     """The first slope on a ray: ``column, row, distance, normal``; column -1 for none.
 
     The ray passes the columns one by one, and in each the rows that it covers there.
@@ -152,7 +134,7 @@ def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
     dx, dy = below_one(dx, dy)
     size = length(dx, dy)
     dx, dy = dx / size, dy / size
-    rows, columns = ground.cells.shape
+    rows, columns = grid.ground.shape
     best = (-1, -1, math.inf, 0.0, 0.0)
     reach = length(grid.width * columns, grid.height * rows)
     reach += length(x - grid.x, y - grid.y)
@@ -176,20 +158,20 @@ def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
             low, high = high, low
         top, beyond = cells_between(low, high, grid.y, grid.height, rows)
         for row in range(max(top - 1, 0), min(beyond + 1, rows)):
-            if profile_at(grid, ground, column, row) == 0:
+            if profile_at(grid, column, row) == 0:
                 continue
-            distance, nx, ny = _through(grid, ground, column, row, x, y, dx, dy)
+            distance, nx, ny = _through(grid, column, row, x, y, dx, dy)
             if distance <= longest and distance < best[2]:
                 best = (column, row, distance, nx, ny)
     return best
 
 
 @jit
-def cast_rays_at_slopes(grid, ground, origins, directions, longest, tiles, distances, normals):
+def cast_rays_at_slopes(grid, origins, directions, longest, tiles, distances, normals):
     """`cast_at_slopes` for every row; nearer hits replace what the arrays hold."""
     for k in range(origins.shape[0]):
         column, row, distance, nx, ny = cast_at_slopes(
-            grid, ground, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
+            grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
         )
         if column >= 0 and distance < distances[k]:
             tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = (
@@ -206,14 +188,14 @@ def cast_rays_at_slopes(grid, ground, origins, directions, longest, tiles, dista
 
 
 @jit
-def cast_rays_each(grid, ground, rays, tiles, distances, normals):
+def cast_rays_each(grid, rays, tiles, distances, normals):
     """The first solid tile or slope on each of ``x, y, dx, dy, furthest``; column -1 for none."""
     for k in range(rays.shape[0]):
         x, y, dx, dy, furthest = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
         column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, furthest)
-        if ground.cells.shape[0] > 0:
+        if grid.ground.shape[0] > 0:
             longest = min(furthest, distance)
-            at_column, at_row, sooner, slope_x, slope_y = cast_at_slopes(grid, ground, x, y, dx, dy, longest)
+            at_column, at_row, sooner, slope_x, slope_y = cast_at_slopes(grid, x, y, dx, dy, longest)
             if at_column >= 0:
                 column, row, distance, nx, ny = at_column, at_row, sooner, slope_x, slope_y
         tiles[k, 0], tiles[k, 1], distances[k] = column, row, distance

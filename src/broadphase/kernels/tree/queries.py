@@ -709,50 +709,50 @@ def _nearer(edges, node, k, ray, near):
 
 @brief
 @numbers(values=(5,))
-def first_shape_on_ray(edges, children, boxes, rows, values, shapes, only, best, nearest, nx, ny):
+def first_shape_on_ray(trees, values, shapes, only):
     """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
 
-    Box ``i`` of the tree is around shape ``rows[i]``.  ``values`` are ``x, y``, a unit vector and the length;
-    ``best, nearest, nx, ny`` is what was found before, row -1 for nothing.  Row `TOO_TALL`: the kernel's
-    stack is too small for this tree.
+    ``trees`` are four of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
+    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.  Row `TOO_TALL`: the
+    kernel's stack is too small for one of the trees.
     """
-    if stack_room(children) > WAITING:
-        return TOO_TALL, nearest, nx, ny
+    best, nearest, nx, ny = np.int64(-1), math.inf, 0.0, 0.0
     one = one_row(len(values), np.float64)
     set_array(values, one[NODE_0])
-    rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, edges.dtype)
+    rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, np.float64)
     _prepare_rays(one, NODE_0, np.int64(1), rays, lines)
     ray, sides = rays[:-1, NODE_0], _sides_entered(lines, NODE_0)
-    nodes, times = with_columns(edges, 4 * WIDTH), some_rows(1, WIDTH, edges.dtype)
-    bound = edges.dtype.type(ray[4])
-    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
-    best = np.int64(best)
-    left = push_roots(children, stack, keys)
-    while left > 0:
-        left -= 1
-        if keys[left] > nearest:
-            continue
-        node = stack[left] >> 6
-        level = stack[left] & 63
-        hit = _slots_hit(nodes, node, lines, NODE_0, sides, bound, times)
-        begin = left
-        while hit != 0:
-            k = lowest_lane(hit)
-            hit &= hit - 1
-            near = _nearer(edges, node, k, ray, float(times[0, k]))
-            if near > nearest:
+    times, stack, keys = some_rows(1, WIDTH, np.float64), many(WAITING, np.int64), many(WAITING, np.float64)
+    for edges, children, boxes, rows in trees:
+        if stack_room(children) > WAITING:
+            return TOO_TALL, nearest, nx, ny
+        nodes = with_columns(edges, 4 * WIDTH)
+        left = push_roots(children, stack, keys)
+        while left > 0:
+            left -= 1
+            if keys[left] > nearest:
                 continue
-            child = child_of(children, node, k)
-            if level > 0:
-                left = stack_by_key(stack, keys, left, begin, child, level, near)
-                continue
-            row = np.int64(rows[child])
-            if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
-                continue
-            x, y, dx, dy, furthest = values[0], values[1], values[2], values[3], values[4]
-            distance, x, y = ray_of(shapes, row, x, y, dx, dy, furthest)
-            if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
-                best, nearest, nx, ny = row, distance, x, y
+            node = stack[left] >> 6
+            level = stack[left] & 63
+            hit = _slots_hit(nodes, node, lines, NODE_0, sides, ray[4], times)
+            begin = left
+            while hit != 0:
+                k = lowest_lane(hit)
+                hit &= hit - 1
+                near = _nearer(edges, node, k, ray, times[0, k])
+                if near > nearest:
+                    continue
+                child = child_of(children, node, k)
+                if level > 0:
+                    left = stack_by_key(stack, keys, left, begin, child, level, near)
+                    continue
+                row = np.int64(rows[child])
+                if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
+                    continue
+                x, y, dx, dy, furthest = values[0], values[1], values[2], values[3], values[4]
+                distance, x, y = ray_of(shapes, row, x, y, dx, dy, furthest)
+                if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
+                    best, nearest, nx, ny = row, distance, x, y
     return best, nearest, nx, ny
 
 
@@ -908,20 +908,27 @@ def query_box(edges, children, boxes, values, touching):
 
 @brief
 @numbers(values=(4,))
-def put_in_box(edges, children, boxes, values, touching, rows, near, count):
-    """Append the ``rows`` of the ids that meet a box to the first ``count`` of ``near``; how many then.
+def put_in_box(trees, bits, values, near):
+    """Write the ``rows`` of the boxes that overlap a box into ``near``; how many.
 
-    -1 if they do not fit, or if the queue is too short for the search.
+    ``trees`` as of `first_shape_on_ray`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
+    queue is too short for the search.
     """
-    limits, queue = one_row(len(values), edges.dtype), some_rows(1, ROOM, np.int32)
-    set_limits(values, touching, limits, NODE_0)
+    limits, queue = one_row(len(values), np.float64), some_rows(1, ROOM, np.int32)
+    set_limits(values, False, limits, NODE_0)
     no_sets = few(0, np.uint32)
-    begin, end, _ = _find_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue)
-    if begin < 0 or count < 0 or count + (end - begin) > near.shape[0]:
-        return np.int64(-1)
-    for at in range(begin, end):
-        near[count] = rows[queue[0, at]]
-        count += 1
+    count, bit = np.int64(0), 1
+    for edges, children, boxes, rows in trees:
+        if bits & bit != 0:
+            begin, end, _ = _find_one(
+                edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue
+            )
+            if begin < 0 or count + (end - begin) > near.shape[0]:
+                return np.int64(-1)
+            for at in range(begin, end):
+                near[count] = rows[queue[0, at]]
+                count += 1
+        bit *= 2
     return count
 
 
