@@ -58,6 +58,29 @@ def test_every_example_plays_itself_and_writes_a_picture(name, tmp_path, capsys)
     assert len(np.unique(pixels @ [1 << 16, 1 << 8, 1])) > 5  # colours
 
 
+def test_a_film_is_written_when_asked_for_and_by_a_key(tmp_path, monkeypatch):
+    image = pytest.importorskip("PIL.Image", reason="the extra cli is not installed")
+    monkeypatch.chdir(tmp_path)
+    main(game_named("components"), ["--frames", "12", "--film", "asked.webp"])
+    with image.open("asked.webp") as asked:
+        assert (asked.n_frames, asked.size) == (4, (480, 320))
+
+    presses = iter([pygame.K_v, *[None] * 8, pygame.K_v, None, pygame.K_ESCAPE])
+    captions = []
+
+    class Pressed(game_named("components")):
+        def update(self):
+            super().update()
+            captions.append(pygame.display.get_caption()[0])
+            if name := next(presses):
+                pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=name))
+
+    main(Pressed, [])
+    with image.open("pressed.gif") as pressed:
+        assert pressed.n_frames == 4
+    assert str(tmp_path / "pressed.gif") in captions[-1]
+
+
 def test_text_is_written_again_after_pygame_has_quit():
     play(game_named("components")(), 2)
     pygame.quit()
