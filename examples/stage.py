@@ -1,7 +1,8 @@
 """What all examples share: a window, a loop, text, and how to run without a display.
 
 ``--frames N`` plays N frames unattended as fast as possible and prints the time of each part;
-``--script N`` also prints the report of the game; ``--screenshot FILE`` writes the last frame.
+``--script N`` also prints the report of the game; ``--screenshot FILE`` writes the last frame and ``--film
+FILE`` a GIF or WebP of all of them.  In the window V starts a GIF, and V again, or ten seconds, ends it.
 Without a display set ``SDL_VIDEODRIVER=dummy``.
 """
 
@@ -12,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -28,7 +31,7 @@ GREEN = (90, 180, 110)
 GREY = (95, 98, 108)
 LIGHT = (150, 152, 160)
 
-KEYS = "P pause    R restart    ESC quit"
+KEYS = "P pause    V record a GIF    R restart    ESC quit"
 """The keys of every example."""
 
 
@@ -55,6 +58,34 @@ class Timer:
         rows = [f"{name:<18}{self.milliseconds(name):8.3f} ms" for name in self.seconds]
         total = 1e3 * sum(self.seconds.values()) / max(self.frames, 1)
         return "\n".join([*rows, f"{'a frame':<18}{total:8.3f} ms, {1e3 / max(total, 1e-9):.0f} a second"])
+
+
+class Film:
+    """Every third frame at half size, which makes a film of 20 frames a second."""
+
+    longest = 200
+    """Frames: ten seconds."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.seen = 0
+        self.frames: list[Any] = []
+
+    def add(self, surface: pygame.Surface) -> bool:
+        """One more frame of the game; return whether the film is full."""
+        from PIL import Image  # only those who record need it
+
+        if self.seen % 3 == 0:
+            half = pygame.transform.smoothscale_by(surface, 0.5)
+            self.frames.append(Image.frombytes("RGB", half.get_size(), pygame.image.tobytes(half, "RGB")))
+        self.seen += 1
+        return len(self.frames) >= self.longest
+
+    def save(self) -> None:
+        """Write it; the ending of the name chooses the format."""
+        self.frames[0].save(
+            self.file, save_all=True, append_images=self.frames[1:], duration=50, loop=0, quality=60
+        )
 
 
 class Game:
@@ -154,7 +185,8 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
     parser = argparse.ArgumentParser(description=make.__doc__)
     parser.add_argument("--frames", type=int, help="play so many frames by itself, then stop")
     parser.add_argument("--script", type=int, metavar="FRAMES", help="the same, and say what was seen")
-    parser.add_argument("--screenshot", help="write the last frame to this file")
+    parser.add_argument("--screenshot", metavar="FILE", help="write the last frame to this file")
+    parser.add_argument("--film", metavar="FILE", help="write all frames to this .gif or .webp file")
     given = parser.parse_args(arguments)
     frames = given.script if given.frames is None else given.frames
     pygame.display.init()
@@ -170,10 +202,13 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
         game.timer = Timer()
         if given.script is not None:
             game.begin_script()
+        film = Film(given.film) if given.film else None
         begin = time.process_time()
         for _ in range(frames):
             pygame.event.pump()
             step(game, surface)
+            if film is not None:
+                film.add(surface)
             pygame.display.flip()
         busy = 1e3 * (time.process_time() - begin) / max(frames, 1)
         print(f"{game.title}\n{game.timer.table()}")
@@ -181,6 +216,8 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
         print(f"{'processor time':<18}{busy:8.3f} ms, {1e3 / max(busy, 1e-9):.0f} a second")
         if given.script is not None:
             print("\n".join(game.report()))
+        if film is not None:
+            film.save()
     if given.screenshot:
         pygame.image.save(surface, given.screenshot)
     pygame.display.quit()
@@ -189,12 +226,27 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
 
 def _play(game: Game, surface: pygame.Surface) -> None:
     clock = pygame.time.Clock()
+    film = None
     while True:
+        ends = False
         for event in pygame.event.get():
-            if event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key == pygame.K_ESCAPE):
+            key = event.key if event.type == pygame.KEYDOWN else None
+            if event.type == pygame.QUIT or key == pygame.K_ESCAPE:
                 return
+            if key == pygame.K_v and find_spec("PIL") is None:
+                pygame.display.set_caption("a GIF needs Pillow: python -m pip install pillow")
+            elif key == pygame.K_v:
+                ends = film is not None
+                film = film or Film(f"{type(game).__name__.lower()}.gif")
             handle(game, event)
         step(game, surface)
+        if film is not None:
+            if film.add(surface) or ends:
+                film.save()
+                pygame.display.set_caption(f"{game.title}: written to {Path(film.file).resolve()}")
+                film = None
+            else:
+                write(surface, ["recording: V ends it"], (surface.get_width() // 2 - 70, 0))
         pygame.display.flip()
         clock.tick(round(1 / FRAME))
 

@@ -128,6 +128,56 @@ def test_standing_for_five_seconds_is_not_deadly(surface):
     assert (game.state, game.hero.health, game.hero.score, game.depth) == ("play", hero.HEALTH, 0, 1)
 
 
+def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface):
+    game = Dungeon(monsters=80, rooms=(3, 3))
+    places = game.monsters.places.copy()
+    for _ in range(200):
+        step(game, surface)
+    assert (game.state, game.hero.health) == ("title", hero.HEALTH)
+    assert np.array_equal(places, game.monsters.places)
+    handle(game, pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
+    for _ in range(3):
+        step(game, surface)
+    assert game.state == "play"
+    assert not np.array_equal(places, game.monsters.places)
+    handle(game, pygame.event.Event(pygame.KEYDOWN, key=pygame.K_r))
+    assert game.state == "play", "who has read the title once plays at once"
+
+
+def test_by_itself_it_gets_down_to_the_third_level():
+    game = Dungeon(seed=4)
+    game.by_itself = True
+    for _ in range(9_000):  # a hero that dies starts again
+        game.update()
+        if game.depth == 3:
+            break
+    assert game.depth == 3
+    assert game.killed > 20
+
+
+def test_the_arrow_leads_to_the_key_and_with_it_to_the_stairs():
+    """Walking where it points, without monsters, ends on the next level."""
+    shown, doors = set(), 0
+    for seed in range(4):
+        game = Dungeon(0, seed=seed, rooms=(3, 3))
+        doors += bool(game.level.doors)
+        game.by_itself = True
+
+        def follow(game=game):
+            kind, field = game.way()
+            shown.add(kind)
+            return field.ways_at([game.hero.middle])[0], False
+
+        game.pilot.steer = follow
+        for _ in range(2_000):
+            game.update()
+            if game.depth == 2:
+                break
+        assert game.depth == 2
+    assert shown == {"stairs", "key"}
+    assert doors
+
+
 # ---- levels
 
 

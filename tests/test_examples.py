@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(ROOT))
 
+from examples import components  # noqa: E402
 from examples.__main__ import NAMES, PROGRAMS, game_named  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
 
@@ -58,6 +59,29 @@ def test_every_example_plays_itself_and_writes_a_picture(name, tmp_path, capsys)
     assert len(np.unique(pixels @ [1 << 16, 1 << 8, 1])) > 5  # colours
 
 
+def test_a_film_is_written_when_asked_for_and_by_a_key(tmp_path, monkeypatch):
+    image = pytest.importorskip("PIL.Image", reason="the extra cli is not installed")
+    monkeypatch.chdir(tmp_path)
+    main(game_named("components"), ["--frames", "12", "--film", "asked.webp"])
+    with image.open("asked.webp") as asked:
+        assert (asked.n_frames, asked.size) == (4, (480, 320))
+
+    presses = iter([pygame.K_v, *[None] * 8, pygame.K_v, None, pygame.K_ESCAPE])
+    captions = []
+
+    class Pressed(game_named("components")):
+        def update(self):
+            super().update()
+            captions.append(pygame.display.get_caption()[0])
+            if name := next(presses):
+                pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=name))
+
+    main(Pressed, [])
+    with image.open("pressed.gif") as pressed:
+        assert pressed.n_frames == 4
+    assert str(tmp_path / "pressed.gif") in captions[-1]
+
+
 def test_text_is_written_again_after_pygame_has_quit():
     play(game_named("components")(), 2)
     pygame.quit()
@@ -91,14 +115,24 @@ def test_sorted_sprites_finds_the_same_with_all_three_methods():
     game.by_itself = False
     for number in (1, 2, 3):
         game.handle(key(str(number)))
+        game.update()
         assert game.method == number - 1
 
 
 def test_components_collects_coins_and_hits_mines():
     game = game_named("components")(coins=400)
-    play(game, 200)
-    assert game.coins > 3
-    assert game.hits > 0
+    play(game, 300)
+    assert game.coins > 20, "it steers to coins"
+    assert game.hits <= 1, "and around mines"
+    before = game.coins
+    here = esper.component_for_entity(game.ship, components.Place)
+    mine = next(entity for entity, tag in esper.get_component(components.Tag) if "mine" in tag.names)
+    there = esper.component_for_entity(mine, components.Place)
+    there.x, there.y = here.x + 20, here.y
+    hits = game.hits
+    play(game, 1)
+    assert (game.hits, game.coins) in ((hits + 1, before - 5), (hits + 1, before - 4))
+    assert esper.component_for_entity(game.ship, components.Drift).dx < -4, "pushed away from it"
     stats = game.collisions.world.stats
     assert stats.bodies in (440, 441)
     assert stats.candidates < 50

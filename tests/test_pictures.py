@@ -65,6 +65,18 @@ def test_the_hero_of_the_dungeon_is_green():
     assert (np.abs(pixels - HOOD).max(axis=2) < 30).sum() > 100
 
 
+def test_the_film_of_the_flow_field_shows_the_steps_to_the_hero_and_monsters_that_move():
+    picture = Image.open(PICTURES / "flow.webp")
+    frames = []
+    for frame in range(picture.n_frames):
+        picture.seek(frame)
+        frames.append(np.asarray(picture.convert("RGB")).astype(int))
+        red, green, blue = frames[-1].transpose(2, 0, 1)
+        assert ((red > blue + 40) & (green > blue)).sum() > 1_500, "steps near the hero are yellow"
+    assert len(frames) >= 40
+    assert (np.abs(frames[0] - frames[-1]).max(axis=2) > 60).mean() > 0.02
+
+
 def test_the_shooter_shows_what_the_tutorial_is_about():
     page = (ROOT / "docs/tutorials/shooter.md").read_text("utf-8")
     pixels = np.asarray(Image.open(PICTURES / "shooter.webp").convert("RGB"))

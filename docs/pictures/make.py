@@ -1,7 +1,7 @@
 """Makes the pictures of the README and of the landing page, light and dark: ``python docs/pictures/make.py``.
 
 With names, only those: ``python docs/pictures/make.py balls timing``.  The pictures are in this folder and
-together stay under 2 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, the games ``pygame``.
+together stay under 3 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, the games ``pygame``.
 """
 
 import json
@@ -13,7 +13,7 @@ import figures
 import film
 import matplotlib
 import matplotlib.pyplot as plt
-from shots import dungeon, lab, shooter
+from shots import dungeon, flow, lab, shooter
 
 HERE = Path(__file__).parent
 THEMES = {
@@ -78,7 +78,7 @@ def _number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
-MAKERS = {"balls": balls, "timing": timing, "lab": lab, "dungeon": dungeon, "shooter": shooter}
+MAKERS = {"balls": balls, "timing": timing, "lab": lab, "dungeon": dungeon, "flow": flow, "shooter": shooter}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or MAKERS:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
@@ -19,7 +20,12 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCENE = "sandbox?scene=balls&n=240&methods=spatial_hash,strips"
 OVERLAPS = 15
 """So many pairs of boxes are to be seen in the picture of the sandbox."""
-FRAMES = 620
+FRAMES = 405
+FLOW_FRAMES, FLOW_SEED, FLOW_SCALE, FLOW_QUALITY = 250, 3, 0.4, 25
+FLOW_FAR = 300.0
+"""In pixels: over this distance from the hero the colour of the steps fades."""
+FLOW_COLORS = (78, 104, 158), (255, 206, 92), (30, 32, 42), (72, 80, 112)
+"""Steps far from the hero, steps near it, floor, walls."""
 SHOOTER_WALKS = ((0, 1, 21), (1, 0, 94), (1, 1, 12), (1, 0, 10))
 """Where the player of the tutorial walks, and for how many frames."""
 
@@ -80,6 +86,57 @@ def dungeon() -> None:
         play = ["-m", "examples", "dungeon", "--frames", str(FRAMES), "--screenshot", str(shot)]
         subprocess.run([sys.executable, *play], check=True, cwd=HERE.parents[1], env={**os.environ, **quiet})
         _save(shot.read_bytes(), "dungeon")
+
+
+def flow() -> None:
+    """A film of the dungeon from above: each tile has the step to the hero, and 400 monsters follow them."""
+    os.environ.update(SDL_VIDEODRIVER="dummy", SDL_AUDIODRIVER="dummy")
+    sys.path.insert(0, str(HERE.parents[1]))
+    import pygame
+
+    from examples.dungeon import Dungeon
+    from examples.dungeon.level import TILE
+
+    pygame.display.init()
+    pygame.display.set_mode(Dungeon.size)
+    game = Dungeon(monsters=400, rooms=(4, 3), seed=FLOW_SEED)
+    game.by_itself = True
+    while game.level.doors:
+        game.level.open(next(iter(game.level.doors)))
+    ground = pygame.Surface(game.view.ground.get_size())
+    ground.fill(FLOW_COLORS[2])
+    for row, column in zip(*game.level.tiles.solid.nonzero(), strict=True):
+        ground.fill(FLOW_COLORS[3], (column * TILE, row * TILE, TILE, TILE))
+    game.view.size = ground.get_size()  # the whole level
+    frames = []
+    for frame in range(FLOW_FRAMES):
+        game.hero.health = 100
+        game.update()
+        if frame % 5 == 0:
+            game.view.frame = frame
+            surface = ground.copy()
+            field = game.level.tiles.flow_field(game.hero_tile)
+            for row, column in zip(*field.directions.any(axis=2).nonzero(), strict=True):
+                x, y = (column + 0.5) * TILE, (row + 0.5) * TILE
+                dx, dy = 13 * field.directions[row, column]
+                near = math.exp(-field.distances[row, column] / FLOW_FAR)
+                far, close = np.array(FLOW_COLORS[:2])
+                color = (far + near * (close - far)).round()
+                pygame.draw.line(surface, color, (x, y), (x + dx, y + dy), 3)
+                pygame.draw.circle(surface, color, (x, y), 4)
+            surface.fblits(game.view.figures(game) + game.view.missiles(game))
+            small = pygame.transform.smoothscale_by(surface, FLOW_SCALE)
+            frames.append(Image.frombytes("RGB", small.get_size(), pygame.image.tobytes(small, "RGB")))
+    pygame.display.quit()
+    frames[0].save(
+        HERE / "flow.webp",
+        save_all=True,
+        append_images=frames[1:],
+        duration=70,
+        loop=0,
+        quality=FLOW_QUALITY,
+        method=6,
+    )
 
 
 def shooter() -> None:

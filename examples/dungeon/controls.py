@@ -4,14 +4,14 @@ import pygame
 
 DEAD = 0.3
 """Dead zone of the sticks."""
-PAUSE, RESTART = "pause", "restart"
+PAUSE, RESTART, START = "pause", "restart", "start"
 LEFT = (pygame.K_LEFT, pygame.K_a)
 RIGHT = (pygame.K_RIGHT, pygame.K_d)
 UP = (pygame.K_UP, pygame.K_w)
 DOWN = (pygame.K_DOWN, pygame.K_s)
-KEYS = {pygame.K_m: "mute", pygame.K_h: "help"}
+KEYS = {pygame.K_m: "mute", pygame.K_h: "help", pygame.K_SPACE: START, pygame.K_RETURN: START}
 """In addition to the keys of every example: P, R, TAB and ESC."""
-BUTTONS = {7: PAUSE, 6: RESTART, 3: "engine"}
+BUTTONS = {0: START, 7: PAUSE, 6: RESTART, 3: "engine"}
 HELP = "arrows or WASD walk    SPACE shoot    TAB engine    M sound"
 
 

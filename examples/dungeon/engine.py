@@ -49,12 +49,14 @@ class EngineView:
         stats, timer = game.world.stats, game.timer
         parts = [name for name in timer.seconds if name.startswith("engine")]
         lines = [
+            "lines: the step to the hero from each tile, a flow field",
+            "boxes: monsters; numbers: how many in each cell",
             f"{stats.bodies} bodies, {len(game.monsters)} hunt; {stats.listened} are listened for",
             f"pairs tested by shape: {stats.candidates}, in contact: {stats.contacts}",
             f"cells of {game.world_cell} pixels, flow field of {game.level.tiles.solid.size:,} tiles",
             *(f"{name:<18}{timer.milliseconds(name):6.2f} ms a frame" for name in parts),
             f"{'all of the engine':<18}{sum(map(timer.milliseconds, parts)):6.2f} ms a frame",
         ]
-        ground(surface, pygame.Rect(8, 98, 330, 16 * len(lines) + 12))
+        ground(surface, pygame.Rect(8, 98, 372, 16 * len(lines) + 12))
         for k, line in enumerate(lines):
             surface.blit(font(18).render(line, True, TEXT), (16, 104 + 16 * k))

@@ -1,4 +1,4 @@
-"""Health, keys, score, the minimap, and messages."""
+"""The title screen, health, keys, score, the minimap, messages, and the arrow to the stairs."""
 
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 PANEL, TEXT, FAINT = (16, 16, 24), (240, 236, 226), (150, 150, 164)
 WALLS, FLOOR, DOORS = (120, 124, 150), (58, 56, 66), (190, 130, 70)
 SCALE = 2
+AHEAD = 4
+"""The arrow points so many tiles ahead on the way."""
+RULES = (
+    ("hero", "Find the stairs, five levels down. The arrow beside you shows the way."),
+    ("monsters", "Hundreds of monsters know the way to you. You shoot where you face."),
+    ("key", "A locked door opens with a key: walk into it."),
+    ("food", "Food heals. Gold and gems score."),
+)
 MESSAGES = {
     "pause": ("PAUSE", "P goes on"),
     "dead": ("THE MONSTERS HAVE WON", "R begins again"),
@@ -33,9 +41,13 @@ class Hud:
 
     def draw(self, surface: pygame.Surface, game: "Dungeon") -> None:
         """All of it."""
-        self.panel(surface, game)
-        self.map(surface, game)
-        if self.help:
+        if game.state == "title":
+            self.title(surface, game)
+        else:
+            self.arrow(surface, game)
+            self.panel(surface, game)
+            self.map(surface, game)
+        if self.help and game.state != "title":
             line = font(18).render(f"{game.keys}    {KEYS}    H hides this", True, TEXT)
             place = line.get_rect(midbottom=(surface.get_width() // 2, surface.get_height() - 8))
             ground(surface, place.inflate(20, 8))
@@ -43,10 +55,55 @@ class Hud:
         state = "pause" if game.paused else game.state
         if state in MESSAGES:
             self.say(surface, *MESSAGES[state])
-        elif game.since < 120:
+        elif game.since < 120 and game.state == "play":
             words = font(34).render(game.message, True, TEXT)
             words.set_alpha(min(255, 4 * (120 - game.since)))
             surface.blit(words, words.get_rect(center=(surface.get_width() // 2, 150)))
+
+    def title(self, surface: pygame.Surface, game: "Dungeon") -> None:
+        """What the game is about; nothing moves until a key is pressed."""
+        area = surface.get_rect().inflate(-140, -150)
+        ground(surface, area)
+        middle = area.centerx
+        large = font(84).render("THE DUNGEON", True, TEXT)
+        surface.blit(large, large.get_rect(center=(middle, area.top + 70)))
+        for k, (name, line) in enumerate(RULES):
+            y = area.top + 160 + 52 * k
+            for j, picture in enumerate(self.portraits(name)):
+                surface.blit(picture, picture.get_rect(center=(area.left + 70 + 34 * j, y)))
+            surface.blit(font(24).render(line, True, TEXT), (area.left + 190, y - 8))
+        for size, color, line, up in (
+            (34, pictures.GOLD, "SPACE starts", 88),
+            (20, FAINT, f"{game.keys}    {KEYS}", 34),
+        ):
+            words = font(size).render(line, True, color)
+            surface.blit(words, words.get_rect(center=(middle, area.bottom - up)))
+
+    def portraits(self, name: str) -> list[pygame.Surface]:
+        """The pictures beside a rule."""
+        if name == "hero":
+            return [pictures.hero(0, 0), pictures.item("stairs")]
+        if name == "monsters":
+            return [pictures.monster(kind, 0, False, False) for kind in range(3)]
+        return [pictures.item(kind) for kind in (("key",) if name == "key" else ("food", "gold", "gem"))]
+
+    def arrow(self, surface: pygame.Surface, game: "Dungeon") -> None:
+        """Beside the hero, along the way to the stairs or to a key, with the number of tiles."""
+        kind, field = game.way()
+        here = ahead = np.array(game.hero.middle)
+        for _ in range(AHEAD):
+            ahead = ahead + TILE * field.ways_at([ahead])[0]
+        far = np.hypot(*(ahead - here))
+        if not far:
+            return
+        along = (ahead - here) / far
+        across = np.array((-along[1], along[0]))
+        middle = here - game.view.camera + 44 * along
+        color = pictures.GOLD if kind == "key" else pictures.GEM
+        corners = [middle + 14 * along, middle - 8 * along + 10 * across, middle - 4 * along]
+        pygame.draw.polygon(surface, color, [*corners, middle - 8 * along - 10 * across])
+        words = font(18).render(f"{kind} {field.distances_at([here])[0] / TILE:.0f}", True, color)
+        surface.blit(words, words.get_rect(center=middle + 34 * along))
 
     def panel(self, surface: pygame.Surface, game: "Dungeon") -> None:
         """Health, score and keys."""

@@ -92,12 +92,16 @@ class Level:
         self.rng.shuffle(free)
         return free
 
+    def opened(self) -> bp.TileMap:
+        """The tiles as if all doors were open."""
+        tiles = self.tiles.copy()
+        for column, row in self.doors:
+            tiles.set(column, row, False)
+        return tiles
+
     def farthest(self) -> bp.Tile:
         """The tile farthest from the start if all doors are open: the place of the stairs."""
-        opened = self.tiles.copy()
-        for column, row in self.doors:
-            opened.set(column, row, False)
-        distances = opened.flow_field(self.start_tile, size=2).distances
+        distances = self.opened().flow_field(self.start_tile, size=2).distances
         row, column = np.unravel_index(
             np.argmax(np.where(np.isinf(distances), -1, distances)), distances.shape
         )

@@ -12,7 +12,7 @@ from examples.dungeon import controls, items
 from examples.dungeon.engine import EngineView
 from examples.dungeon.hero import ARROW, FIRE, HERO, MONSTER, RELOAD, SIZE, Hero
 from examples.dungeon.hud import Hud
-from examples.dungeon.level import Level
+from examples.dungeon.level import TILE, Level
 from examples.dungeon.missiles import Missiles
 from examples.dungeon.monsters import BITES, SCORES, spawn
 from examples.dungeon.pilot import Pilot
@@ -48,6 +48,7 @@ class Dungeon(Game):
         self.games = 0
         self.killed = 0
         self.restart()
+        self.state = "title"
 
     # ---- setup
 
@@ -65,6 +66,7 @@ class Dungeon(Game):
         self.state, self.message, self.since = "play", f"level {self.depth}", 0
         self.leaves = False
         self.level = Level(across, down, self.rng)
+        self._way: tuple[object, tuple[str, bp.FlowField]] | None = None
         self.world = bp.World(bp.SpatialHash(cell_size=CELL))
         self.world.tiles = self.level.tiles
         self.world.on("hero", "item", begin=self.take)
@@ -76,10 +78,16 @@ class Dungeon(Game):
         self.fires = Missiles(self.world, FIRE, HERO, speed=3.5)
         self.view.enter(self.level)
 
+    def begin(self) -> None:
+        """Leave the title screen."""
+        self.state, self.since = "play", 0
+
     def handle(self, event: pygame.event.Event) -> None:
         """Keys and buttons that are pressed once."""
         wish = self.controls.wish(event)
-        if wish == controls.PAUSE:
+        if wish == controls.START and self.state == "title":
+            self.begin()
+        elif wish == controls.PAUSE:
             self.paused = not self.paused
         elif wish == controls.RESTART:
             self.restart()
@@ -96,6 +104,8 @@ class Dungeon(Game):
     def update(self) -> None:
         """All figures move."""
         self.since += 1
+        if self.by_itself and self.state == "title":
+            self.begin()
         if self.by_itself and self.state in ("dead", "won") and self.since > 60:
             self.restart()
         if self.state != "play":
@@ -207,6 +217,29 @@ class Dungeon(Game):
         """The tile that the hero stands on."""
         tile: Any = self.level.tiles.tile_at(*self.hero.middle)
         return tile
+
+    def way(self) -> tuple[str, bp.FlowField]:
+        """Where to go, and the field that leads there: the stairs, or the nearest key if a door is between.
+
+        Doors count as open while the hero has a key.
+        """
+        now = self.depth, self.games, self.hero.keys, len(self.level.doors)
+        if self._way is None or self._way[0] != now:
+            tiles = self.level.opened() if self.hero.keys else self.level.tiles
+            self._way = now, self._way_on(tiles)
+        return self._way[1]
+
+    def _way_on(self, tiles: bp.TileMap) -> tuple[str, bp.FlowField]:
+        def goals(*kinds: str) -> list[tuple[float, float]]:
+            found = self.world.query_box(self.level.tiles.bounds, tag=kinds)
+            return [(body.x // TILE, body.y // TILE) for body in found]
+
+        exits = "amulet" if self.depth == len(self.levels) else "stairs"
+        field = tiles.flow_field(goals(exits))
+        keys = goals("key")
+        if keys and not math.isfinite(field.distances_at([self.hero.middle])[0]):
+            return "key", tiles.flow_field(keys)
+        return exits, field
 
     def say(self, message: str) -> None:
         """A line that fades."""
