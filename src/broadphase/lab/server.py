@@ -313,7 +313,7 @@ def make_app(host: str, recording: Named | None = None) -> ASGIApp:
     routes = [
         Route("/", lab.part),
         Route("/sandbox", lab.part),
-        Route("/page/{name}", lab.part),
+        Route("/page/{name:path}", lab.part),
         Route("/tour/steps.json", tour_steps),
         Route("/tour/frame", tour_frame),
         Route("/upload", lab.upload, methods=["POST"]),
@@ -391,10 +391,12 @@ def _hello(recording: Named | None) -> dict[str, Any]:
 
 
 def _read_parts() -> dict[str, bytes]:
-    folder = resource_files("broadphase.lab").joinpath("page")
+    page = resource_files("broadphase.lab").joinpath("page")
+    folders = {"": page, "methods/": page.joinpath("methods")}
     return {
-        entry.name: entry.read_bytes()
-        for entry in folder.iterdir()
+        folder + entry.name: entry.read_bytes()
+        for folder, entries in folders.items()
+        for entry in entries.iterdir()
         if "." + entry.name.rpartition(".")[2] in _KINDS
     }
 
