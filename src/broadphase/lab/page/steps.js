@@ -13,7 +13,7 @@ const [FEW, SOME] = [24, 200];
 const [QUERY_WIDTH, QUERY_HEIGHT] = [190, 130];
 const STRIP = 260; // high, as the engine makes them among thousands of such balls
 const A_LITTLE = 2; // that all balls move in a frame of the last step
-const MOST_DRAWN = 200; // with more balls, pictures of several methods show only which balls touch
+const MOST_KEPT = 200; // with more balls, the tests of every pair are counted and not kept
 const MOST_COMPARED = 3072; // with more balls, the tests of every pair are only calculated
 
 export const STEPS = [
@@ -43,7 +43,11 @@ export const STEPS = [
   },
   {
     name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16, 32, 64], start: 2,
-    make: (strips) => ({ balls: ballsIn(SOME), options: { strips } }),
+    make: (strips) => {
+      const balls = ballsIn(SOME);
+      // Not in the middle, where a border is.
+      return { balls: withBall(balls, [0.4 * balls.width, 0.44 * balls.height]), options: { strips } };
+    },
   },
   {
     name: "together", methods: Object.keys(METHODS), values: [24, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288], start: 0,
@@ -66,21 +70,22 @@ function nextPrime(number) {
   return number;
 }
 
-/** What one state of a step shows; `place` is where the marked ball is, or the middle of the box that is asked for.
+/** What one state of a step shows; `place` is where the marked ball is, or the middle of the box that asks.
  *
- * Returns the balls, their boxes, the options, and for each method what its search returned. */
-export function stateOf(step, slider, frame = 0, place = null) {
-  const { balls: made, before, options = {} } = step.make(step.values[slider], frame);
+ * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
+ * if they are `kept`. */
+export function stateOf(step, slider, frame = 0, place = null, kept = true) {
+  const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame);
   const balls = step.asks ? made : withBall(made, place);
   const boxes = boxesOf(balls);
-  const keep = balls.count <= MOST_DRAWN || step.methods.length === 1;
-  const all = { ...options, keep, before: before && boxesOf(before) };
+  const options = { ...own, before: before && boxesOf(before) };
   const results = {};
   for (const method of step.methods) {
-    const isTooMany = method === "brute_force" && balls.count > MOST_COMPARED;
-    results[method] = isTooMany ? { made: pairsAmong(balls.count), tests: [] } : METHODS[method](boxes, all);
+    const isAll = method === "brute_force";
+    if (isAll && balls.count > MOST_COMPARED) results[method] = { made: pairsAmong(balls.count), tests: [] };
+    else results[method] = METHODS[method](boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
   }
-  return { balls, boxes, options: all, results, query: step.asks ? queryOf(results.box_tree, balls, boxes, place) : null };
+  return { balls, boxes, options, results, query: step.asks ? queryOf(results.box_tree, balls, boxes, place) : null };
 }
 
 function queryOf(tree, balls, boxes, place) {

@@ -117,23 +117,22 @@ export function boxTree(boxes, { keep = true } = {}) {
   return Object.assign(search, { root, nodes, used: nodes.length });
 }
 
-/** The balls whose boxes overlap a box: only nodes that overlap it are visited. */
+/** The balls whose boxes overlap a box: a node is visited only if its own box overlaps it. */
 export function queryTree({ root }, boxes, box) {
-  const query = new Search(boxes);
-  /** In order: `{node}` when a node is visited, `{ball, hit}` when a ball is tested. */
-  const steps = [];
+  /** In the order made: the child that was tested, of which node it is, and whether it overlaps. */
+  const tests = [];
+  const visited = [];
   const balls = [];
   const visit = (node) => {
-    steps.push({ node });
-    for (const child of node.children) {
-      const own = node.level ? child.box : boxes.subarray(4 * child, 4 * child + 4);
-      const hit = meet(own, box);
-      query.made += 1;
-      if (node.level && hit) visit(child);
-      if (!node.level) steps.push({ ball: child, hit });
-      if (!node.level && hit) balls.push(child);
-    }
+    visited.push(node);
+    const inside = node.children.filter((child) => {
+      const hit = meet(node.level ? child.box : boxes.subarray(4 * child, 4 * child + 4), box);
+      tests.push({ node, child, hit });
+      return hit;
+    });
+    if (node.level) inside.forEach(visit);
+    else balls.push(...inside);
   };
   if (root) visit(root);
-  return { made: query.made, visited: steps.filter(({ node }) => node).map(({ node }) => node), steps, balls: balls.sort((a, b) => a - b) };
+  return { made: tests.length, tests, visited, balls: balls.sort((a, b) => a - b) };
 }

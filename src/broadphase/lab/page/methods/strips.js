@@ -31,7 +31,8 @@ export function strips(boxes, { strips: cut, keep = true }) {
   const stripOf = ruler(highest, lowest, cut);
   let buckets = FEWEST_BUCKETS;
   while (buckets < Math.floor(count / cut) + 1 && buckets < MOST_BUCKETS) buckets *= 2;
-  const bucketOf = ruler(...range(count, left), buckets);
+  const [start, end] = range(count, left);
+  const bucketOf = ruler(start, end, buckets);
 
   const copies = [];
   for (let i = 0; i < count; i++) {
@@ -57,8 +58,9 @@ export function strips(boxes, { strips: cut, keep = true }) {
     copy.stop = next;
   });
   const borders = Array.from({ length: cut - 1 }, (_, k) => highest + ((k + 1) * (lowest - highest)) / cut);
-  /** The copies strip by strip, each with the place at which its sweep stopped. */
-  return Object.assign(search, { copies, borders, used: cut });
+  /** The copies strip by strip, each with the place at which its sweep stopped; the borders, and
+   * from where to where the buckets lie. */
+  return Object.assign(search, { copies, borders, start, end, buckets, used: cut });
 }
 
 /** How many times a processor compares one box with the next sixteen. */
