@@ -195,6 +195,9 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
     context.fillRect(onScreen(x - wide), y, 2 * wide * place.scale, ROW - 4);
     context.globalAlpha = 1;
     if (row < 1 || row > lanes) continue;
+    context.fillStyle = colour("soft");
+    context.textAlign = "right";
+    context.fillText(String(row), 20, y + ROW / 2 - 2);
     context.fillStyle = colour(isTested ? "ink" : "soft");
     const isLeft = onScreen(x + wide) < width - 90;
     context.textAlign = isLeft ? "left" : "right";

@@ -3,6 +3,7 @@
 import { LANES } from "./methods/strips.js";
 import { stateOf } from "./steps.js";
 
+const NOT_SHOWN = -1;
 const MOST_SHOWN = [960, 600]; // the part of the last step's world that is drawn: among thousands of balls all is noise
 
 /** `window` is what the picture shows of the world: left, top, width, height. */
@@ -12,13 +13,15 @@ export function pictureOf(step, slider, frame, place) {
   const state = stateOf(step, slider, frame, place && within(place, window));
   const shown = shownIn(window, state.boxes);
   const isPart = shown.length < balls.count;
-  const numbers = new Map(shown.map((ball, number) => [ball, number]));
+  const numbers = new Int32Array(balls.count).fill(NOT_SHOWN);
+  shown.forEach((ball, number) => { numbers[ball] = number; });
   const renumbered = (list) => {
     if (!isPart) return Uint32Array.from(list);
     const kept = [];
     for (let at = 0; at < list.length; at += 2) {
-      const [i, j] = [numbers.get(list[at]), numbers.get(list[at + 1])];
-      if (i !== undefined && j !== undefined) kept.push(i, j);
+      const i = numbers[list[at]];
+      const j = numbers[list[at + 1]];
+      if (i !== NOT_SHOWN && j !== NOT_SHOWN) kept.push(i, j);
     }
     return Uint32Array.from(kept);
   };
@@ -29,7 +32,7 @@ export function pictureOf(step, slider, frame, place) {
     state, window, isPart, centers, halves, pairs: pairs.length / 2,
     hits: state.query ? [] : renumbered(pairs),
     handle: state.query ? handleOfBox(state.query.box) : handleOfBall(state.balls),
-    lanes: step.methods.map((method) => laneOf(method, state, { numbers, renumbered, isPart })),
+    lanes: step.methods.map((method) => laneOf(method, state, { count: shown.length, numbers, renumbered, isPart, window })),
   };
 }
 
@@ -57,17 +60,17 @@ const handleOfBox = ([left, top, right, bottom]) => ({
 });
 
 /** What is drawn of one method. */
-function laneOf(method, state, { numbers, renumbered, isPart }) {
+function laneOf(method, state, { count, numbers, renumbered, isPart, window }) {
   const { results, options } = state;
   const result = results[method];
   const own = { made: result.made };
-  if (!state.query) own.tests = method === "brute_force" && isPart ? everyPair(numbers.size) : renumbered(result.tests);
+  if (!state.query) own.tests = method === "brute_force" && isPart ? everyPair(count) : renumbered(result.tests);
   if (result.order) own.order = Uint32Array.from([result.axis, result.order.length, ...result.order, ...result.stops]);
   if (result.edges) {
     const listed = (rows) => Uint32Array.from([rows[0].length / 2, ...rows[0], ...rows[1]]);
     [own.ends, own.before, own.swaps] = [listed(result.edges), listed(result.edgesBefore), Uint32Array.from(result.swaps)];
   }
-  if (result.cells) own.cells = cellsOf(result, options);
+  if (result.cells) own.cells = cellsOf(result, options, window);
   if (result.table) own.slots = Array.from({ length: result.slots }, (_, slot) => ({ balls: result.table.get(slot)?.length ?? 0, tests: result.testsOf.get(slot) ?? 0 }));
   if (result.nodes && !state.query) own.nodes = Float32Array.from(result.nodes.flatMap(({ box, depth, level }) => [...box, depth, level ? 0 : 1]));
   if (result.copies) Object.assign(own, stripsOf(result, numbers));
@@ -81,9 +84,11 @@ function everyPair(count) {
 }
 
 /** Eight numbers a cell: its corners, balls, level, balls of other cells in its slot, slot. */
-function cellsOf({ cells, cellSize, table }, { bounds }) {
+function cellsOf({ cells, cellSize, table }, { bounds }, window) {
   const [left, top] = table ? [0, 0] : bounds;
-  return Float32Array.from(cells.flatMap(({ x, y, balls, slot = 0 }) => [
+  const [first, last] = [0, 1].map((end) => [0, 1].map((axis) => Math.floor((window[axis] + end * window[2 + axis] - [left, top][axis]) / cellSize)));
+  const shown = cells.filter(({ x, y }) => x >= first[0] && x <= last[0] && y >= first[1] && y <= last[1]);
+  return Float32Array.from(shown.flatMap(({ x, y, balls, slot = 0 }) => [
     left + x * cellSize, top + y * cellSize, left + (x + 1) * cellSize, top + (y + 1) * cellSize,
     balls.length, 0, table ? table.get(slot).length - balls.length : 0, slot,
   ]));
@@ -92,11 +97,11 @@ function cellsOf({ cells, cellSize, table }, { bounds }) {
 function stripsOf({ copies, borders, start, end, buckets }, numbers) {
   const counts = new Array(borders.length + 1).fill(0);
   for (const { strip } of copies) counts[strip] += 1;
-  const continued = copies.filter(({ ball, isContinued }) => isContinued && numbers.has(ball));
+  const continued = copies.filter(({ ball, isContinued }) => isContinued && numbers[ball] !== NOT_SHOWN);
   return {
     copies, start, end, buckets,
     strips: Float32Array.from([0, ...borders, ...counts]),
-    classBits: Uint32Array.from(continued.flatMap(({ strip, ball }) => [strip, numbers.get(ball), 1])),
+    classBits: Uint32Array.from(continued.flatMap(({ strip, ball }) => [strip, numbers[ball], 1])),
   };
 }
 

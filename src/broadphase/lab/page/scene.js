@@ -23,6 +23,13 @@ function randomNumbers(seed) {
 /** `count` balls in a rectangle that grows with them, so that it is always equally full; fewer than 24 are the first of
  * the 24.  Ball 0 starts in the middle. */
 export function ballsIn(count) {
+  if (!made.has(count)) made.set(count, makeBalls(count));
+  return made.get(count);
+}
+
+const made = new Map(); // by count: each is made once
+
+function makeBalls(count) {
   const random = randomNumbers(SEED);
   const grown = Math.max(count, BALLS);
   const scale = Math.sqrt(grown / BALLS);

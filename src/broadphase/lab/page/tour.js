@@ -120,6 +120,8 @@ class Tour {
     link("previous", number - 1);
     link("next", number + 1);
     find("ending").hidden = isAlone;
+    const map = find("who-wins");
+    if (!isAlone && map.dataset.module && !map.hasChildNodes()) import(map.dataset.module).then(({ mountMap }) => mountMap(map));
     find("slider-label").textContent = SLIDERS[step.name].label;
     find("slider").max = step.values.length - 1;
     find("controls").querySelector(".time").hidden = !isAlone;
