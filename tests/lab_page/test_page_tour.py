@@ -130,7 +130,7 @@ def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
     assert "276" in page.locator("details:visible p").inner_text()
 
 
-def test_a_box_that_is_dragged_asks_the_tree(tour):
+def test_a_query_box_is_dragged(tour):
     page = tour("tree", "?slider=2")
     assert shown_tests(page) == 58
     assert figure(page, "own") == "5 of 9"
@@ -141,7 +141,7 @@ def test_a_box_that_is_dragged_asks_the_tree(tour):
     assert int(figure(page, "hit")) == found
     page.locator("#scrub").fill("3")
     assert figure(page) == f"3 of {there}"
-    assert figure(page, "hit") == "0"  # only boxes of the tree have been tested
+    assert figure(page, "hit") == "0"  # only nodes have been tested
 
 
 def test_the_whole_tour_works_by_keyboard(tour):

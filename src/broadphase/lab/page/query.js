@@ -1,4 +1,4 @@
-// A box that asks a tree which balls it overlaps: the nodes that were visited, and the balls that were tested.
+// A query box in a tree: the nodes that were visited, and the balls that were tested.
 
 import { colour } from "./palette.js";
 
@@ -36,7 +36,7 @@ function onScreen({ box, depth }, { left, top, scale, width, height }) {
   ];
 }
 
-/** A line from the middle of the box to each ball that it was tested with. */
+/** A line from the middle of the query box to each ball that it was tested with. */
 export function drawBallTests(context, query, centers, { left, top, scale }, end) {
   const made = query.tests.slice(0, end).filter(({ node }) => !node.level);
   const path = new Path2D();

@@ -38,7 +38,7 @@ export const STEPS = [
     make: (slots) => ({ balls: ballsIn(FEW), options: { cellSize: BEST_CELL, slots } }),
   },
   {
-    name: "tree", methods: ["box_tree"], values: [24, 48, 96, 192, 384, 768], start: 2, asks: true,
+    name: "tree", methods: ["box_tree"], values: [24, 48, 96, 192, 384, 768], start: 2, hasQuery: true,
     make: (count) => ({ balls: ballsIn(count) }),
   },
   {
@@ -70,13 +70,13 @@ function nextPrime(number) {
   return number;
 }
 
-/** What one state of a step shows; `place` is where the marked ball is, or the middle of the box that asks.
+/** What one state of a step shows; `place` is where the marked ball is, or the middle of the query box.
  *
  * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
  * if they are `kept`. */
 export function stateOf(step, slider, frame = 0, place = null, kept = true) {
   const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame);
-  const balls = step.asks ? made : withBall(made, place);
+  const balls = step.hasQuery ? made : withBall(made, place);
   const boxes = boxesOf(balls);
   const options = { ...own, before: before && boxesOf(before) };
   const results = {};
@@ -85,7 +85,7 @@ export function stateOf(step, slider, frame = 0, place = null, kept = true) {
     if (isAll && balls.count > MOST_COMPARED) results[method] = { made: pairsAmong(balls.count), tests: [] };
     else results[method] = METHODS[method](boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
   }
-  return { balls, boxes, options, results, query: step.asks ? queryOf(results.box_tree, balls, boxes, place) : null };
+  return { balls, boxes, options, results, query: step.hasQuery ? queryOf(results.box_tree, balls, boxes, place) : null };
 }
 
 function queryOf(tree, balls, boxes, place) {

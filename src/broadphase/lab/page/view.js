@@ -45,7 +45,7 @@ export class View {
     this.window = picture.window;
     this.handle = picture.handle;
     const { query } = picture.state;
-    const what = query ? "box that asks" : "marked ball";
+    const what = query ? "query box" : "marked ball";
     this.canvas.setAttribute("aria-label", `The balls as ${named(this.method)} sees them. Arrow keys move the ${what}.`);
     const height = Math.round((width * high) / wide);
     this.canvas.style.aspectRatio = `${wide} / ${high}`;

@@ -59,9 +59,9 @@ function figuresOfQuery({ query, balls, results }, end, total) {
   const found = made.filter(({ node, hit }) => !node.level && hit).length;
   const { nodes } = results.box_tree;
   return [
-    { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with boxes of the tree and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
-    { name: "boxes opened", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others stay closed`, kind: "own" },
-    { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the box that asks", kind: "hit" },
+    { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
+    { name: "nodes visited", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others are skipped`, kind: "own" },
+    { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the query box", kind: "hit" },
   ];
 }
 
@@ -99,14 +99,14 @@ const LEGENDS = {
   kept: [["bar own", "edges that swap"]],
   cells: [["cell own", "cell with balls; fuller cells are darker"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
-  tree: [["root own", "opened"], ["leaf own", "not opened"]],
+  tree: [["root own", "node visited"], ["leaf own", "node skipped"]],
   strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["sweep", "how far one ball is swept"]],
 };
 
 /** The colours of a step, as items of a list. */
 export function legendOf(step) {
-  const items = step.asks
-    ? [["frame", "drag this box"], ["body", "ball and its box"], ["test", "tested ball"], ["hit", "found"]]
+  const items = step.hasQuery
+    ? [["frame", "drag this query box"], ["body", "ball and its box"], ["test", "tested ball"], ["hit", "found"]]
     : [["marked", "drag this ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"]];
   items.push(...(LEGENDS[step.name] ?? []));
   return items.map(([kind, text]) => {
