@@ -1,9 +1,28 @@
 """The tour as files."""
 
+import html
+import re
 from importlib import resources
 
+import numpy as np
+
+import broadphase as bp
 from broadphase.cli.commands import call
 from broadphase.lab.tour import copy_tour
+
+PAGE = resources.files("broadphase.lab").joinpath("page", "index.html").read_text("utf-8")
+
+
+def test_the_lines_of_python_run():
+    lines = re.findall(r'<div class="python">.*?<code>(.*?)</code>', PAGE, re.DOTALL)
+    assert len(lines) == 7
+    boxes = np.array([[380.0, 230, 400, 250], [390, 240, 410, 260], [0, 0, 9, 9]])
+    for line in map(html.unescape, lines):
+        names = {"bp": bp, "boxes": boxes}
+        exec(line, names)
+        index = names["index"]
+        index.insert_many(boxes)
+        assert index.pairs().tolist() == bp.pairs(boxes).tolist() == [[0, 1]], line
 
 
 def test_a_copy_is_the_page_without_the_sandbox(tmp_path):
@@ -13,10 +32,8 @@ def test_a_copy_is_the_page_without_the_sandbox(tmp_path):
     assert {"index.html", "page/tour.js", "page/times.json", "page/methods/strips.js"} <= names
     assert "page/index.html" not in names
     assert not any("sandbox" in name for name in names)
-    html = (tmp_path / "site/index.html").read_text("utf-8")
-    page = resources.files("broadphase.lab").joinpath("page", "index.html").read_text("utf-8")
-    assert "Open the sandbox" in page
-    assert "Open the sandbox" not in html
+    assert "Open the sandbox" in PAGE
+    assert "Open the sandbox" not in (tmp_path / "site/index.html").read_text("utf-8")
 
 
 def test_the_command_copies_it_again(tmp_path, capsys):

@@ -161,6 +161,15 @@ def test_the_whole_tour_works_by_keyboard(tour):
     assert page.evaluate("document.activeElement.id") == "slider"
 
 
+def test_the_link_to_the_picture_stays_at_the_step(tour):
+    page = tour("cells")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    until(page, "location.hash === '#stage'")
+    next_picture(page)
+    assert page.evaluate("[document.activeElement.id, tour.shown.step.name]") == ["stage", "cells"]
+
+
 def test_swaps_are_shown_one_after_the_other(tour):
     page = tour("kept")
     slide(page, 4)

@@ -51,7 +51,9 @@ class Tour {
 
   /** Go to the step and the state in the address. */
   go() {
-    const wanted = STEPS.find((step) => `#${step.name}` === location.hash) ?? STEPS[0];
+    const named = STEPS.find((step) => `#${step.name}` === location.hash);
+    if (!named && this.step) return; // the link that skips to the picture
+    const wanted = named ?? STEPS[0];
     const linked = new URLSearchParams(location.search);
     const isNew = wanted !== this.step;
     this.step = wanted;
