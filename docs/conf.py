@@ -75,13 +75,11 @@ sphinx_gallery_conf = {
 }
 
 
-def _record_tour(app: Any) -> None:
-    """The tour of the lab as plain files, played by the lab's own page."""
-    from broadphase.lab.tour import export
+def _copy_tour(app: Any) -> None:
+    """The tour of the lab, which runs in the browser."""
+    from broadphase.lab.tour import copy_tour
 
-    folder = Path(app.outdir, "tour")
-    if not (folder / "index.html").exists():
-        export(folder)
+    copy_tour(Path(app.outdir, "tour"))
 
 
 def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -98,4 +96,4 @@ def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any]
 def setup(app: Any) -> None:
     """Register hooks with Sphinx."""
     app.connect("html-page-context", _mend_animations)
-    app.connect("builder-inited", _record_tour)
+    app.connect("builder-inited", _copy_tour)

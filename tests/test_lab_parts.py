@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import posixpath
 import re
 from importlib import resources
 
@@ -83,7 +84,7 @@ def test_the_verdict_follows_the_slider(scale, verdict):
 def test_the_sandbox_judges_cells_in_the_words_of_the_index():
     lower = np.random.default_rng(1).random((400, 2)) * 990
     boxes = np.hstack((lower, lower + 10))
-    lane = Lane("uniform_grid", boxes, np.zeros(400, bool), options={"cell_size": 1_100})
+    lane = Lane("uniform_grid", boxes, np.zeros(400, bool), cell_scale=44)
     lane.run(boxes)
     alone = bp.UniformGrid((0, 0, 1_000, 1_000), 1_100)
     alone.insert_many(boxes)
@@ -177,7 +178,8 @@ def test_a_page_requests_all_its_scripts_at_once(page, script):
     folder = resources.files("broadphase.lab").joinpath("page")
     needed = [script]
     for name in needed:
-        imported = re.findall(r'from "\./([^"]+)"', folder.joinpath(name).read_text("utf-8"))
+        imported = re.findall(r'from "(\.[^"]+)"', folder.joinpath(name).read_text("utf-8"))
+        imported = [posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for other in imported]
         needed += [other for other in imported if other not in needed]
     html = folder.joinpath(page).read_text("utf-8")
     queries = re.findall(r'<link rel="modulepreload" href="page/([^"]+)">', html)

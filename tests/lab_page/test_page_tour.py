@@ -1,17 +1,19 @@
-"""The tour in a real browser: on the live engine, and as files that any server serves."""
+"""The tour in a real browser: served by the lab, and as files that any server serves."""
 
 import functools
 import threading
-from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import numpy as np
 import pytest
 from page_reading import until
 
-from broadphase.lab.tour import export
-from broadphase.lab.tour_steps import STEPS
+from broadphase import lab
+from broadphase.lab.tour import copy_tour
 
 from .test_page_looks import OVERLAPPING, STICKING_OUT
+from .test_page_methods import STEPS
 
 THERE = "globalThis.tour?.drawn > 0 && tour.shown?.step === tour.step"
 
@@ -20,8 +22,8 @@ THERE = "globalThis.tour?.drawn > 0 && tour.shown?.step === tour.step"
 def tour(server, tabs):
     """Opens the tour at a step and waits for its picture."""
 
-    def at(step="all", **options):
-        page = tabs(f"{server.address}#{step}", **options)
+    def at(step="all", query="", **options):
+        page = tabs(f"{server.address}{query}#{step}", **options)
         until(page, THERE)
         return page
 
@@ -37,10 +39,9 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A recorded tour, with few places, behind a plain server of files."""
+    """The tour behind a plain server of files."""
     folder = tmp_path_factory.mktemp("site")
-    few = [replace(step, places=(3, 2)) for step in STEPS if step.name in ("all", "kept")]
-    export(folder, steps=tuple(few))
+    copy_tour(folder)
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as running:
         thread = threading.Thread(target=running.serve_forever, daemon=True)
         thread.start()
@@ -48,13 +49,18 @@ def site(tmp_path_factory):
         running.shutdown()
 
 
-def shown_tests(page):
-    return int(page.locator("#numbers [data-kind=test] dd").first.inner_text().split()[0].replace(",", ""))
-
-
 def next_picture(page):
     """Wait until what has changed is drawn."""
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
+def figure(page, kind="test"):
+    next_picture(page)
+    return page.locator(f"#numbers [data-kind={kind}] dd").first.inner_text()
+
+
+def shown_tests(page):
+    return int(figure(page).split()[0].replace(",", ""))
 
 
 def slide(page, value):
@@ -63,16 +69,26 @@ def slide(page, value):
     next_picture(page)
 
 
+def handle(page):
+    return page.evaluate("[tour.picture.handle.x, tour.picture.handle.y]")
+
+
 def drag(page, dx, dy):
-    ball = page.evaluate("[...tour.picture.centers.slice(0, 2)]")
+    """Drag the marked ball or box, in the units of the picture; where it was."""
+    x, y = handle(page)
+    left, top, wide, _ = page.evaluate("tour.picture.window")
     box = page.locator(".room").first.bounding_box()
-    scale = box["width"] / 480
-    x, y = box["x"] + ball[0] * scale, box["y"] + ball[1] * scale
-    page.mouse.move(x, y)
+    scale = box["width"] / wide
+    at = box["x"] + (x - left) * scale, box["y"] + (y - top) * scale
+    page.mouse.move(*at)
     page.mouse.down()
-    page.mouse.move(x + dx * scale, y + dy * scale, steps=4)
+    page.mouse.move(at[0] + dx * scale, at[1] + dy * scale, steps=4)
     page.mouse.up()
-    return ball
+    next_picture(page)
+    return x, y
+
+
+# ---- playing, sliding, dragging
 
 
 def test_the_page_opens_with_the_tour_and_plays_slowly(tour):
@@ -97,9 +113,7 @@ def test_pairs_are_found_by_the_tests_that_find_them(tour):
     found = [{*hits[at : at + 2]} for at in range(0, len(hits), 2)]
     for end in (0, 100, made.index(found[0]) + 1, len(made)):
         page.locator("#scrub").fill(str(end))
-        next_picture(page)
-        shown = page.locator("#numbers [data-kind=hit] dd").first.inner_text()
-        assert int(shown) == sum(pair in made[:end] for pair in found), end
+        assert int(figure(page, "hit")) == sum(pair in made[:end] for pair in found), end
 
 
 def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
@@ -108,17 +122,31 @@ def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
     assert shown_tests(page) == 276
     slide(page, 0)
     before = shown_tests(page)
-    ball = drag(page, -120, 0)
-    until(page, "x => Math.abs(tour.picture.centers[0] - x) < 3", ball[0] - 120)
+    x, _ = drag(page, -120, 0)
+    assert abs(handle(page)[0] - (x - 120)) < 3
     assert shown_tests(page) != before
     assert not page.locator("details:visible p").is_visible()
     page.locator("summary:visible").click()
     assert "276" in page.locator("details:visible p").inner_text()
 
 
+def test_a_query_box_is_dragged(tour):
+    page = tour("tree", "?slider=2")
+    assert shown_tests(page) == 58
+    assert figure(page, "own") == "5 of 9"
+    drag(page, 0, 150)
+    there = shown_tests(page)
+    assert there == page.evaluate("tour.picture.state.query.made")
+    found = page.evaluate("tour.picture.state.query.balls.length")
+    assert int(figure(page, "hit")) == found
+    page.locator("#scrub").fill("3")
+    assert figure(page) == f"3 of {there}"
+    assert figure(page, "hit") == "0"  # only nodes have been tested
+
+
 def test_the_whole_tour_works_by_keyboard(tour):
     page = tour()
-    for step in [step.name for step in STEPS[1:]]:
+    for step in STEPS[1:]:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press("ArrowRight")
         until(page, "name => tour.shown?.step.name === name", step)
@@ -126,11 +154,20 @@ def test_the_whole_tour_works_by_keyboard(tour):
     page.keyboard.press("ArrowLeft")
     until(page, "tour.shown.step.name === 'strips'")
     page.locator(".room").focus()
-    x = page.evaluate("tour.picture.centers[0]")
+    x = handle(page)[0]
     page.keyboard.press("ArrowRight")
-    until(page, "x => tour.picture.centers[0] === x + 8", x)
+    until(page, "x => tour.picture.handle.x === x + 8", x)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "slider"
+
+
+def test_the_link_to_the_picture_stays_at_the_step(tour):
+    page = tour("cells")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    until(page, "location.hash === '#stage'")
+    next_picture(page)
+    assert page.evaluate("[document.activeElement.id, tour.shown.step.name]") == ["stage", "cells"]
 
 
 def test_swaps_are_shown_one_after_the_other(tour):
@@ -147,19 +184,89 @@ def test_swaps_are_shown_one_after_the_other(tour):
     assert "swap" in page.locator("#scrub-text").inner_text()
 
 
+# ---- the address
+
+
+def test_the_address_holds_what_is_shown_and_back_returns_to_it(tour):
+    page = tour("cells")
+    slide(page, 2)
+    drag(page, -100, 40)
+    assert page.evaluate("location.search + location.hash") == "?slider=2&ball=140,190#cells"
+    tests = shown_tests(page)
+    page.get_by_role("link", name="Next").click()
+    until(page, "tour.shown.step.name === 'slots'")
+    assert page.evaluate("location.search") == ""
+    assert page.evaluate("tour.slider") == page.evaluate("tour.step.start")
+    page.go_back()
+    until(page, "tour.shown.step.name === 'cells'")
+    assert (page.evaluate("tour.slider"), handle(page), shown_tests(page)) == (2, [140, 190], tests)
+    page.go_forward()
+    until(page, "tour.shown.step.name === 'slots'")
+    again = tour("cells", "?slider=2&ball=140,190")
+    assert shown_tests(again) == tests
+
+
+def test_one_step_can_be_embedded(tour):
+    page = tour("cells", "?embed=1", width=760, height=620)
+    assert not page.locator(".question:visible, .verdict:visible, nav:visible").count()
+    slide(page, 1)
+    assert page.evaluate("location.search") == "?embed=1&slider=1"
+    link = page.get_by_role("link", name="The whole tour")
+    assert link.get_attribute("href").endswith("?slider=1#cells")
+
+
+@pytest.mark.exhaustive
+def test_an_old_link_to_a_scene_opens_the_sandbox(server, tabs):
+    page = tabs(f"{server.address}?scene=asteroids&n=30&play=0")
+    until(page, "globalThis.lab?.drawn > 0")
+    assert page.evaluate("lab.state.scene") == "asteroids"
+
+
+def test_files_behind_any_server_are_the_same_tour(site, tour, tabs):
+    page = tabs(f"{site}?slider=6#all")
+    until(page, THERE)
+    assert page.get_by_role("link", name="Open the sandbox").count() == 0
+    slide(page, 3)
+    assert shown_tests(page) == 66
+    drag(page, -200, -110)
+    assert handle(page) == [40, 40]
+
+
+# ---- how it looks
+
+
 def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
     widths = (390, 800, 1440, 1920) if exhaustive else (390,)
     for width in widths:
         theme = "dark" if width in (800, 1440) else "light"
         page = tour(width=width, theme=theme)
+        if width <= 1024:  # there it lies over what scrolls
+            page.evaluate("document.querySelector('.turn').style.display = 'none'")
         for step in STEPS:
-            page.evaluate("name => { location.hash = name; }", step.name)
-            until(page, "name => tour.shown?.step.name === name", step.name)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, step.name
+            page.evaluate("name => { location.hash = name; }", step)
+            until(page, "name => tour.shown?.step.name === name", step)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, step
             assert (
                 page.evaluate(STICKING_OUT.replace("seen &&", "seen && !element.closest('.steps') &&")) == []
             )
-            assert page.evaluate(OVERLAPPING) == [], step.name
+            assert page.evaluate(OVERLAPPING) == [], step
+
+
+def test_slider_and_next_are_on_the_first_screen(tour):
+    page = tour(width=1440, height=900)
+    phone = tour(width=390, height=844)
+    for step in STEPS:
+        for one in (page, phone):
+            one.evaluate("name => { location.hash = name; }", step)
+            until(one, "name => tour.shown?.step.name === name", step)
+        slider, picture = (page.locator(name).first.bounding_box() for name in ("#slider", "#views"))
+        assert picture["y"] + picture["height"] < slider["y"], step
+        assert slider["y"] + slider["height"] <= 900, step
+        watch, picture = (phone.locator(name).first.bounding_box() for name in (".watch:visible", "#views"))
+        assert watch["y"] + watch["height"] <= picture["y"], step
+        if step != STEPS[-1]:
+            turn = phone.get_by_role("link", name="Next").bounding_box()
+            assert turn["y"] + turn["height"] <= 844, step
 
 
 @pytest.mark.exhaustive
@@ -174,47 +281,63 @@ def test_reduced_motion_shows_the_whole_picture_immediately(server, chromium):
         assert page.evaluate("lab.state.playing") is False
 
 
-@pytest.mark.exhaustive
-def test_an_old_link_to_a_scene_opens_the_sandbox(server, tabs):
-    page = tabs(f"{server.address}?scene=asteroids&n=30&play=0")
-    until(page, "globalThis.lab?.drawn > 0")
-    assert page.evaluate("lab.state.scene") == "asteroids"
+# ---- the words say what is counted
 
 
-def test_served_as_files_it_plays_slides_and_drags(site, tour, tabs):
-    page = tabs(f"{site}#all")
-    until(page, THERE)
-    until(page, "tour.end > 0")
-    assert page.get_by_role("link", name="Open the sandbox").count() == 0
-    assert "recorded search of the engine" in page.locator("#caption").inner_text()
-    for slider, tests in ((3, 66), (6, 276)):
-        slide(page, slider)
-        assert shown_tests(page) == tests
-        assert page.evaluate("tour.answered") < 60_000
-    drag(page, -200, -110)
-    until(page, "tour.picture.centers[0] === 24 && tour.picture.centers[1] === 24")
-    page.locator(".room").focus()
-    page.keyboard.press("ArrowRight")
-    until(page, "tour.picture.centers[0] === 240")
-    page.evaluate("location.hash = 'kept'")
-    until(page, "tour.shown?.step.name === 'kept'")
-    recorded = page.evaluate("[...tour.picture.lanes[0].ends]")
-    live = tour("kept")
-    place = page.evaluate("[...tour.picture.centers.slice(0, 2)]")
-    drawn = live.evaluate(
-        "async place => [...(await tour.source.picture(tour.step, tour.slider, 0, place)).lanes[0].ends]",
-        place,
+def counts(page, step):
+    """Tests and entries of every value of a slider."""
+    return page.evaluate(
+        """async (name) => {
+            const { STEPS, stateOf } = await import('./page/steps.js');
+            const { entriesOf } = await import('./page/words.js');
+            const step = STEPS.find((step) => step.name === name);
+            return step.values.map((value, slider) => {
+                const { results, query } = stateOf(step, slider, 0, null, false);
+                const one = Object.values(results).map((result) => [result.made, entriesOf(result)]);
+                return { value, tests: one.map(([made]) => made), entries: one[0][1], asked: query?.made,
+                         levels: query && query.visited[0].level + 1 };
+            });
+        }""",
+        step,
     )
-    assert recorded == drawn
 
 
-def test_a_server_that_has_stopped_is_reported(tour, tabs):
-    tabs.excused = ("ERR_FAILED",)
-    page = tour("cells")
-    page.route("**/tour/frame*", lambda route: route.abort())
-    page.locator("#slider").fill("0")
-    until(page, "!document.getElementById('problem').hidden")
-    assert "The picture could not be loaded" in page.locator("#problem").inner_text()
-    page.unroute("**/tour/frame*")
-    page.locator("#slider").fill("1")
-    until(page, "document.getElementById('problem').hidden")
+def test_the_answers_are_what_the_methods_count(tour):
+    page = tour()
+    words = (Path(lab.__file__).parent / "page" / "index.html").read_text("utf-8")
+    first = {step: [one["tests"][0] for one in counts(page, step)] for step in STEPS}
+    assert (first["all"][3], first["all"][6]) == (66, 276)
+    assert first["sorted"][-1] == 276
+    assert first["kept"][0] == 0
+    assert first["kept"] == sorted(first["kept"])
+    for step, best in (("cells", 60), ("strips", 8)):
+        each = counts(page, step)
+        work = [one["tests"][0] + one["entries"] for one in each]
+        assert each[int(np.argmin(work))]["value"] == best
+    cells = counts(page, "cells")
+    assert 6 < cells[0]["entries"] / 24 < 7
+    assert "a ball has more than six entries" in words
+    assert first["slots"][0] == 276 < first["slots"][1]
+    assert first["strips"][0] == 820
+    assert "one strip makes 820 tests, but only 199 compares of sixteen" in words
+    tree = {one["value"]: one for one in counts(page, "tree")}
+    assert (tree[96]["asked"], tree[768]["asked"]) == (58, 117)
+    assert tree[768]["levels"] == tree[96]["levels"] + 1
+    assert "117 instead of 58, and one level more" in words
+    last = counts(page, "together")[-1]["tests"]
+    tests = dict(zip(page.evaluate("tour.steps.at(-1).methods"), last, strict=True))
+    assert min(tests, key=tests.__getitem__) == "uniform_grid"
+    assert 0.8 < tests["uniform_grid"] / 12288 < 1, "slightly less than one per ball"
+    assert tests["strips"] / tests["uniform_grid"] == pytest.approx(2, rel=0.05), "with twice as many"
+
+
+def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
+    page = tour("together", "?slider=9")
+    until(page, "document.getElementById('growth-machine').textContent.includes('cores')")
+    times = page.evaluate("fetch('page/times.json').then((answer) => answer.json())")["methods"]
+    counted = [one["value"] for one in counts(page, "together")]
+    assert all([row[0] for row in rows] == counted for rows in times.values())
+    assert all(least <= quartile for rows in times.values() for _, least, quartile in rows)
+    assert min(times, key=lambda method: times[method][-1][1]) == "strips"
+    assert page.locator(".verdicts tbody tr").count() == 7
+    assert "105 of 12,288 balls" in page.locator("#caption").inner_text()

@@ -257,7 +257,7 @@ def lab(
     browser
         Whether to open the page.
     export
-        Do not serve; record the tour with the engine and write it to this folder, for any web server.
+        Do not serve; write the tour to this folder, for any web server.
     """
     return serve_lab(host, port, browser) if export is None else export_tour(export)
 
@@ -449,26 +449,15 @@ def serve_lab(
 
 def export_tour(folder: Path) -> int:
     """Write the tour as files for any web server."""
-    from broadphase.lab.tour import export
+    from broadphase.lab.tour import copy_tour
 
     if folder.exists() and not folder.is_dir():
         return complain(f"{folder} is a file; name a folder for the tour")
-    from broadphase.cli.terminal import Steps
-
-    with Steps() as steps:
-        reports = {}
-
-        def report(step: str, done: int, total: int) -> None:
-            if step not in reports:
-                reports[step] = steps.step(f"Recording {step}")
-            reports[step](done, total)
-
-        try:
-            written = export(folder, report)
-        except OSError as error:
-            return complain(f"{folder}: cannot be written ({error.strerror or error})")
-    size = sum(path.stat().st_size for path in written)
-    print(f"{len(written)} files, {size / 1e6:.1f} MB in {folder}")
+    try:
+        written = copy_tour(folder)
+    except OSError as error:
+        return complain(f"{folder}: cannot be written ({error.strerror or error})")
+    print(f"{len(written)} files in {folder}")
     print(f"To look at it: python -m http.server --directory {folder}")
     return 0
 

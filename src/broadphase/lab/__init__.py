@@ -2,6 +2,6 @@
 
 ``broadphase lab`` serves it.  The parts, from the bottom up: `scenes` (what moves), `tracing` (which boxes
 were compared, reconstructed afterwards so that the engine does no extra work), `lanes` (one index at work),
-`messages` (what the page sends), `frames` (what it receives), `session` (one tab of the sandbox), `tour` (its
-eight steps, live or recorded), `server`, and ``page`` (HTML, CSS and JavaScript).
+`messages` (what the page sends), `frames` (what it receives), `session` (one tab of the sandbox), `server`,
+and ``page`` (HTML, CSS and JavaScript).  The tour is in ``page`` alone: `tour` only copies it for a site.
 """

@@ -100,8 +100,6 @@ class Lane:
         See `options_for`.
     cut : int, optional
         How many strips; by default the engine chooses.
-    options : dict, optional
-        Of the index; replaces ``cell_scale`` and ``slots``.
     """
 
     def __init__(
@@ -112,11 +110,10 @@ class Lane:
         cell_scale: float | None = None,
         slots: float | None = None,
         cut: int | None = None,
-        options: dict[str, Any] | None = None,
     ) -> None:
         self.method = method
         self.cut = cut if method == "strips" else None
-        self.options = options_for(method, boxes, cell_scale, slots) if options is None else options
+        self.options = options_for(method, boxes, cell_scale, slots)
         self.index: Index = make_index(cast(Choice, method), **self.options)
         self.index.insert_many(boxes, static=static)
         self._boxes = self._last = boxes

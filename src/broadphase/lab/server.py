@@ -1,4 +1,4 @@
-"""The server of the lab: its pages and their parts, one WebSocket per tab, the tour, and uploads.
+"""The server of the lab: its pages and their parts, one WebSocket per tab, and uploads.
 
 It serves the machine that it runs on.  Every request must name this server as its host, and every socket and
 upload must come from a page of this server (`Guard`), so that no other page that is open in the browser can
@@ -10,7 +10,6 @@ import contextlib
 import ipaddress
 import json
 import logging
-import math
 import socket
 import sys
 import time
@@ -28,13 +27,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
-from broadphase.lab.frames import encode
 from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, REPLAY, BadMessage, parse
 from broadphase.lab.replays import Named
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 from broadphase.lab.session import Quota, Session
-from broadphase.lab.tour import contents, picture
-from broadphase.lab.tour_steps import BY_NAME
 from broadphase.lab.uploads import LARGEST, Uploads, endings
 from broadphase.recording.reader import Recording
 
@@ -64,7 +60,13 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
 
 
 _PAGES = {"/": "index.html", "/sandbox": "sandbox.html"}
@@ -313,9 +315,7 @@ def make_app(host: str, recording: Named | None = None) -> ASGIApp:
     routes = [
         Route("/", lab.part),
         Route("/sandbox", lab.part),
-        Route("/page/{name}", lab.part),
-        Route("/tour/steps.json", tour_steps),
-        Route("/tour/frame", tour_frame),
+        Route("/page/{name:path}", lab.part),
         Route("/upload", lab.upload, methods=["POST"]),
         WebSocketRoute("/live", lab.live),
     ]
@@ -391,58 +391,11 @@ def _hello(recording: Named | None) -> dict[str, Any]:
 
 
 def _read_parts() -> dict[str, bytes]:
-    folder = resource_files("broadphase.lab").joinpath("page")
+    page = resource_files("broadphase.lab").joinpath("page")
+    folders = {"": page, "methods/": page.joinpath("methods")}
     return {
-        entry.name: entry.read_bytes()
-        for entry in folder.iterdir()
+        folder + entry.name: entry.read_bytes()
+        for folder, entries in folders.items()
+        for entry in entries.iterdir()
         if "." + entry.name.rpartition(".")[2] in _KINDS
     }
-
-
-# ---- the tour on the live engine
-
-_FARTHEST = 1e6
-# More would only wait for each other: a picture takes a millisecond of Python.
-_AT_ONCE = asyncio.Semaphore(2)
-
-
-async def tour_steps(request: Request) -> Response:
-    """The steps of the tour, their sliders, frames and places."""
-    return JSONResponse(contents(recorded=False))
-
-
-async def tour_frame(request: Request) -> Response:
-    """One picture of the tour, as a frame: ``?step=all&slider=2&frame=0&x=240&y=150&timed=1``."""
-    wanted = request.query_params
-    step = BY_NAME.get(wanted.get("step", ""))
-    if step is None:
-        return Response(f"step must be one of {', '.join(BY_NAME)}\n", 400)
-    try:
-        slider = _whole(wanted.get("slider", "0"), len(step.values), "slider")
-        frame = _whole(wanted.get("frame", "0"), step.frames, "frame")
-        place = None
-        if "x" in wanted:
-            place = _number(wanted["x"], "x"), _number(wanted.get("y", ""), "y")
-    except ValueError as error:
-        return Response(f"{error}\n", 400)
-    async with _AT_ONCE:
-        sections = await asyncio.to_thread(
-            picture, step, slider, frame, place, timed=wanted.get("timed") == "1"
-        )
-    return Response(encode(0, frame, 0, sections), media_type="application/octet-stream")
-
-
-def _whole(text: str, end: int, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < end):
-        raise ValueError(f"{name} must be a whole number from 0 to {end - 1}; got {text[:20]!r}")
-    return int(text)
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        value = float(text[:40])
-    except ValueError:
-        value = math.nan
-    if not abs(value) <= _FARTHEST:
-        raise ValueError(f"{name} must be a number up to {_FARTHEST:g}; got {text[:20]!r}")
-    return value

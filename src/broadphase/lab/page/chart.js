@@ -2,6 +2,7 @@
 
 import { canvasFont, colour, sharp, short, styleOf } from "./palette.js";
 
+const [FAINT, BAND] = [0.3, 0.14]; // how dark a line beyond the chosen count is, and what lies between two lines
 const MARGIN = { left: 62, right: 12, top: 10, bottom: 26 };
 
 /** A ceiling just above a value: 1, 2 or 5 times a power of ten. */
@@ -60,10 +61,11 @@ class Plot {
   }
 
   /** A line through points `[x, y]`, in shares of the axes; a missing value interrupts it. */
-  line(points, name, dots = false) {
+  line(points, name, dots = false, opacity = 1) {
     const { context } = this;
     const style = styleOf(name);
     context.save();
+    context.globalAlpha = opacity;
     context.strokeStyle = context.fillStyle = colour(style.colour);
     context.lineWidth = style.width;
     context.lineJoin = "round";
@@ -87,6 +89,32 @@ class Plot {
         context.fill();
       }
     }
+    context.restore();
+  }
+
+  /** The area between two lines through points `[x, y, upper y]`. */
+  band(points, name) {
+    const { context } = this;
+    context.save();
+    context.fillStyle = colour(styleOf(name).colour);
+    context.globalAlpha = BAND;
+    context.beginPath();
+    for (const [x, y] of points) context.lineTo(this.x(x), this.y(y));
+    for (const [x, , upper] of points.toReversed()) context.lineTo(this.x(x), this.y(Math.min(upper, 1.02)));
+    context.fill();
+    context.restore();
+  }
+
+  /** A line from bottom to top. */
+  upright(share) {
+    const { context } = this;
+    context.save();
+    context.strokeStyle = colour("field-line");
+    context.setLineDash([3, 3]);
+    context.beginPath();
+    context.moveTo(this.x(share), this.y(0));
+    context.lineTo(this.x(share), this.y(1));
+    context.stroke();
     context.restore();
   }
 
@@ -142,10 +170,11 @@ export class Running {
   }
 }
 
-/** `{method, points: {count, value}}` on logarithmic axes. */
-export function drawGrowth(canvas, series, unit, scale = null) {
+/** `{method, points: {count, value, upper}}` on logarithmic axes; up to `upper`, where there is one, lies a band.
+ * With `now`, lines are faint beyond that count. */
+export function drawGrowth(canvas, series, unit, now = Infinity) {
   const plot = new Plot(canvas);
-  const all = (scale ?? series.flatMap((one) => one.points)).filter((point) => point.value > 0);
+  const all = series.flatMap((one) => one.points).filter((point) => point.value > 0);
   if (!all.length) {
     plot.empty("nothing measured yet");
     return;
@@ -161,11 +190,15 @@ export function drawGrowth(canvas, series, unit, scale = null) {
   for (let power = left; power <= right; power++) {
     plot.below((power - left) / (right - left), short(10 ** power), power === left ? "left" : power === right ? "right" : "center");
   }
+  const across = (count) => (Math.log10(count) - left) / (right - left);
+  const up = (value) => (Math.log10(value) - bottom) / (top - bottom);
+  if (Number.isFinite(now)) plot.upright(across(now));
   for (const one of series) {
-    const points = one.points.filter((point) => point.value > 0).map((point) => [
-      (Math.log10(point.count) - left) / (right - left),
-      (Math.log10(point.value) - bottom) / (top - bottom),
-    ]);
-    plot.line(points, one.method, true);
+    const points = one.points.filter((point) => point.value > 0);
+    const shares = points.map(({ count, value, upper }) => [across(count), up(value), up(upper)]);
+    const reached = shares.slice(0, points.filter(({ count }) => count <= now).length);
+    if (points.some(({ upper }) => upper)) plot.band(shares, one.method);
+    if (reached.length < shares.length) plot.line(shares, one.method, false, FAINT);
+    plot.line(reached, one.method, true);
   }
 }

@@ -166,3 +166,99 @@ function title(context, text, width, top = 0) {
   context.fillStyle = colour("soft");
   context.fillText(text, 8, top + 14, width - 16);
 }
+
+const AROUND = [2, 2]; // rows before the copy that is swept, and after its sixteen lanes
+const ROW = 11; // pixels
+
+/** The preferred height of `drawLanes`. */
+export const lanesHeight = (lanes) => HEAD + (AROUND[0] + 1 + lanes + AROUND[1]) * ROW + 6;
+
+/** One strip around the copy that is swept: the next sixteen copies in order, which are compared with it at once. */
+export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, frame, place) {
+  const context = cleared(canvas, width, height);
+  const own = copies[at];
+  const onScreen = (value) => (value - place.left) * place.scale;
+  const top = HEAD + 2;
+  context.fillStyle = colour("test-tint");
+  context.fillRect(0, top + (AROUND[0] + 1) * ROW - 2, width, lanes * ROW);
+  context.font = canvasFont(0.8);
+  context.textBaseline = "middle";
+  for (let row = -AROUND[0]; row <= lanes + AROUND[1]; row++) {
+    const copy = copies[at + row];
+    if (copy?.strip !== own.strip) continue;
+    const y = top + (AROUND[0] + row) * ROW;
+    const [x, wide] = [frame.centers[2 * copy.ball], frame.halves[2 * copy.ball]];
+    const isTested = row > 0 && row <= tests;
+    const hit = isTested && isPair(frame.hits, own.ball, copy.ball);
+    context.fillStyle = colour(row === 0 ? "ink" : hit ? "hit" : isTested ? "test" : "box");
+    context.globalAlpha = row === 0 || isTested ? 1 : 0.55;
+    context.fillRect(onScreen(x - wide), y, 2 * wide * place.scale, ROW - 4);
+    context.globalAlpha = 1;
+    if (row < 1 || row > lanes) continue;
+    context.fillStyle = colour("soft");
+    context.textAlign = "right";
+    context.fillText(String(row), 20, y + ROW / 2 - 2);
+    context.fillStyle = colour(isTested ? "ink" : "soft");
+    const isLeft = onScreen(x + wide) < width - 90;
+    context.textAlign = isLeft ? "left" : "right";
+    const text = hit ? "overlap" : isTested ? "tested" : row === tests + 1 ? "starts beyond: stop" : "";
+    context.fillText(text, isLeft ? onScreen(x + wide) + 6 : onScreen(x - wide) - 6, y + ROW / 2 - 2);
+  }
+  // How far the sweep goes.
+  const end = onScreen(frame.centers[2 * own.ball] + frame.halves[2 * own.ball]);
+  context.strokeStyle = colour("ink");
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(end, top);
+  context.lineTo(end, height - 4);
+  context.stroke();
+  context.setLineDash([]);
+  title(context, "One strip, sorted. Tinted: the sixteen boxes that a processor compares at once", width);
+}
+
+function isPair(hits, i, j) {
+  for (let at = 0; at < hits.length; at += 2) {
+    if ((hits[at] === i && hits[at + 1] === j) || (hits[at] === j && hits[at + 1] === i)) return true;
+  }
+  return false;
+}
+
+export const SLOTS_HEIGHT = 130;
+
+/** For each slot of a table how many balls it holds and how many tests that takes. */
+export function drawSlots(canvas, width, height, slots, shade) {
+  const context = cleared(canvas, width, height);
+  const step = (width - 16) / slots.length;
+  const most = Math.max(...slots.map(({ balls, tests }) => Math.max(balls, tests)), 1);
+  const bottom = height - 20;
+  const tall = bottom - HEAD - 14;
+  const gap = step > 8 ? step * 0.12 : 0;
+  const bar = (x, wide, value, name) => {
+    context.fillStyle = colour(name);
+    const high = (value / most) * tall;
+    context.fillRect(x, bottom - high, wide, high);
+    if (wide < 22 || !value) return;
+    context.font = canvasFont(0.85, 700);
+    context.textAlign = "center";
+    context.textBaseline = "alphabetic";
+    context.fillText(whole(value), x + wide / 2, bottom - high - 3);
+  };
+  slots.forEach(({ balls, tests }, slot) => {
+    const x = 8 + slot * step + gap;
+    const wide = (step - 2 * gap) / 2;
+    bar(x, wide, balls, shade);
+    bar(x + wide, wide, tests, "test");
+    if (step < 24 && slot % Math.ceil(24 / step)) return;
+    context.fillStyle = colour("soft");
+    context.font = canvasFont(0.85);
+    context.textAlign = "center";
+    context.textBaseline = "alphabetic";
+    context.fillText(String(slot), x + wide, height - 6);
+  });
+  context.strokeStyle = colour("line");
+  context.beginPath();
+  context.moveTo(8, bottom + 0.5);
+  context.lineTo(width - 8, bottom + 0.5);
+  context.stroke();
+  title(context, "Each slot: its balls, and the tests among them", width);
+}

@@ -1,11 +1,12 @@
-// The tour: eight steps with one picture, a slider and a ball to drag.
+// The tour: eight steps with one picture, a slider and a ball to drag.  All is computed here, in the browser.
 
 import { drawGrowth } from "./chart.js";
 import { canvasFont, forget } from "./palette.js";
-import { open } from "./source.js";
+import { pictureOf } from "./picture.js";
+import { stateOf, STEPS } from "./steps.js";
 import { listenToTheme } from "./theme.js";
-import { figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
 import { View } from "./view.js";
+import { entriesOf, figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
 import { drawWork } from "./work.js";
 
 const find = (id) => document.getElementById(id);
@@ -15,6 +16,7 @@ const embedded = new URLSearchParams(location.search).has("embed");
 const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
 class Tour {
+  steps = STEPS;
   step = null;
   slider = 0;
   frame = 0;
@@ -22,68 +24,66 @@ class Tour {
   end = Infinity; // how many tests are drawn
   playing = false;
   drawn = 0;
-  answered = 0; // milliseconds from the last slide or drag to its picture
   #place = null;
-  #asked = null;
-  #asking = false;
+  #stale = false; // the picture is not that of the state
   #clock = 0;
   #views = [];
-  #tried = new Map();
+  #works = [];
   #seen = new Set();
   #grown = [];
+  #times = null;
   #queued = false;
 
-  async begin() {
-    const { steps, source } = await open();
-    this.steps = steps;
-    this.source = source;
-    this.sections = steps.map((step) => find(step.name));
-    if (source.recorded) {
-      find("sandbox").removeAttribute("href");
-      find("sandbox").hidden = true;
-    }
+  begin() {
+    this.sections = STEPS.map((step) => find(step.name));
     find("steps").replaceChildren(...this.sections.map((section) => {
       const item = document.createElement("li");
       const link = document.createElement("a");
-      link.href = `#${section.id}`;
+      link.href = this.#addressOf(section.id);
       link.textContent = section.dataset.short;
       item.append(link);
       return item;
     }));
+    find("verdicts").replaceChildren(verdictTable());
     this.#listen();
-    await this.go();
+    this.go();
   }
 
-  /** Go to the step in the address; at first also to its state there, see `#link`. */
-  async go() {
-    const wanted = this.steps.find((step) => `#${step.name}` === location.hash) ?? this.steps[0];
-    if (wanted === this.step) return;
-    const linked = new URLSearchParams(this.step ? "" : location.search);
+  /** Go to the step and the state in the address. */
+  go() {
+    const named = STEPS.find((step) => `#${step.name}` === location.hash);
+    if (!named && this.step) return; // the link that skips to the picture
+    const wanted = named ?? STEPS[0];
+    const linked = new URLSearchParams(location.search);
+    const isNew = wanted !== this.step;
     this.step = wanted;
     this.slider = Math.min(whole(linked.get("slider")) ?? wanted.start, wanted.values.length - 1);
     this.frame = 0;
     const ball = (linked.get("ball") ?? "").split(",").map(whole);
     this.#place = ball.length === 2 && !ball.includes(null) ? ball : null;
-    this.#views = wanted.methods.map((method) => new View(method, wanted.methods.length === 1, (place, by) => this.#drag(place, by)));
-    find("views").replaceChildren(...this.#views.map((view) => view.element));
-    find("views").classList.toggle("many", this.#views.length > 1);
-    find("stage").classList.toggle("wide", this.#views.length > 1);
-    this.#showWords();
+    if (isNew) this.#showStep();
     const fresh = !this.#seen.has(wanted.name) && !linked.has("slider") && !linked.has("ball");
     this.#seen.add(wanted.name);
     this.playing = fresh && !calm.matches && wanted.methods.length === 1;
     this.end = this.playing ? 0 : Infinity;
     this.#clock = 0;
-    await this.ask();
-    if (wanted.methods.length > 1) this.#grow(wanted);
+    this.#stale = true;
+    this.#draw();
+    if (isNew && wanted.methods.length > 1) this.#grow(wanted);
+  }
+
+  #addressOf(name, state = {}) {
+    const query = new URLSearchParams({ ...(embedded ? { embed: 1 } : {}), ...state }).toString().replace("%2C", ",");
+    return `${location.pathname}${query ? `?${query}` : ""}#${name}`;
+  }
+
+  get #state() {
+    return { slider: this.slider, ...(this.#place && { ball: this.#place.map((value) => Math.max(Math.round(value), 0)) }) };
   }
 
   /** Put what is shown into the address, so that it can be copied. */
   #link() {
-    const state = new URLSearchParams(embedded ? { embed: 1 } : {});
-    state.set("slider", this.slider);
-    if (this.#place) state.set("ball", this.#place.map(Math.round).join(","));
-    history.replaceState(null, "", `?${state}#${this.step.name}`);
+    history.replaceState(null, "", this.#addressOf(this.step.name, this.#state));
     this.#showWhole();
   }
 
@@ -94,9 +94,15 @@ class Tour {
     find("whole").href = `${location.pathname}?${state}#${this.step.name}`;
   }
 
-  #showWords() {
+  #showStep() {
     const { step } = this;
-    const number = this.steps.indexOf(step);
+    const number = STEPS.indexOf(step);
+    const isAlone = step.methods.length === 1;
+    this.#views = step.methods.map((method) => new View(method, isAlone, (place) => this.#drag(place)));
+    find("views").replaceChildren(...this.#views.map((view) => view.element));
+    find("details").replaceChildren(...(isAlone ? [this.#views[0].detail] : []));
+    find("views").classList.toggle("many", !isAlone);
+    find("stage").classList.toggle("wide", !isAlone);
     this.sections.forEach((section, k) => {
       section.classList.toggle("now", k === number);
     });
@@ -109,85 +115,45 @@ class Tour {
       else link.removeAttribute("aria-current");
     });
     const link = (id, at) => {
-      find(id).hidden = !this.steps[at];
-      if (this.steps[at]) find(id).href = `#${this.steps[at].name}`;
+      find(id).hidden = !STEPS[at];
+      if (STEPS[at]) find(id).href = this.#addressOf(STEPS[at].name);
     };
     this.#showWhole();
     link("previous", number - 1);
     link("next", number + 1);
+    find("ending").hidden = isAlone;
+    const map = find("who-wins");
+    if (!isAlone && map.dataset.module && !map.hasChildNodes()) import(map.dataset.module).then(({ mountMap }) => mountMap(map));
     find("slider-label").textContent = SLIDERS[step.name].label;
     find("slider").max = step.values.length - 1;
-    find("controls").querySelector(".time").hidden = step.methods.length > 1;
-    find("growth").hidden = step.methods.length === 1;
+    find("controls").querySelector(".time").hidden = !isAlone;
+    find("growth").hidden = isAlone;
     find("work").hidden = !SLIDERS[step.name].noun;
     find("legend").replaceChildren(...legendOf(step));
-    find("caption").textContent = this.source.recorded
-      ? `Each picture is a recorded search of the engine. The marked ball snaps to the nearest of ${step.places[0] * step.places[1]} recorded places.`
-      : "Each picture shows a search that the engine has just made.";
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
-  }
-
-  // ---- requests for pictures: one at a time, and of those that wait only the last
-
-  async ask() {
-    this.#asked = { step: this.step, slider: this.slider, frame: this.frame, place: this.#place, when: performance.now() };
-    if (this.#asking) return;
-    this.#asking = true;
-    try {
-      while (this.#asked) {
-        const wish = this.#asked;
-        this.#asked = null;
-        const picture = await this.source.picture(wish.step, wish.slider, wish.frame, wish.place);
-        if (wish.step !== this.step) continue;
-        this.picture = picture;
-        this.shown = wish;
-        this.#note(wish, picture);
-        this.#draw();
-        this.answered = performance.now() - wish.when;
-        find("problem").hidden = true;
-      }
-    } catch (error) {
-      this.playing = false;
-      find("problem").hidden = false;
-      find("problem").textContent = `The picture could not be loaded (${error.message}). Is the lab still running? Move the slider to try again.`;
-    } finally {
-      this.#asking = false;
-    }
-  }
-
-  /** Stores the cost of a slider value, for the last place of the ball. */
-  #note({ step, slider }, picture) {
-    const [tests, , , , , , copies] = picture.lanes[0].numbers;
-    const entries = Math.round((Number.isFinite(copies) ? copies : 0) * (picture.centers.length / 2));
-    if (!this.#tried.has(step.name)) this.#tried.set(step.name, []);
-    this.#tried.get(step.name)[slider] = { tests, entries };
-  }
-
-  /** How many tests or swaps the picture shows, one after the other. */
-  get total() {
-    const own = this.picture?.lanes[0];
-    if (!own) return 0;
-    return own.swaps ? own.swaps.length / 3 : (own.tests?.length ?? 0) / 2;
   }
 
   // ---- drawing
 
+  /** How many tests or swaps the picture shows, one after the other. */
+  get total() {
+    const { query } = this.picture.state;
+    const own = this.picture.lanes[0];
+    return query ? query.made : (own.swaps ? own.swaps.length / 3 : own.tests.length / 2);
+  }
+
   redraw() {
     if (this.#queued) return;
     this.#queued = true;
-    requestAnimationFrame((now) => this.#turn(now));
-  }
-
-  #turn(now) {
-    this.#queued = false;
-    if (this.playing) this.#goOn(now);
-    this.#draw();
-    if (this.playing) this.redraw();
+    requestAnimationFrame((now) => {
+      this.#queued = false;
+      if (this.playing) this.#goOn(now);
+      this.#draw();
+    });
   }
 
   /** Slow at first, so that the first few tests can be understood, then faster. */
   #goOn(now) {
-    if (!this.picture || this.shown?.step !== this.step) return;
     const since = this.#clock ? Math.min(now - this.#clock, 100) / 1000 : 0;
     this.#clock = now;
     this.ran = (this.end === 0 ? 0 : this.ran) + since;
@@ -206,7 +172,7 @@ class Tour {
     this.frame = frame;
     this.end = end;
     this.ran = 0;
-    this.ask();
+    this.#change();
   }
 
   #pause() {
@@ -215,45 +181,65 @@ class Tour {
     this.redraw();
   }
 
+  /** The state has changed: what is waiting to be drawn is drawn from it. */
+  #change() {
+    this.#stale = true;
+    this.redraw();
+  }
+
   #draw() {
-    const { picture, step, shown } = this;
-    if (!picture || shown.step !== step) {
-      if (this.playing) this.redraw();
-      return;
+    const { step, slider, frame } = this;
+    if (this.#stale) {
+      this.picture = pictureOf(step, slider, frame, this.#place);
+      this.#stale = false;
+      if (SLIDERS[step.name].noun) this.#works = this.#workOf(step);
     }
-    const room = step.sizes[shown.slider];
-    const end = Math.min(Math.ceil(this.end), this.total);
-    const places = this.source.recorded ? this.source.places(step, shown.slider) : null;
-    const seen = end < this.total ? foundSoFar(step, picture, end) : picture;
+    const { picture, total } = this;
+    this.shown = { step, slider, frame };
+    const end = Math.min(Math.ceil(this.end), total);
+    const seen = foundSoFar(step, picture, end);
     this.#views.forEach((view, lane) => {
-      view.draw(seen, lane, room, this.#views.length > 1 ? Infinity : end, places);
-      view.write(picture.lanes[lane].numbers[0]);
+      view.draw(seen, lane, this.#views.length > 1 ? Infinity : end);
+      view.write(picture.lanes[lane].made);
     });
     this.#write(seen, end);
     if (this.#views.length > 1) this.#drawGrowth();
     const { noun } = SLIDERS[step.name];
-    if (noun) drawWork(find("work"), Array.from(step.values, (_, k) => this.#tried.get(step.name)?.[k]), step.values.map((value) => String(value)), shown.slider, step.methods[0], noun);
+    if (noun) drawWork(find("work"), this.#works, step.values.map(String), slider, step.methods[0], noun);
     this.drawn += 1;
     if (this.playing) this.redraw();
   }
 
+  /** The work of every value of the slider, with the ball where it is. */
+  #workOf({ values, methods }) {
+    return values.map((_, slider) => {
+      const result = stateOf(this.step, slider, 0, this.#place, false).results[methods[0]];
+      return { tests: result.made, entries: entriesOf(result) };
+    });
+  }
+
   #write(seen, end) {
-    const { step, shown } = this;
+    const { step, total, picture } = this;
     find("slider").value = this.slider;
     const text = sliderText(step, this.slider);
     find("slider-text").value = text;
     find("slider").setAttribute("aria-valuetext", text);
-    const { total } = this;
     find("scrub").max = total;
     find("scrub").value = end;
-    const noun = SLIDERS[step.name].counts ?? SLIDERS[step.name].drawn ?? "test";
-    const frame = step.frames > 1 ? `Frame ${shown.frame + 1} of ${step.frames}, ` : "";
-    const said = `${frame}${noun} ${end} of ${total}`;
+    const frame = step.frames > 1 ? `Frame ${this.frame + 1} of ${step.frames}, ` : "";
+    const said = `${frame}${SLIDERS[step.name].counts ?? "test"} ${end} of ${total}`;
     find("scrub-text").value = said[0].toUpperCase() + said.slice(1);
     find("play").textContent = this.playing ? "Pause" : this.#atEnd() ? "Play again" : "Play";
-    find("back").disabled = end <= 0 && shown.frame === 0;
+    find("back").disabled = end <= 0 && this.frame === 0;
     find("on").disabled = this.#atEnd();
-    const figures = figuresOf(step, seen, end, total);
+    const { count } = picture.state.balls;
+    const shown = picture.centers.length / 2;
+    find("caption").hidden = shown === count;
+    find("caption").textContent = `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.`;
+    this.#writeFigures(figuresOf(step, seen, end, total));
+  }
+
+  #writeFigures(figures) {
     const key = JSON.stringify(figures);
     if (find("numbers").dataset.key === key) return;
     find("numbers").dataset.key = key;
@@ -276,54 +262,53 @@ class Tour {
 
   // ---- the last step: all methods while the number of balls grows
 
+  /** Counts the tests of every size, one after the other so that the page stays usable, and fetches the times. */
   async #grow(step) {
-    this.#grown = [];
-    for (let slider = 0; slider < step.values.length; slider++) {
-      const picture = await this.source.picture(step, slider, 0, null, true).catch(() => null);
-      if (this.step !== step || !picture) return;
-      this.#grown[slider] = picture.lanes.map(({ numbers }) => ({ tests: numbers[0], seconds: numbers[9] }));
-      this.redraw();
+    this.#times ??= await (await fetch("page/times.json")).json();
+    for (let slider = this.#grown.length; slider < step.values.length; slider++) {
+      await new Promise((done) => { setTimeout(done); });
+      if (this.step !== step) return;
+      const { results } = stateOf(step, slider, 0, null, false);
+      this.#grown[slider] = step.methods.map((method) => results[method].made);
     }
+    this.redraw();
   }
 
   #drawGrowth() {
-    const { step } = this;
-    const furthest = Math.max(this.slider, this.furthest ?? 0);
-    this.furthest = furthest;
-    const points = (value, to) => step.methods.map((method, lane) => ({
-      method,
-      points: this.#grown.slice(0, to + 1).map((grown, k) => ({ count: step.values[k], value: value(grown[lane]) })),
-    }));
-    const draw = (canvas, value, unit) => {
-      const all = points(value, step.values.length).flatMap((one) => one.points);
-      drawGrowth(find(canvas), points(value, furthest), unit, all);
-    };
-    draw("growth-tests", (one) => one.tests, "");
-    draw("growth-time", (one) => one.seconds * 1e3, " ms");
-    find("growth-time-title").textContent = `Milliseconds per frame, by the number of balls; measured ${this.source.recorded ? "when this was recorded" : "on this machine just now"}`;
+    const { step, slider } = this;
+    const counts = step.values;
+    const series = (points) => step.methods.map((method, lane) => ({ method, points: points(method, lane) }));
+    const tests = series((_, lane) => this.#grown.map((made, k) => ({ count: counts[k], value: made[lane] })));
+    drawGrowth(find("growth-tests"), tests, "", counts[slider]);
+    if (!this.#times) return;
+    const { methods } = this.#times;
+    const times = series((method) => methods[method].map(([count, least, usual]) => ({ count, value: least, upper: usual })));
+    drawGrowth(find("growth-time"), times, " ms", counts[slider]);
+    find("growth-machine").textContent = this.#times.machine;
   }
 
   // ---- input
 
-  #drag(place, by = null) {
+  #drag(place) {
     this.playing = false;
     this.end = Infinity;
-    const room = this.step.sizes[this.slider];
-    const goal = by ? this.source.beside(this.step, this.slider, place, by) : place;
-    this.#place = goal.map((value, axis) => Math.min(Math.max(value, 0), room[axis]));
+    const [left, top, wide, high] = this.picture.window;
+    this.#place = [Math.min(Math.max(place[0], left), left + wide), Math.min(Math.max(place[1], top), top + high)];
     this.#link();
-    this.ask();
+    this.#change();
   }
 
   #slide(slider) {
-    // The ball keeps its place, relative to the size of the picture.
-    const [old, now] = [this.step.sizes[this.slider], this.step.sizes[slider]];
-    if (this.#place) this.#place = this.#place.map((value, axis) => (value * now[axis]) / old[axis]);
+    // The ball keeps its place, relative to the size of the world.
+    if (this.#place) {
+      const [old, now] = [this.slider, slider].map((at) => this.step.make(this.step.values[at], 0).balls);
+      this.#place = [(this.#place[0] * now.width) / old.width, (this.#place[1] * now.height) / old.height];
+    }
     this.slider = slider;
     this.playing = false;
     this.end = Infinity;
     this.#link();
-    this.ask();
+    this.#change();
   }
 
   #scrub(end) {
@@ -350,7 +335,8 @@ class Tour {
     const now = Math.min(Math.ceil(this.end), this.total);
     if (way > 0 && now >= this.total && this.frame + 1 < this.step.frames) this.#toFrame(this.frame + 1, 0);
     else if (way < 0 && now <= 0 && this.frame > 0) this.#toFrame(this.frame - 1, Infinity);
-    this.#scrub(this.end === Infinity ? this.total + way : now + way);
+    else this.#scrub(now + way);
+    this.playing = false;
   }
 
   #listen() {
@@ -375,10 +361,16 @@ class Tour {
     });
     listenToTheme(again);
     new ResizeObserver(again).observe(find("views"));
-    window.addEventListener("hashchange", () => {
+    // A link to a step starts with the step as it is; back and forward return to the state that was shown.
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest?.(".steps a, #previous, #next");
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      history.pushState(null, "", link.href);
       this.go();
       window.scrollTo(0, 0);
     });
+    window.addEventListener("popstate", () => this.go());
     document.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -394,16 +386,32 @@ class Tour {
   }
 }
 
+/** The verdicts of all steps as a table. */
+function verdictTable() {
+  const table = document.createElement("table");
+  const head = table.createTHead().insertRow();
+  const cell = (row, tag, content) => {
+    const made = document.createElement(tag);
+    made.append(...content);
+    row.append(made);
+    return made;
+  };
+  for (const title of ["Method", "Wins when", "Loses when", "In Python"]) cell(head, "th", [title]).scope = "col";
+  const body = table.createTBody();
+  for (const verdict of document.querySelectorAll(".verdict")) {
+    const row = body.insertRow();
+    cell(row, "th", [verdict.dataset.method]).scope = "row";
+    for (const words of verdict.querySelectorAll("dd")) cell(row, "td", words.cloneNode(true).childNodes);
+  }
+  return table;
+}
+
 // A link to a scene leads to the sandbox.
 if (/[?&](scene|methods|n)=/.test(location.search)) {
   location.replace(`sandbox${location.search}`);
 } else {
   document.documentElement.classList.toggle("embedded", embedded);
   find("whole").hidden = !embedded;
-  const tour = new Tour();
-  globalThis.tour = tour; // for tests and the console
-  tour.begin().catch((error) => {
-    find("problem").hidden = false;
-    find("problem").textContent = `The tour could not be opened: ${error.message}`;
-  });
+  globalThis.tour = new Tour(); // for tests and the console
+  globalThis.tour.begin();
 }

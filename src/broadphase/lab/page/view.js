@@ -1,9 +1,11 @@
-// One picture of the tour: the balls as one method sees them, and the pointer that drags the marked ball.
+// One picture of the tour: the balls as one method sees them, and the pointer that drags the marked ball or box.
 
-import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
+import * as details from "./details.js";
+import { sample } from "./growth.js";
 import * as overlay from "./overlays.js";
 import { colour, named, sharp, whole } from "./palette.js";
-import { sample } from "./growth.js";
+import { sweptCopy } from "./picture.js";
+import { drawBallTests, drawVisits } from "./query.js";
 import { drawStage } from "./stage.js";
 
 const REACH = 18; // pixels beside the ball that still grab it
@@ -11,7 +13,7 @@ const FAR = 8; // units that an arrow key moves the ball
 const RIM = 2.5; // pixels from the border, at which the boxes of a tree are clipped
 
 export class View {
-  /** `hand(place, phase)` is called with the target of the marked ball. */
+  /** `hand(place)` is called with where the marked ball or box shall be. */
   constructor(method, alone, hand) {
     this.method = method;
     this.alone = alone;
@@ -22,66 +24,81 @@ export class View {
     this.canvas.className = "room";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
-    this.canvas.setAttribute("aria-label", `The balls as ${named(method)} sees them. Arrow keys move the marked ball.`);
     this.detail = document.createElement("canvas");
     this.detail.className = "detail";
     this.detail.setAttribute("role", "img");
     this.words = document.createElement("p");
     this.words.className = "whose";
     if (!alone) this.element.append(this.words);
-    this.element.append(this.canvas, this.detail);
-    this.room = [480, 300];
-    this.ball = null;
-    this.held = false;
+    this.element.append(this.canvas);
+    this.handle = null;
+    this.held = null; // from the pointer to the middle of what it holds
     this.#listen();
   }
 
-  /** Draw a frame of the source, one lane of it, and the first tests. */
-  draw(frame, lane, room, end, places) {
-    this.room = room;
-    const own = frame.lanes[lane];
+  /** Draw a picture, one lane of it, and the first tests. */
+  draw(picture, lane, end) {
+    const own = picture.lanes[lane];
     const width = this.canvas.clientWidth;
-    if (!width || !own) return;
-    const height = Math.round((width * room[1]) / room[0]);
-    this.canvas.style.aspectRatio = `${room[0]} / ${room[1]}`;
-    const place = { left: 0, top: 0, scale: width / room[0], width, height };
-    this.ball = [frame.centers[0], frame.centers[1]];
-    this.radius = frame.halves[0];
-    const world = { halves: frame.halves, still: new Uint8Array(frame.centers.length / 2), round: true };
+    if (!width) return;
+    const [left, top, wide, high] = picture.window;
+    this.window = picture.window;
+    this.handle = picture.handle;
+    const { query } = picture.state;
+    const what = query ? "query box" : "marked ball";
+    this.canvas.setAttribute("aria-label", `The balls as ${named(this.method)} sees them. Arrow keys move the ${what}.`);
+    const height = Math.round((width * high) / wide);
+    this.canvas.style.aspectRatio = `${wide} / ${high}`;
+    const place = { left, top, scale: width / wide, width, height };
+    const world = { halves: picture.halves, still: new Uint8Array(picture.centers.length / 2), round: true };
     const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
-    const below = own.nodes ? (on) => overlay.drawNodes(on, within(own.nodes, room, RIM / place.scale), place, shade) : null;
-    drawStage(context, { world, frame, own, place, shade, end, hits: frame.hits }, below);
+    const swept = this.alone && own.copies ? sweptCopy(own, end) : null;
+    const below = (on) => {
+      if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
+      if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
+      if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
+    };
+    drawStage(context, { world, frame: picture, own, place, shade, end, hits: picture.hits }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
-    if (this.held && places) drawPlaces(context, places, place);
-    drawMark(context, this.ball, this.radius, place);
-    this.#drawDetail(frame, own, world, place, end);
+    if (query) drawBallTests(context, query, picture.centers, place, end);
+    drawMark(context, this.handle, place);
+    this.#drawDetail(picture, own, world, place, end, swept);
   }
 
-  #drawDetail(frame, own, world, place, end) {
-    const detail = this.alone && this.#detailOf(own, frame);
+  #drawDetail(picture, own, world, place, end, swept) {
+    const detail = this.alone && this.#detailOf(picture, own, world, place, end, swept);
     this.detail.hidden = !detail;
     if (!detail) return;
-    const [height, draw, label] = detail;
+    const [height, label, draw] = detail;
     this.detail.style.height = `${height}px`;
     this.detail.setAttribute("aria-label", label);
-    draw(this.detail, this.detail.clientWidth, height, { world, place, end });
+    draw(this.detail, this.detail.clientWidth, height);
   }
 
-  #detailOf(own, frame) {
-    const count = frame.centers.length / 2;
+  /** Its height, what it shows, and how it is drawn. */
+  #detailOf(picture, own, world, place, end, swept) {
+    const count = picture.centers.length / 2;
+    const made = 2 * end < (own.tests?.length ?? 0) ? end : null;
     if (own.order) {
-      return [intervalsHeight(count), (canvas, width, height, { world, place, end }) =>
-        drawIntervals(canvas, width, height, own.order, frame, world, place, 2 * end < (own.tests?.length ?? 0) ? end : null),
-      "The sorted intervals and how far each ball looks"];
+      return [details.intervalsHeight(count), "The sorted intervals and how far each ball looks",
+        (...canvas) => details.drawIntervals(...canvas, own.order, picture, world, place, made)];
     }
     if (own.ends) {
-      return [ENDS_HEIGHT, (canvas, width, height, { end }) =>
-        drawEnds(canvas, width, height, own.ends, own.before, own.swaps, end), "The order of the edges, before and now"];
+      return [details.ENDS_HEIGHT, "The order of the edges, before and now",
+        (...canvas) => details.drawEnds(...canvas, own.ends, own.before, own.swaps, end)];
     }
-    if (this.method === "brute_force" && own.tests) {
-      return [150, (canvas, width, height, { end }) =>
-        drawPairs(canvas, width, height, own.tests, frame.hits ?? [], count, end), "Every pair of balls as a square"];
+    if (own.slots) {
+      return [details.SLOTS_HEIGHT, "For each slot its balls and the tests among them",
+        (...canvas) => details.drawSlots(...canvas, own.slots, `method-${this.method}`)];
+    }
+    if (swept) {
+      return [details.lanesHeight(swept.lanes), "One strip in order, and the sixteen boxes that are compared at once",
+        (...canvas) => details.drawLanes(...canvas, { ...swept, copies: own.copies }, picture, place)];
+    }
+    if (this.method === "brute_force") {
+      return [150, "Every pair of balls as a square",
+        (...canvas) => details.drawPairs(...canvas, own.tests, picture.hits, count, end)];
     }
     return null;
   }
@@ -92,7 +109,9 @@ export class View {
     this.words.dataset.tests = tests;
     const figure = document.createElement("strong");
     figure.textContent = whole(tests);
-    this.words.replaceChildren(sample(this.method), `${named(this.method)} `, figure, tests === 1 ? " test" : " tests");
+    const count = document.createElement("span");
+    count.append(figure, tests === 1 ? " test" : " tests");
+    this.words.replaceChildren(sample(this.method), named(this.method), count);
   }
 
   // ---- pointer and keyboard
@@ -102,20 +121,19 @@ export class View {
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button || !this.#isOver(event)) return;
       canvas.setPointerCapture(event.pointerId);
-      this.held = true;
+      const [x, y] = this.#where(event);
+      this.held = [this.handle.x - x, this.handle.y - y];
       canvas.classList.add("holding");
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (this.held) this.hand(this.#where(event));
+      if (this.held) this.hand(this.#goal(event));
       else canvas.classList.toggle("over", this.#isOver(event));
     });
     const end = (event) => {
       if (!this.held) return;
-      this.held = false;
+      if (event.type === "pointerup") this.hand(this.#goal(event));
+      this.held = null;
       canvas.classList.remove("holding");
-      // The place of the pointer, because the picture may lag behind.
-      if (event.type === "pointerup") this.hand(this.#where(event));
-      else this.hand(this.ball);
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
@@ -125,66 +143,82 @@ export class View {
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => {
       const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-      if (!way || !this.ball || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (!way || !this.handle || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
-      this.hand(this.ball, way.map((side) => side * (event.shiftKey ? FAR / 4 : FAR)));
+      const far = event.shiftKey ? FAR / 4 : FAR;
+      this.hand([this.handle.x + way[0] * far, this.handle.y + way[1] * far]);
     });
   }
 
+  /** Where the pointer is in the world. */
   #where(event) {
     const box = this.canvas.getBoundingClientRect();
-    return [((event.clientX - box.left) * this.room[0]) / box.width, ((event.clientY - box.top) * this.room[1]) / box.height];
+    const [left, top, wide, high] = this.window;
+    return [left + ((event.clientX - box.left) * wide) / box.width, top + ((event.clientY - box.top) * high) / box.height];
+  }
+
+  #goal(event) {
+    return this.#where(event).map((at, axis) => at + this.held[axis]);
   }
 
   #isOver(event) {
-    if (!this.ball) return false;
+    if (!this.handle) return false;
     const [x, y] = this.#where(event);
-    const reach = (REACH * this.room[0]) / this.canvas.clientWidth;
-    return Math.hypot(x - this.ball[0], y - this.ball[1]) <= this.radius + reach;
+    const reach = (REACH * this.window[2]) / this.canvas.clientWidth;
+    const [dx, dy] = [Math.abs(x - this.handle.x), Math.abs(y - this.handle.y)];
+    if (this.handle.isBox) return dx <= this.handle.wide + reach / 2 && dy <= this.handle.high + reach / 2;
+    return Math.hypot(dx, dy) <= this.handle.wide + reach;
   }
 }
 
 /** Boxes of a tree, clipped at the border. */
-function within(nodes, room, rim) {
-  return nodes.map((value, at) => (at % 6 < 4 ? Math.min(Math.max(value, rim), room[at % 2] - rim) : value));
+function within(nodes, [left, top, wide, high], rim) {
+  const [low, size] = [[left, top], [wide, high]];
+  return nodes.map((value, at) => (at % 6 < 4 ? Math.min(Math.max(value, low[at % 2] + rim), low[at % 2] + size[at % 2] - rim) : value));
 }
 
-/** The ball that can be dragged: a ring and a cross of arrows. */
-function drawMark(context, [x, y], radius, place) {
-  const [u, v] = [x * place.scale, y * place.scale];
-  const size = Math.max(radius * place.scale, 7);
+/** What can be dragged: a ring or a frame, and a cross of arrows. */
+function drawMark(context, { x, y, wide, high, isBox }, place) {
+  const [u, v] = [(x - place.left) * place.scale, (y - place.top) * place.scale];
+  const size = Math.max(wide * place.scale, 7);
   context.save();
   context.strokeStyle = context.fillStyle = colour("ink");
   context.lineWidth = 3;
-  context.beginPath();
-  context.arc(u, v, size, 0, 2 * Math.PI);
-  context.stroke();
-  if (size > 10) {
-    const tip = size * 0.62;
-    const wing = size * 0.2;
+  if (isBox) {
+    context.strokeRect(u - wide * place.scale, v - high * place.scale, 2 * wide * place.scale, 2 * high * place.scale);
+    // On a disc, so that it can be seen on the lines that begin there.
+    context.save();
+    context.fillStyle = colour("stage");
     context.beginPath();
-    for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
-      context.moveTo(u + dx * tip, v + dy * tip);
-      context.lineTo(u + dx * (tip - wing) - dy * wing, v + dy * (tip - wing) + dx * wing);
-      context.lineTo(u + dx * (tip - wing) + dy * wing, v + dy * (tip - wing) - dx * wing);
-      context.closePath();
-    }
+    context.arc(u, v, 14, 0, 2 * Math.PI);
     context.fill();
-    context.lineWidth = 1.5;
+    context.restore();
+    drawCross(context, u, v, 17);
+  } else {
     context.beginPath();
-    context.moveTo(u - tip + wing, v);
-    context.lineTo(u + tip - wing, v);
-    context.moveTo(u, v - tip + wing);
-    context.lineTo(u, v + tip - wing);
+    context.arc(u, v, size, 0, 2 * Math.PI);
     context.stroke();
+    if (size > 10) drawCross(context, u, v, size);
   }
   context.restore();
 }
 
-/** The recorded places of the ball. */
-function drawPlaces(context, places, place) {
-  const dots = new Path2D();
-  for (const [x, y] of places) dots.rect(x * place.scale - 1, y * place.scale - 1, 2, 2);
-  context.fillStyle = colour("soft");
-  context.fill(dots);
+function drawCross(context, u, v, size) {
+  const tip = size * 0.62;
+  const wing = size * 0.2;
+  context.beginPath();
+  for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+    context.moveTo(u + dx * tip, v + dy * tip);
+    context.lineTo(u + dx * (tip - wing) - dy * wing, v + dy * (tip - wing) + dx * wing);
+    context.lineTo(u + dx * (tip - wing) + dy * wing, v + dy * (tip - wing) - dx * wing);
+    context.closePath();
+  }
+  context.fill();
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(u - tip + wing, v);
+  context.lineTo(u + tip - wing, v);
+  context.moveTo(u, v - tip + wing);
+  context.lineTo(u, v + tip - wing);
+  context.stroke();
 }

@@ -37,7 +37,7 @@ export function decode(buffer) {
 }
 
 /** Puts a section where the page looks for it. */
-export function place(frame, kind, lane, content) {
+function place(frame, kind, lane, content) {
   const name = KINDS[kind][0];
   if (OF_A_LANE.has(kind)) (frame.lanes[lane] ??= {})[name] = content;
   else frame[name] = content;

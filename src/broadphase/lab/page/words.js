@@ -1,66 +1,95 @@
 // The names of the sliders, numbers and colours of each step.
 
-import { statesOf, touches } from "./bodies.js";
+import { statesOf, TOUCH, touches } from "./bodies.js";
+import { pairsAmong } from "./methods/brute_force.js";
+import { comparesOf } from "./methods/strips.js";
 import { whole } from "./palette.js";
 
+/** `noun`: of what the bars count besides tests.  `counts`: what is shown one after the other, if not tests. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
   sorted: { label: "Push the balls together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
   kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, noun: "entries in cells" },
-  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`) },
-  tree: { label: "Number of balls", text: (value) => `${value} balls`, drawn: "test of two balls" },
+  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), noun: "entries in slots" },
+  tree: { label: "Number of balls", text: (value) => `${value} balls` },
   strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), noun: "copies in strips" },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
 
 export const sliderText = (step, slider) => SLIDERS[step.name].text(step.values[slider]);
 
-/** The numbers below the picture: a name, a number and its meaning. */
+/** The numbers below the picture: a name, a number and its meaning; `end` of `total` tests are drawn. */
 export function figuresOf(step, picture, end, total) {
-  const count = picture.centers.length / 2;
-  const pairs = (count * (count - 1)) / 2;
-  const [tests, , all, cells, swaps, , copies] = picture.lanes[0].numbers;
-  const made = end < total && total === tests && !SLIDERS[step.name].counts ? `${whole(end)} of ${whole(tests)}` : whole(tests);
-  const overlaps = picture.partly ? picture.hits.length / 2 : all;
+  if (picture.state.query) return figuresOfQuery(picture.state, end, total);
+  const { count } = picture.state.balls;
+  const result = picture.state.results[step.methods[0]];
+  const { made } = result;
   const found = [];
-  if (step.methods.length === 1) {
-    found.push({ name: tests === 1 ? "test" : "tests", figure: made, meaning: `comparisons of two boxes; there are ${whole(pairs)} pairs`, kind: "test" });
-  }
-  if (step.name === "kept") found.push({ name: "swaps", figure: whole(swaps), meaning: "edges that passed each other", kind: "own" });
-  if (step.name === "cells") found.push({ name: "cells per ball", figure: copies.toFixed(1), meaning: "that each ball touches, on average", kind: "own" });
-  if (step.name === "slots") found.push({ name: "slots in use", figure: whole(cells), meaning: `for ${whole((picture.lanes[0].cells?.length ?? 0) / 8)} cells that hold balls`, kind: "own" });
-  if (step.name === "tree") found.push({ name: "levels", figure: whole(levels(picture.lanes[0].nodes)), meaning: `${whole(cells)} ${cells === 1 ? "box" : "boxes"} in the tree; ${whole(tests - total)} ${tests - total === 1 ? "test is" : "tests are"} with ${cells === 1 ? "it" : "them"} and not drawn`, kind: "own" });
-  if (step.name === "strips") found.push({ name: "copies per ball", figure: copies.toFixed(1), meaning: "one in each strip that it touches", kind: "own" });
+  const pairs = { name: "pairs found", figure: whole(picture.found ?? picture.pairs), meaning: "whose boxes overlap", kind: "hit" };
+  if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
+  const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
+  found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
+  const own = OWN_FIGURES[step.name]?.(result, count);
+  if (own) found.push({ ...own, kind: "own" });
   const touching = touchingPairs(picture);
-  found.push({ name: overlaps === 1 ? "pair found" : "pairs found", figure: whole(overlaps), meaning: `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`, kind: "hit" });
+  pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
+  found.push(pairs);
+  if (step.name === "strips") found.push({ name: "compares of sixteen", figure: whole(comparesOf(result)), meaning: "by a processor that compares a box with the next sixteen at once", kind: "test" });
   return found;
 }
 
-/** The picture with the pairs that the first tests have found, or with all if the step does not count tests. */
-export function foundSoFar(step, picture, end) {
-  const { tests } = picture.lanes[0];
-  if (SLIDERS[step.name].counts || !tests || !picture.hits) return picture;
-  const count = picture.centers.length / 2;
-  const keyOf = (list, at) => Math.min(list[at], list[at + 1]) * count + Math.max(list[at], list[at + 1]);
-  const made = new Set();
-  for (let at = 0; at < 2 * end; at += 2) made.add(keyOf(tests, at));
-  const hits = [];
-  for (let at = 0; at < picture.hits.length; at += 2) if (made.has(keyOf(picture.hits, at))) hits.push(picture.hits[at], picture.hits[at + 1]);
-  return { ...picture, hits, states: null, partly: true };
+const OWN_FIGURES = {
+  kept: ({ swaps }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: "edges that passed each other; each counts as a test" }),
+  cells: (result, count) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: "that each ball touches, on average" }),
+  slots: ({ table, cells }) => ({ name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` }),
+  strips: ({ copies }, count) => ({ name: "copies per ball", figure: (copies.length / count).toFixed(1), meaning: "one in each strip that it touches" }),
+};
+
+/** How often balls were entered: into cells, slots or strips. */
+export function entriesOf({ cells, table, copies }) {
+  if (copies) return copies.length;
+  const lists = table ? [...table.values()] : (cells ?? []).map(({ balls }) => balls);
+  return lists.reduce((sum, balls) => sum + balls.length, 0);
 }
 
-function levels(nodes) {
-  let deepest = 0;
-  for (let at = 4; at < (nodes?.length ?? 0); at += 6) deepest = Math.max(deepest, nodes[at]);
-  return deepest + 1;
+function figuresOfQuery({ query, balls, results }, end, total) {
+  const made = query.tests.slice(0, end);
+  const visited = 1 + made.filter(({ node, hit }) => node.level && hit).length;
+  const found = made.filter(({ node, hit }) => !node.level && hit).length;
+  const { nodes } = results.box_tree;
+  return [
+    { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
+    { name: "nodes visited", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others are skipped`, kind: "own" },
+    { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the query box", kind: "hit" },
+  ];
+}
+
+/** The picture with what the first tests have found, or with all if the step does not count tests. */
+export function foundSoFar(step, picture, end) {
+  if (picture.state.query) return { ...picture, states: statesOfQuery(picture, end) };
+  const { tests, made } = picture.lanes[0];
+  if (step.methods.length > 1 || step.name === "kept" || end >= made) return picture;
+  const count = picture.centers.length / 2;
+  const keyOf = (list, at) => Math.min(list[at], list[at + 1]) * count + Math.max(list[at], list[at + 1]);
+  const before = new Set();
+  for (let at = 0; at < 2 * end; at += 2) before.add(keyOf(tests, at));
+  const hits = [];
+  for (let at = 0; at < picture.hits.length; at += 2) if (before.has(keyOf(picture.hits, at))) hits.push(picture.hits[at], picture.hits[at + 1]);
+  return { ...picture, hits, states: null, found: hits.length / 2 };
+}
+
+function statesOfQuery({ state, centers }, end) {
+  const states = new Uint8Array(centers.length / 2);
+  for (const { node, child, hit } of state.query.tests.slice(0, end)) if (!node.level && hit) states[child] = TOUCH;
+  return states;
 }
 
 function touchingPairs(picture) {
   const world = { halves: picture.halves, round: true };
   statesOf(picture, world);
   let count = 0;
-  const hits = picture.hits ?? [];
+  const { hits } = picture;
   for (let at = 0; at < hits.length; at += 2) if (touches(world, picture.centers, hits[at], hits[at + 1])) count += 1;
   return count;
 }
@@ -70,16 +99,16 @@ const LEGENDS = {
   kept: [["bar own", "edges that swap"]],
   cells: [["cell own", "cell with balls; fuller cells are darker"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
-  tree: [["root own", "root"], ["leaf own", "leaf"]],
-  strips: [["border own", "border"], ["copy own", "copy in a later strip"]],
+  tree: [["root own", "node visited"], ["leaf own", "node skipped"]],
+  strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["sweep", "how far one ball is swept"]],
 };
 
 /** The colours of a step, as items of a list. */
 export function legendOf(step) {
-  const items = [
-    ["marked", "drag this ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"],
-    ...(LEGENDS[step.name] ?? []),
-  ];
+  const items = step.hasQuery
+    ? [["frame", "drag this query box"], ["body", "ball and its box"], ["test", "tested ball"], ["hit", "found"]]
+    : [["marked", "drag this ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"]];
+  items.push(...(LEGENDS[step.name] ?? []));
   return items.map(([kind, text]) => {
     const item = document.createElement("li");
     const swatch = document.createElement("span");

@@ -1,0 +1,138 @@
+// Box tree: a box around up to sixteen neighbours, and a larger box around up to sixteen such boxes.
+
+import { overlap, Search } from "./search.js";
+
+const MOST = 16; // children of a node
+const LEAST = 5; // of a node that is not the root
+const BINS = 64;
+
+// ---- building: halve the balls until sixteen are left, then gather the parts, sixteen at a time
+
+const least = (values) => values.reduce((a, b) => Math.min(a, b));
+const most = (values) => values.reduce((a, b) => Math.max(a, b));
+
+/** For each axis the centres, and the bits of the same numbers as whole numbers, whose order is the same. */
+function keysOf(boxes) {
+  return [0, 1].map((axis) => {
+    const centres = Float32Array.from({ length: boxes.length / 4 }, (_, i) => boxes[4 * i + axis] / 2 + boxes[4 * i + 2 + axis] / 2);
+    return { centres, keys: new Int32Array(centres.buffer) };
+  });
+}
+
+/** A key that leaves 3/8 to 5/8 of the balls on either side, found by counting and not by sorting. */
+function middleOf(keys) {
+  const half = keys.length >> 1;
+  const slack = keys.length >> 3;
+  let [smallest, largest, below] = [least(keys), most(keys), 0];
+  while (smallest < largest) {
+    let shift = (largest >> 1) - (smallest >> 1) < BINS / 2 ? 0 : 1;
+    while ((largest >> shift) - (smallest >> shift) >= BINS) shift += 1;
+    const first = smallest >> shift;
+    const counts = new Array(BINS + 1).fill(0);
+    for (const key of keys) if (smallest <= key && key <= largest) counts[(key >> shift) - first] += 1;
+    let bin = 0;
+    while (below + counts[bin] <= half) below += counts[bin++];
+    if (below >= half - slack) return { key: (first + bin) << shift, ties: 0 };
+    if (below + counts[bin] <= half + slack) return { key: (first + bin + 1) << shift, ties: 0 };
+    smallest = Math.max(smallest, (first + bin) << shift);
+    largest = Math.min(largest, ((first + bin + 1) << shift) - 1);
+  }
+  return { key: smallest, ties: half - below };
+}
+
+/** Halves the balls across the axis on which they are spread most, until parts of sixteen are left. */
+function divide(balls, axes) {
+  if (balls.length <= MOST) return { balls };
+  const spreads = axes.map(({ centres }) => most(balls.map((i) => centres[i])) - least(balls.map((i) => centres[i])));
+  const { keys } = axes[spreads[1] > spreads[0] ? 1 : 0];
+  let { key, ties } = middleOf(balls.map((i) => keys[i]));
+  const [first, second] = [[], []];
+  for (const i of balls) (keys[i] < key || (keys[i] === key && ties-- > 0) ? first : second).push(i);
+  return { halves: [divide(first, axes), divide(second, axes)] };
+}
+
+/** Gathers what lies below a part, as long as it fits into one node; else its halves become nodes. */
+function gather(part, isLowest, makeNode) {
+  const list = part.balls && isLowest ? [...part.balls] : [];
+  if (part.node) list.push(part.node);
+  part.node = null;
+  if (part.balls) return { list, isCut: false };
+  const halves = part.halves.map((half) => gather(half, isLowest, makeNode));
+  const isCut = halves.some((half) => half.isCut) || list.length + halves[0].list.length + halves[1].list.length > MOST;
+  halves.forEach((half, k) => {
+    if (isCut && half.list.length >= LEAST) part.halves[k].node = makeNode(half.list);
+    else list.push(...half.list);
+  });
+  return { list, isCut };
+}
+
+function build(boxes) {
+  const whole = divide(Array.from({ length: boxes.length / 4 }, (_, i) => i), keysOf(boxes));
+  for (let level = 0; ; level++) {
+    let made = 0;
+    const makeNode = (children) => {
+      made += 1;
+      const node = { level, children, box: null };
+      const parts = children.map((child) => (level ? child.box : boxes.slice(4 * child, 4 * child + 4)));
+      const side = (at, of) => of(parts.map((box) => box[at]));
+      node.box = [side(0, least), side(1, least), side(2, most), side(3, most)];
+      return node;
+    };
+    const { list } = gather(whole, level === 0, makeNode);
+    if (list.length) whole.node = makeNode(list);
+    if (made <= 1) return whole.node;
+  }
+}
+
+// ---- searching: where two boxes do not overlap, nothing inside them does
+
+const meet = (a, b) => a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
+
+/** All pairs: two nodes that overlap are replaced by their children that do. */
+export function boxTree(boxes, { keep = true } = {}) {
+  const search = new Search(boxes, keep);
+  const root = build(boxes);
+  const boxOf = (child, level) => (level ? child.box : boxes.subarray(4 * child, 4 * child + 4));
+  const join = (a, b) => {
+    const isSame = a === b;
+    if (a.level || !isSame) search.made += a.children.length;
+    a.children.forEach((one, at) => {
+      if (!isSame && !meet(boxOf(one, a.level), b.box)) return;
+      for (const other of isSame ? a.children.slice(a.level ? at : at + 1) : b.children) {
+        if (!a.level) {
+          if (search.test(one, other)) search.found(one, other);
+        } else if (meet(one.box, other.box)) {
+          join(one, other);
+        }
+      }
+    });
+  };
+  if (root) join(root, root);
+  const nodes = [];
+  const list = (node, depth) => {
+    nodes.push(Object.assign(node, { depth }));
+    if (node.level) node.children.forEach((child) => list(child, depth + 1));
+  };
+  if (root) list(root, 0);
+  return Object.assign(search, { root, nodes, used: nodes.length });
+}
+
+/** The balls whose boxes overlap a box: a node is visited only if its own box overlaps it. */
+export function queryTree({ root }, boxes, box) {
+  /** In the order made: the child that was tested, of which node it is, and whether it overlaps. */
+  const tests = [];
+  const visited = [];
+  const balls = [];
+  const visit = (node) => {
+    visited.push(node);
+    const inside = node.children.filter((child) => {
+      const hit = meet(node.level ? child.box : boxes.subarray(4 * child, 4 * child + 4), box);
+      tests.push({ node, child, hit });
+      return hit;
+    });
+    if (node.level) inside.forEach(visit);
+    else balls.push(...inside);
+  };
+  if (root) visit(root);
+  return { made: tests.length, tests, visited, balls: balls.sort((a, b) => a - b) };
+}

@@ -1,0 +1,198 @@
+"""The seven methods in JavaScript count and find what the engine does, in every state of every slider."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from oracle import pairs as expected_pairs
+
+import broadphase as bp
+from broadphase.lab import tracing
+from broadphase.lab.lanes import cut_into
+from broadphase.lab.tracing import cells, sorted_ends, strips, tree
+
+STEPS = ["all", "sorted", "kept", "cells", "slots", "tree", "strips", "together"]
+MOST_TRACED = 200  # balls
+
+# The states of a step: each value of the slider, each frame, and some places of the ball.
+STATES = """
+async ([name, begin, end]) => {
+    const { STEPS, stateOf } = await import('./page/steps.js');
+    const { comparesOf } = await import('./page/methods/strips.js');
+    const step = STEPS.find((step) => step.name === name);
+    const structure = ({ cells, table, nodes, copies }) => ({
+        cells: cells?.map(({ x, y, slot = -1, balls }) =>
+            [x, y, balls.length, slot, table ? table.get(slot).length - balls.length : 0]),
+        nodes: nodes?.map(({ box, level, depth }) => [...box, depth, level]),
+        copies: copies?.map(({ strip, ball, isContinued, stop }) => [strip, ball, isContinued, stop]),
+        compares: copies && comparesOf({ copies }),
+    });
+    const inOrder = (pairs, count) => {
+        const keyAt = (_, k) => pairs[2 * k] * count + pairs[2 * k + 1];
+        return Float64Array.from({ length: pairs.length / 2 }, keyAt).sort().join();
+    };
+    const states = [];
+    const add = (slider, frame, place) => {
+        const { boxes, options, results, query } = stateOf(step, slider, frame, place);
+        const count = boxes.length / 4;
+        const all = [];
+        const found = {};
+        for (const [method, one] of Object.entries(results)) {
+            if (one.pairs) all.push(inOrder(one.pairs, count));
+            const { made, used, tests, swaps, edges, order, stops } = one;
+            const isSmall = count <= 200;
+            const built = isSmall && { tests, swaps, edges, order, stops, ...structure(one) };
+            found[method] = { made, used: used ?? null, ...built };
+        }
+        const pairs = all.every((one) => one === all[0]) ? all[0] : 'not the same of every method';
+        states.push({
+            where: [slider, frame, place], found, pairs, options: { ...options, before: null },
+            boxes: boxes.join(), before: (options.before ?? boxes).join(),
+            query: query && { box: query.box, balls: query.balls, visited: query.visited.length },
+        });
+    };
+    for (let slider = begin; slider < Math.min(end, step.values.length); slider++) {
+        const { width, height } = step.make(step.values[slider], 0).balls;
+        for (let frame = 0; frame < step.frames; frame++) {
+            add(slider, frame, null);
+            for (const [x, y] of [[0, 0], [0.3, 0.4], [1, 0.7]]) add(slider, frame, [x * width, y * height]);
+        }
+    }
+    return states;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def states(server, chromium):
+    """Asks one page for the states of a step."""
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(server.address)
+        yield lambda step, begin=0, end=100: page.evaluate(STATES, [step, begin, end])
+
+
+def rows(numbers, width=2):
+    return np.array(numbers, np.float64).reshape(-1, width)
+
+
+def make_index(method, options):
+    match method:
+        case "sort_and_sweep":
+            return bp.SortAndSweep(axis=options["axis"])
+        case "uniform_grid":
+            return bp.UniformGrid(cell_size=options["cellSize"], bounds=options["bounds"])
+        case "spatial_hash":
+            return bp.SpatialHash(cell_size=options["cellSize"], table_size=options["slots"])
+        case "box_tree":
+            return bp.BoxTree(dtype=np.float32)
+        case "strips":
+            return bp.Strips()
+    return bp.BruteForce()
+
+
+def check_search(method, boxes, options, found, where):
+    """The counts, the tests and what was built, of everything but sweep and prune."""
+    index = make_index(method, options)
+    index.insert_many(boxes)
+    if method == "box_tree":
+        index._structure.reset()  # up to 64 boxes are inserted one by one; the page builds all trees at once
+    if method == "strips":
+        cut_into(index, options["strips"], boxes)
+    index.pairs()
+    assert index.stats.tests == found["made"], where
+    if found["used"] is not None:
+        assert index.stats.cells == found["used"], where
+    if len(boxes) > MOST_TRACED:
+        return
+    if found["tests"]:
+        made = Counter(map(tuple, np.sort(rows(found["tests"])).astype(int).tolist()))
+        assert made == Counter(map(tuple, np.sort(tracing.trace(index).pairs).tolist())), where
+    check_structure(method, index, found, where)
+
+
+def check_structure(method, index, found, where):
+    """The cells, nodes, strips or order that the page draws."""
+    if found.get("order"):
+        order = sorted_ends.order(index)
+        assert [found["order"], found["stops"]] == [order.ids.tolist(), order.stops.tolist()], where
+    if found.get("cells"):
+        kept = cells.structure(index)
+        size = 1 / index._structure._lists[0].lattice[0, 3]
+        table = np.column_stack(
+            [kept.rectangles[:, :2] / size, kept.bodies, kept.places, kept.strangers]
+        ).round()
+        drawn = rows(found["cells"], 5)
+        if method == "uniform_grid":
+            table[:, 3] = -1
+        assert sorted(drawn.tolist()) == sorted(table.tolist()), where
+    if found.get("nodes"):
+        nodes = tree.structure(index)
+        table = np.column_stack(
+            [nodes.boxes, nodes.depths, np.where(nodes.leaves, 0, nodes.depths.max() - nodes.depths)]
+        )
+        assert sorted(found["nodes"]) == sorted(table.tolist()), where
+    if found.get("copies"):
+        kept = strips.structure(index)
+        drawn = rows(found["copies"], 4)
+        assert (
+            np.bincount(drawn[:, 0].astype(int), minlength=len(kept.copies)).tolist() == kept.copies.tolist()
+        )
+        continued = {(strip, ball) for strip, ball, is_continued, _ in found["copies"] if is_continued}
+        bits = strips.class_bits(index)
+        assert continued == {(strip, ball) for strip, ball, bit in bits.tolist() if bit != strips.NEW}, where
+        walks = drawn[:, 3] - np.arange(len(drawn)) - 1
+        assert found["compares"] == np.ceil(walks / 16).sum(), where
+
+
+def check_frame(before, boxes, found, where):
+    """Sweep and prune: the swaps of one frame.
+
+    The engine sorts everything again when more than a third of the boxes move at once, or very many edges
+    pass at once, so they move in parts, the first alone because it may have been dragged far.
+    """
+    index = bp.SweepAndPrune()
+    index.insert_many(before)
+    index.pairs()
+    kept = index.copy()
+    tests = swaps = 0
+    moved = np.flatnonzero((boxes != before).any(axis=1))
+    for part in (moved[:1], *np.array_split(moved[1:], 8)):
+        index.move_many(part, boxes[part])
+        index.pairs()
+        tests += index.stats.tests
+        swaps += index.stats.swaps
+    assert tests == swaps == found["made"], where
+    if len(boxes) <= MOST_TRACED:
+        assert found["edges"] == [row.tolist() for row in sorted_ends.ends(index)], where
+        traced = sorted_ends.trace_swaps(index, kept, True)
+        assert found["swaps"] == traced.swaps.ravel().tolist(), where
+        assert found["tests"] == traced.pairs.ravel().tolist(), where
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_state_of_every_slider_is_what_the_engine_does(states, step):
+    for begin in range(10 if step == "together" else 1):
+        for state in states(step, begin, begin + 1) if step == "together" else states(step):
+            where = (step, *state["where"])
+            boxes, before = (rows(state[when].split(","), 4) for when in ("boxes", "before"))
+            expected = expected_pairs(boxes) if len(boxes) <= MOST_TRACED else bp.pairs(boxes)
+            keys = expected @ [len(boxes), 1]
+            assert state["pairs"] == ",".join(map(str, keys.tolist())), where
+            for method, found in state["found"].items():
+                if method == "sweep_and_prune":
+                    check_frame(before, boxes, found, where)
+                else:
+                    check_search(method, boxes, state["options"], found, where)
+            if state["query"]:
+                check_query(boxes, state["query"], where)
+
+
+def check_query(boxes, query, where):
+    index = bp.BoxTree(dtype=np.float32)
+    index.insert_many(boxes)
+    index._structure.reset()
+    assert sorted(index.query_box(query["box"]).tolist()) == query["balls"], where
+    assert index.stats.tests == 16 * query["visited"], (
+        where
+    )  # the engine compares sixteen slots of a node at once
