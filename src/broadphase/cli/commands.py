@@ -25,6 +25,7 @@ _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
 _ROUNDS = 3  # of a replay, with each method
+_BUSIEST = 3  # stretches of busy frames that the table explains
 
 
 class DiskOptions(NamedTuple):
@@ -588,10 +589,13 @@ def print_table(file: str, methods: Sequence[str] | None, slowest: int, out: Tex
             f"{int(np.median(tests)):>14}",
             file=out,
         )
-    first = next(iter(followed.values()))
-    print("\nbusiest frames, by tests", file=out)
-    for number in np.argsort(-first.tests, kind="stable")[: min(slowest, 3)].tolist():
-        print(recording.explain(number), file=out)
+    print("\nbusiest frames, by tests of a tree", file=out)
+    stretches = recording.busiest(min(slowest, _BUSIEST))
+    if not stretches:
+        print("no frame has twice the median number of tests", file=out)
+    for begin, peak, end, _ in stretches:
+        more = f"; busy from frame {begin} to {end - 1}" if end - begin > 1 else ""
+        print(f"{recording.explain(peak)}{more}", file=out)
     print("\nslowest frames, by what the recorded calls took", file=out)
     for number in recording.slowest(slowest):
         print(_summary(recording[number]), file=out)
@@ -602,9 +606,9 @@ def _print_frames(recording: "Recording", followed: "dict[str, MethodRun]", out:
     heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in followed)]
     widths = [max(8, len(head) + 2) for head in heads]
     print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)
-    for frame in recording:
+    for frame, overlaps in zip(recording, recording.counts()[:, 1].tolist(), strict=True):
         cells = [
-            *(frame.number, len(frame.ids), frame.moved, len(frame.pairs())),
+            *(frame.number, len(frame.ids), frame.moved, overlaps),
             *(
                 _ms(spent)
                 for spent in (frame.seconds, *(one.seconds[frame.number] for one in followed.values()))

@@ -91,6 +91,8 @@ export class Lane {
     drawStage(context, { world, frame, own, place, shade, end, hits });
     if (own.nodes) overlay.drawNodes(context, own.nodes, place, shade);
     if (own.cells) overlay.writeCells(context, own.cells, place, shade, false);
+    const crowd = this.page.replay.crowdOf(frame.frame);
+    if (crowd) overlay.drawCrowd(context, crowd, place);
     if (this.cross) this.#drawCross(context, place);
     this.#drawDetail(frame, own, place, share);
   }
