@@ -57,6 +57,11 @@ class BroadPhase:
         self._filled: list[int] = []
         """The layers that ever held a body."""
 
+    @property
+    def pattern(self) -> Index:
+        """One of the indexes, which are alike."""
+        return self._indexes[0]
+
     # ---- keeping up
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
