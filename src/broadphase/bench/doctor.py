@@ -8,6 +8,7 @@ excludes.  What gains too little is not advised.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from textwrap import fill
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
@@ -33,11 +34,13 @@ Progress = Callable[[int, int], None]
 _GAIN = 1.25  # times as fast, to be worth a change
 _LEAST_SAVED = 2e-5  # seconds
 _ROUNDS, _MOST_ROUNDS, _SECONDS = 2, 20, 1.0
+_LONGEST = 3.0  # seconds of the first round, after which no more frames are tried
 _FRAMES, _MOST_BOXES = 32, 2_000_000  # that are tried; boxes in all of them together
 _MOST_PAIRS = 5_000_000  # in a frame; of more, only some of the boxes are tried
 _SEEN = 10  # frames in which a box must be seen before it counts as one that never moves
 _MANY_STILL, _FEW_MOVE = 0.2, 0.05  # shares of all boxes
 _MANY_CALLS, _MUCH_TIME = 50, 0.25  # calls per frame, and their share of the recorded time
+_WIDTH = 96  # columns
 _QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
 
 
@@ -62,6 +65,8 @@ class Proposal(NamedTuple):
     setting: Setting
     edit: Edit
     """The same frame with other flags or masks."""
+    only: int | None = None
+    """The number of the frame that it is about; None for all."""
 
 
 class Trial(NamedTuple):
@@ -96,7 +101,7 @@ class Finding(NamedTuple):
     trial: Trial
 
     def __str__(self) -> str:
-        (fault, change, *_), trial = self
+        (fault, change, *_, only), trial = self
         tests = ""
         if trial.tests_after != trial.tests_before:
             tests = f" with {trial.tests_after:,} tests instead of {trial.tests_before:,}"
@@ -104,7 +109,8 @@ class Finding(NamedTuple):
             f"{count:,} {name}" for count, name in ((trial.fewer, "fewer"), (trial.more, "more")) if count
         ]
         pairs = f"{' and '.join(changed)} pairs, all others the same" if changed else "the same pairs"
-        tried = f"{trial.gain}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
+        where = "" if only is None else f" in frame {only}"
+        tried = f"{trial.gain}{where}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
         return f"{fault}.\n   Change: {change}.\n   Tried: {tried}."
 
 
@@ -152,7 +158,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         subject, present = self.subject, self.present
-        cost = f"all pairs take {_ms(present.before)} and {present.tests_before:,} tests"
+        per = "" if subject.kind == "file" else " per frame"
+        cost = f"all pairs take {_ms(present.before)} and {present.tests_before:,} tests{per}"
         lines = [
             subject.title,
             f"{subject.where}, with {subject.setting}: {cost}; there are up to {self.overlaps:,}.",
@@ -165,7 +172,7 @@ class Diagnosis:
         if self.others:
             tried = ", ".join(f"{finding.proposal.name} ({finding.trial.gain})" for finding in self.others)
             lines.append(f"Also tried: {tried}.")
-        return "\n".join(lines)
+        return "\n".join(fill(line, _WIDTH, subsequent_indent="   ") for line in "\n".join(lines).split("\n"))
 
 
 def diagnose(subject: Subject, progress: Progress = lambda done, total: None) -> Diagnosis:
@@ -394,7 +401,9 @@ def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
     who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"
     fault = f"{who} and have {met:,} of the {overlaps:,} overlaps"
     change = "keep them apart, or give them a mask if their pairs are not needed; no method can save pairs"
-    yield Proposal(fault, change, "without the crowd", subject.setting, _unpaired(frame.ids[crowd.rows]))
+    edit = _unpaired(frame.ids[crowd.rows])
+    only = None if subject.kind == "file" else frame.number
+    yield Proposal(fault, change, "without the crowd", subject.setting, edit, only)
 
 
 def _flagged(which: Flags, value: bool) -> Edit:
@@ -437,8 +446,13 @@ def try_out(subject: Subject, proposal: Proposal) -> Trial:
                 if not np.array_equal(runs[0].pairs[stays], runs[1].pairs[was]):
                     raise DisagreementError(f"{proposal.name}: {proposal.setting} finds other pairs")
                 fewer, more = fewer + int((~stays).sum()), more + int((~was).sum())
+                if k and perf_counter() - begin > _LONGEST:
+                    frames, seconds, tests = frames[: k + 1], seconds[: k + 1], tests[: k + 1]
+                    break
         rounds += 1
-    counted = slice(min(len(frames) - 1, 1), None)  # the first frame of a recording only fills the index
+    # The first frame of a recording only fills the index.
+    counted = [k for k, (frame, _) in enumerate(frames) if frame.number == proposal.only]
+    counted = counted or list(range(min(len(frames) - 1, 1), len(frames)))
     before, after = seconds[counted].mean(axis=0).tolist()
     tests_before, tests_after = np.median(tests[counted], axis=0).astype(int).tolist()
     return Trial(before, after, tests_before, tests_after, fewer, more)
