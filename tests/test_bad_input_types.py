@@ -181,6 +181,10 @@ def test_frames_of_a_recording_have_numbers(recording):
             recording[it]
         with pytest.raises(TypeError, match="count must be an integer"):
             recording.slowest(it)
+        with pytest.raises(TypeError, match="count must be an integer"):
+            recording.busiest(it)
+        with pytest.raises(TypeError, match="number must be an integer"):
+            recording.explain(it)
         with pytest.raises(TypeError, match="begin must be an integer"):
             recording.frames(it, 1)
         with pytest.raises(TypeError, match="end must be an integer"):

@@ -280,6 +280,18 @@ def test_explain_judges_the_cells(kind, cell_size, verdict, reason):
 
 
 @small
+def test_explain_says_that_full_cells_are_swept_and_writes_numbers_out(kind):
+    index = kind(cell_size=60_000.0) if kind is bp.SpatialHash else kind([0, 0, 60_000, 60_000], 60_000.0)
+    index.insert_many(1_000 * squares(9, 1500, 60.0))
+    said = str(index.explain())
+    assert said.startswith("cells of 60000 are too large: ")
+    assert "with 2500" in said
+    assert "; cells with more than 64 boxes are sorted and swept, which makes fewer tests" in said
+    assert "swept" not in str(index.tune())
+    assert "e+" not in said
+
+
+@small
 def test_crowds_of_equal_boxes_are_nobodys_fault(kind):
     index = kind()
     index.insert_many([[0, 0, 1, 1]] * 100)

@@ -3,10 +3,12 @@
 import json
 import queue
 import re
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from lab_server import WAIT, setup_message
+from lab_server import WAIT, running, setup_message
 from test_recording import play_world
 
 import broadphase as bp
@@ -175,37 +177,132 @@ def test_the_table_has_a_line_for_each_frame_and_lists_the_slowest(path, recordi
         ]
         assert len(numbers) == 7
     assert [line.split()[0] for line in lines[75:77]] == ["strips", "brute_force"]
-    assert lines[78] == "busiest frames, by tests"
-    assert all(line == recording.explain(int(line[6 : line.index(":")])) for line in lines[79:81])
-    slowest = [line.split(":")[0] for line in lines[83:]]
+    assert lines[78] == "busiest frames, by tests of a tree"
+    busiest = recording.busiest(2)
+    peaks = [line.split("; busy from")[0] for line in lines[79 : 79 + len(busiest)]]
+    assert peaks == [recording.explain(stretch.peak) for stretch in busiest]
+    slowest = [line.split(":")[0] for line in lines[-2:]]
     assert slowest == [f"frame {number}" for number in recording.slowest(2)]
 
 
-def test_a_planted_crowd_is_named(tmp_path):
+@pytest.fixture(scope="module")
+def piled(tmp_path_factory):
+    """600 of 2,000 bodies lie in one place in frames 40 to 44 of 60."""
     rng = np.random.default_rng(1)
-    world = bp.World()
+    world, path = bp.World(), tmp_path_factory.mktemp("piled") / "game.bprec"
     corners = rng.random((2_000, 2)) * 1_000
     world.add_many(np.hstack((corners, corners + 8)), tag="mob")
     world.on("mob", "mob")
-    with bp.Recorder(world, tmp_path / "game.bprec"):
+    with bp.Recorder(world, path):
         for frame in range(60):
             places = rng.random((2_000, 2)) * 1_000
             if 40 <= frame < 45:
                 places[:600] = rng.random((600, 2)) * 15 + 500
             world.positions = places
             world.update()
-    recording = bp.Recording(tmp_path / "game.bprec")
-    overlaps = len(recording[42].pairs())
+    return path
+
+
+def test_a_planted_crowd_is_named(piled, capsys):
+    recording = bp.Recording(piled)
+    (stretch,) = recording.busiest()
+    assert (stretch.begin, stretch.end) == (40, 45)
+    assert stretch.begin <= stretch.peak < stretch.end
+    counts = recording.counts()
+    usual = np.median(counts, axis=0)
+    assert stretch.times == counts[stretch.peak, 2] / usual[2] > 5
+    assert counts[:, 1].tolist() == [len(frame.pairs()) for frame in recording]
     said = recording.explain(42)
-    assert said.startswith(f"frame 42: 2,000 bodies, {overlaps:,} overlaps (")
-    assert "x the median" in said
-    crowd = re.search(r"; (\d+) bodies lie around \(([\d.]+), ([\d.]+)\)$", said)
-    assert 300 < int(crowd[1]) <= 640
-    assert abs(float(crowd[2]) - 511) < 10 > abs(float(crowd[3]) - 511)
-    assert "lie around" not in recording.explain(10)
-    assert recording.explain(-1).startswith("frame 59: ")
+    bodies, overlaps, tests = counts[42].tolist()
+    assert bodies == 2_000
+    assert f"; {tests:,} tests, {tests / usual[2]:.1f} times the median; {overlaps:,} overlaps, " in said
+    crowd = re.match(
+        r"Frame 42: (\d+) of 2,000 bodies lie within ([\d.]+) x ([\d.]+) around \(([\d.]+), ([\d.]+)\); ",
+        said,
+    )
+    many, width, height, x, y = (float(number) for number in crowd.groups())
+    assert 590 <= many <= 610
+    assert 20 <= width <= 25 >= height >= 20
+    assert abs(x - 511.5) < 2 > abs(y - 511.5)
+    assert recording.explain(10).startswith("Frame 10: 2,000 bodies; ")
+    assert recording.explain(-1).startswith("Frame 59: ")
     with pytest.raises(IndexError, match="frame 60 of 60"):
         recording.explain(60)
+    assert run(["replay", str(piled), "--table", "--methods", "strips"]) == 0
+    line = f"{recording.explain(stretch.peak)}; busy from frame 40 to 44"
+    assert line in capsys.readouterr().out.splitlines()
+
+
+def test_a_giant_is_named(tmp_path):
+    world = bp.World()
+    for x in range(200):
+        world.add(bp.Box(3 * x, 0, 2, 2))
+    boss = world.add(bp.Box(0, 500, 600, 2), tag="boss")
+    with bp.Recorder(world, tmp_path / "game.bprec"):
+        world.update()
+        boss.y = 1
+        world.update()
+    recording = bp.Recording(tmp_path / "game.bprec")
+    assert recording.counts()[:, :2].tolist() == [[201, 0], [201, 200]]
+    who = f"200 of them with body {boss.id} (boss), much larger than the others"
+    assert recording.explain(1).endswith(f"200 overlaps, 2.0 times the median, {who}")
+    assert "boss" not in recording.explain(0)
+    assert recording.busiest() == []
+
+
+def test_more_overlaps_than_are_stored_still_have_a_place(tmp_path):
+    index = bp.Strips()
+    boxes = np.tile([70.0, 80.0, 72.0, 83.0], (3_000, 1))
+    boxes[:1_000] += 100 * np.arange(1_000)[:, None]
+    with bp.Recorder(index, tmp_path / "a.bprec") as recorder:
+        index.insert_many(boxes)
+        recorder.frame()
+    recording = bp.Recording(tmp_path / "a.bprec")
+    said = recording.explain(0)
+    assert said.startswith("Frame 0: 2,001 of 3,000 bodies lie within 2 x 3 around (71, 81.5); ")
+    assert "; 2,001,000 overlaps" in said
+
+
+def test_frames_are_counted_once_in_any_order(piled):
+    recording = bp.Recording(piled)
+    whole = recording.counts()
+    fresh = bp.Recording(piled)
+    assert fresh.counts(0).shape == (0, 3)
+    assert np.array_equal(fresh.counts(7), whole[:7])
+    assert np.array_equal(fresh.counts(3), whole[:3])
+    assert np.array_equal(fresh.counts(1_000), whole)
+    assert bp.Recording(piled).explain(12) == recording.explain(12)
+
+
+def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, tmp_path):
+    recording = bp.Recording(piled)
+    with running(tmp_path, recording=piled) as server:
+
+        def ask(what):
+            with urlopen(f"{server.address}replay/{what}", timeout=WAIT) as answer:
+                return json.load(answer)
+
+        counts, busiest = [], None
+        while busiest is None:
+            got = ask(f"work?frame={len(counts)}")
+            counts += got["counts"]
+            busiest = got["busiest"]
+        assert counts == recording.counts().tolist()
+        assert busiest == [list(stretch) for stretch in recording.busiest()]
+        assert ask("explain?frame=10") == {"text": recording.explain(10), "crowd": None}
+        there = ask("explain?frame=42")
+        assert there["text"] == recording.explain(42)
+        left, top, right, bottom = there["crowd"]
+        assert 495 < left < right < 525 > bottom > top > 495
+        for wrong, code in (
+            ("work?frame=60", 400),
+            ("work", 400),
+            ("explain?frame=-1", 400),
+            ("other?frame=1", 404),
+        ):
+            with pytest.raises(HTTPError) as error:
+                ask(wrong)
+            assert error.value.code == code
 
 
 def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):

@@ -13,7 +13,7 @@ import figures
 import film
 import matplotlib
 import matplotlib.pyplot as plt
-from shots import dungeon, flow, lab, shooter
+from shots import dungeon, flow, lab, replay, shooter
 
 HERE = Path(__file__).parent
 THEMES = {
@@ -78,7 +78,15 @@ def _number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
-MAKERS = {"balls": balls, "timing": timing, "lab": lab, "dungeon": dungeon, "flow": flow, "shooter": shooter}
+MAKERS = {
+    "balls": balls,
+    "timing": timing,
+    "lab": lab,
+    "replay": replay,
+    "dungeon": dungeon,
+    "flow": flow,
+    "shooter": shooter,
+}
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or MAKERS:

@@ -146,3 +146,13 @@ def _turns_into(value: Any, by: str) -> bool:
     """Whether an object that is no array has this conversion."""
     kind = type(value)
     return hasattr(kind, by) and not (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"))
+
+
+def readable(value: float, digits: int = 4) -> str:
+    """A number for readers: a few digits, and no exponent unless it is very large or very small.
+
+    >>> readable(1130.4, 3), readable(1234567.0), readable(0.25), readable(3e-9)
+    ('1130', '1235000', '0.25', '3e-09')
+    """
+    short = f"{value:.{digits}g}"
+    return f"{float(short):.0f}" if "e+" in short and abs(value) < 1e12 else short

@@ -32,7 +32,7 @@ def test_strips_are_cut_by_a_slider_and_copies_counted(show):
     page.get_by_label("Let the engine choose").check()
     until(page, "lab.frame.lanes[0].strips.length === 2")
     until(page, "location.search.includes('strips=auto')")
-    until(page, "document.querySelector('.note').textContent.includes('so few bodies as one')")
+    until(page, "document.querySelector('.note').textContent.includes('fastest for up to some hundred')")
 
 
 @pytest.mark.exhaustive

@@ -1,7 +1,8 @@
 """The command ``broadphase``; also ``python -m broadphase``.
 
-Exit codes: 0 done; 1 the methods of the demo or the contestants of the bench disagree; 2 the input or the
-options cannot be used, or something is missing; 130 interrupted; 141 the output was closed.
+Exit codes: 0 done; 1 the methods of the demo, the contestants of the bench or the trials of the doctor
+disagree; 2 the input or the options cannot be used, or something is missing; 130 interrupted; 141 the output
+was closed.
 """
 
 import errno

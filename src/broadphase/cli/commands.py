@@ -17,6 +17,8 @@ from broadphase.errors import FileError, need
 from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
+    from broadphase.bench.doctor import Subject
+    from broadphase.cli.terminal import Steps
     from broadphase.recording.following import MethodRun
     from broadphase.recording.reader import RecordedFrame, Recording
 
@@ -25,6 +27,7 @@ _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
 _ROUNDS = 3  # of a replay, with each method
+_BUSIEST = 3  # stretches of busy frames that the table explains
 
 
 class DiskOptions(NamedTuple):
@@ -274,15 +277,15 @@ def replay(
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
     browser: bool = True,
 ) -> int:
-    """Open a recording in the lab: any frame of a game, by any method.
+    """Open a recording in the lab: the work of every frame, and any frame by any method.
 
     Parameters
     ----------
     file
         A file written by broadphase.Recorder.
     table
-        Print a table instead: bodies, pairs and milliseconds by method of every frame, then the busiest and
-        the slowest.
+        Print a table instead: bodies, overlaps and milliseconds by method of every frame, then the busiest
+        frames in words, and the slowest.
     methods
         With --table: which methods, one or more; all but brute_force if it is not given.
     slowest
@@ -296,14 +299,48 @@ def replay(
     """
     if table:
         return print_table(file, methods, slowest)
-    from broadphase.recording.reader import Recording
+    return serve_lab(host, port, browser, recording=(Path(file).name, _recording(file)))
 
-    recording = Recording(file)
-    if not len(recording):
-        raise FileError(f"{file}: holds no frame that is whole; {recording.damage or 'none was recorded'}")
-    if recording.damage:
-        print(f"{file}: {recording.damage}; the {len(recording)} frames before it are shown", file=sys.stderr)
-    return serve_lab(host, port, browser, recording=(Path(file).name, recording))
+
+@app.command
+def doctor(
+    file: File,
+    /,
+    *,
+    method: IndexName | Literal["auto"] = "auto",
+    cell_size: Annotated[float | None, Parameter(validator=validators.Number(gt=0, lt=float("inf")))] = None,
+    id: IdColumn = None,  # noqa: A002 - the option's name
+    trust: Trust = False,
+) -> int:
+    """Say what is slow about boxes or a recording, and what to change; each advice is tried first.
+
+    A change is advised if it is clearly faster and finds the same pairs, but for those that it excludes.
+
+    Parameters
+    ----------
+    file
+        A recording (broadphase.Recorder writes one), or boxes: all files that "broadphase pairs" reads.
+    method
+        The method of your program. By default that of the recording; for boxes what broadphase.pairs picks.
+    cell_size
+        The cell size of your program, for uniform_grid and spatial_hash.
+    id
+        The column (GeoJSON: property) that holds the ids, if it is not called "id".
+    trust
+        Read the file however much memory it needs.
+    """
+    from broadphase.bench.contest import DisagreementError
+    from broadphase.bench.doctor import diagnose
+    from broadphase.cli.terminal import Steps
+
+    with Steps() as steps:
+        try:
+            subject = _subject(file, method, cell_size, id, trust, steps)
+            diagnosis = diagnose(subject, steps.step("Trying what could help"))
+        except DisagreementError as error:
+            return complain(str(error), 1)
+    print(diagnosis)
+    return 0
 
 
 @app.command
@@ -353,6 +390,47 @@ def bench(
     from broadphase.cli.bench import bench as run
 
     return run(scenes, sizes, dim, methods, peers, threads, seconds, memory, json, chart, markdown)
+
+
+def _subject(
+    file: str, method: str, cell_size: float | None, id_column: str | None, trust: bool, steps: "Steps"
+) -> "Subject":
+    """A file as the doctor looks at it."""
+    from broadphase import files
+    from broadphase.bench.doctor import look_at_boxes, look_at_recording
+    from broadphase.recording.frames import MAGIC
+
+    progress = steps.step(f"Reading {file}")
+    recording = _recording(file) if file != files.STANDARD and _begins_with(file, MAGIC) else None
+    if recording is not None and method == "auto":
+        method = recording.about["index"]
+    if cell_size is not None and method not in ("uniform_grid", "spatial_hash"):
+        raise FileError("only uniform_grid and spatial_hash have cells; name one of them with --method")
+    options = {} if cell_size is None else {"cell_size": cell_size}
+    if recording is not None:
+        return look_at_recording(file, recording, method, options, progress)
+    limits = None if trust else files.Limits(way_out="--trust reads it")
+    table = files.read_boxes(file, id_column=id_column, progress=progress, limits=limits)
+    if not len(table.boxes):
+        raise FileError(f"{file}: holds no boxes")
+    return look_at_boxes(file, table.boxes, table.ids, method, options)
+
+
+def _begins_with(file: str, mark: bytes) -> bool:
+    with Path(file).open("rb") as opened:
+        return opened.read(len(mark)) == mark
+
+
+def _recording(file: str) -> "Recording":
+    """A recording with at least one frame."""
+    from broadphase.recording.reader import Recording
+
+    recording = Recording(file)
+    if not len(recording):
+        raise FileError(f"{file}: holds no frame that is whole; {recording.damage or 'none was recorded'}")
+    if recording.damage:
+        print(f"{file}: {recording.damage}; the {len(recording)} frames before it are read", file=sys.stderr)
+    return recording
 
 
 def _answer(
@@ -577,10 +655,13 @@ def print_table(file: str, methods: Sequence[str] | None, slowest: int, out: Tex
             f"{int(np.median(tests)):>14}",
             file=out,
         )
-    first = next(iter(followed.values()))
-    print("\nbusiest frames, by tests", file=out)
-    for number in np.argsort(-first.tests, kind="stable")[: min(slowest, 3)].tolist():
-        print(recording.explain(number), file=out)
+    print("\nbusiest frames, by tests of a tree", file=out)
+    stretches = recording.busiest(min(slowest, _BUSIEST))
+    if not stretches:
+        print("no frame has twice the median number of tests", file=out)
+    for begin, peak, end, _ in stretches:
+        more = f"; busy from frame {begin} to {end - 1}" if end - begin > 1 else ""
+        print(f"{recording.explain(peak)}{more}", file=out)
     print("\nslowest frames, by what the recorded calls took", file=out)
     for number in recording.slowest(slowest):
         print(_summary(recording[number]), file=out)
@@ -591,9 +672,9 @@ def _print_frames(recording: "Recording", followed: "dict[str, MethodRun]", out:
     heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in followed)]
     widths = [max(8, len(head) + 2) for head in heads]
     print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)
-    for frame in recording:
+    for frame, overlaps in zip(recording, recording.counts()[:, 1].tolist(), strict=True):
         cells = [
-            *(frame.number, len(frame.ids), frame.moved, len(frame.pairs())),
+            *(frame.number, len(frame.ids), frame.moved, overlaps),
             *(
                 _ms(spent)
                 for spent in (frame.seconds, *(one.seconds[frame.number] for one in followed.values()))

@@ -35,6 +35,7 @@ from broadphase.methods.cells import (
     suggest_cell_size,
 )
 from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.numeric import readable
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import Position, few_at_a_time, growing, in_chunks
@@ -650,7 +651,7 @@ class CellReport:
     def __str__(self) -> str:
         return "\n".join(
             (
-                f"cells of {self.cell_size:.4g} are {self.verdict}: {self.reason}",
+                f"cells of {readable(self.cell_size)} are {self.verdict}: {self.reason}",
                 f"{self.boxes:,} boxes in {self.used:,} of {self.places:,} places",
                 f"a box lies in {self.copies:.1f} of them and shares each with {self.company:.1f} others; "
                 f"the fullest holds {self.fullest:,}",
@@ -677,8 +678,12 @@ def report_on(lists: CellLists, boxes: BoxArray, cell_size: float | None) -> Cel
     if len(blocks) == 1 and len(boxes) > 1 and size > suggested * _NEAR_ENOUGH:
         parted = _cells_in_use(boxes, suggested)
         if parted > 1:
-            reason = f"all {len(boxes):,} boxes lie in one cell; with {suggested:.4g} they lie in {parted:,}"
+            better = readable(suggested)
+            reason = f"all {len(boxes):,} boxes lie in one cell; with {better} they lie in {parted:,}"
             verdict = "too large"
+    if held.max() > kernel.OVERFULL:
+        swept = f"cells with more than {kernel.OVERFULL} boxes are sorted and swept"
+        reason += f"; {swept}, which makes fewer tests and takes longer"
     return CellReport(
         verdict,
         reason,
@@ -705,13 +710,14 @@ def _cells_in_use(boxes: BoxArray, size: float) -> int:
 def _judge(
     size: float, suggested: float, copies: float, company: float, oversize: float, dim: int
 ) -> tuple[str, str]:
+    better = readable(suggested)
     much_smaller, much_larger = size * _NEAR_ENOUGH < suggested, size > suggested * _NEAR_ENOUGH
     if much_smaller and oversize > 0.5:
-        return "too small", f"{oversize:.0%} of the boxes do not fit; {suggested:.4g} would suit them"
+        return "too small", f"{oversize:.0%} of the boxes do not fit; {better} would suit them"
     if much_smaller and copies > _MOST_COPIES[dim]:
-        return "too small", f"a box lies in {copies:.1f} cells; with {suggested:.4g} it would lie in fewer"
+        return "too small", f"a box lies in {copies:.1f} cells; with {better} it would lie in fewer"
     if company <= _CROWD:
         return "right", f"a box meets {company:.1f} others in a cell and lies in {copies:.1f} cells"
     if much_larger:
-        return "too large", f"a box meets {company:.0f} others in a cell; with {suggested:.4g}, far fewer"
+        return "too large", f"a box meets {company:.0f} others in a cell; with {better}, far fewer"
     return "right", f"a box meets {company:.0f} others in a cell, but smaller cells would not part them"

@@ -19,11 +19,12 @@ from broadphase.lab.lanes import Lane, Outcome
 from broadphase.lab.messages import REPLAY
 from broadphase.lab.scenes import Bounds, Scene, Start, region_of, stand_still
 from broadphase.recording.reader import RecordedFrame, Recording
+from broadphase.recording.work import find_crowd
 
-SLOWEST = 6
-"""How many of the slowest frames the page lists."""
-
+_BUSIEST = 6  # stretches of busy frames that the page lists
 _SAMPLED = 12  # frames, to find the region to show
+# The work of so many frames is counted at a time, for about so long, before the page gets what there is.
+_COUNTED, _LONG = 64, 0.2
 
 
 class Named(NamedTuple):
@@ -39,13 +40,28 @@ class Named(NamedTuple):
 
     def about(self) -> dict[str, Any]:
         """What the page needs to know before it shows a frame."""
-        slowest = self.recording.slowest(SLOWEST)
-        seconds = self.recording.seconds
+        return {"name": REPLAY, "frames": len(self.recording)}
+
+    def work(self, begin: int) -> dict[str, Any]:
+        """The work of frames from ``begin`` on, as many as are counted quickly; the busiest with the last."""
+        until = perf_counter() + _LONG
+        end, counts = begin, np.empty((0, 3), np.int64)
+        while end < len(self.recording) and perf_counter() < until:
+            end = min(end + _COUNTED, len(self.recording))
+            counts = self.recording.counts(end)
+        is_done = end >= len(self.recording)
         return {
-            "name": REPLAY,
-            "frames": len(self.recording),
-            "slowest": [[number, seconds[number] * 1e3] for number in slowest],
+            "counts": counts[begin:].tolist(),
+            "busiest": self.recording.busiest(_BUSIEST) if is_done else None,
         }
+
+    def explain(self, number: int) -> dict[str, Any]:
+        """What the page says of a frame, and where its bodies crowd, seen from above."""
+        task, overlaps = self.recording[number].task, int(self.recording.counts()[number, 1])
+        crowd = find_crowd(task, overlaps)
+        half = task.dim
+        corners = None if crowd is None else [crowd.bounds[k] for k in (0, 1, half, half + 1)]
+        return {"text": self.recording.explain(number), "crowd": corners}
 
 
 class Replay(Scene):

@@ -154,6 +154,21 @@ class Lab:
         kind = _KINDS["." + name.rpartition(".")[2]]
         return Response(self.parts[name], media_type=kind)
 
+    async def replay(self, request: Request) -> Response:
+        """The work of a recording from a frame on, or a frame in words: ``/replay/work?frame=64``."""
+        answers = (
+            {} if self.recording is None else {"work": self.recording.work, "explain": self.recording.explain}
+        )
+        answer = answers.get(request.path_params["what"])
+        if self.recording is None or answer is None:
+            return Response("not found\n", 404)
+        try:
+            frame = _whole(request.query_params.get("frame", ""), len(self.recording.recording), "frame")
+        except ValueError as error:
+            return Response(f"{error}\n", 400)
+        async with _AT_ONCE:
+            return JSONResponse(await asyncio.to_thread(answer, frame))
+
     async def upload(self, request: Request) -> Response:
         """Accept a file of boxes; the answer has the token by which a scene finds them."""
         if self._reading >= MOST_READ:
@@ -316,6 +331,7 @@ def make_app(host: str, recording: Named | None = None) -> ASGIApp:
         Route("/", lab.part),
         Route("/sandbox", lab.part),
         Route("/page/{name:path}", lab.part),
+        Route("/replay/{what}", lab.replay),
         Route("/upload", lab.upload, methods=["POST"]),
         WebSocketRoute("/live", lab.live),
     ]
@@ -352,7 +368,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/"
     if recording is not None:
-        address += f"?scene={REPLAY}&play=0"
+        address += f"sandbox?scene={REPLAY}&methods=strips,box_tree&play=0"
     config = uvicorn.Config(
         make_app(host, None if recording is None else Named(*recording)),
         ws="websockets-sansio",
@@ -399,3 +415,13 @@ def _read_parts() -> dict[str, bytes]:
         for entry in entries.iterdir()
         if "." + entry.name.rpartition(".")[2] in _KINDS
     }
+
+
+# More would only wait for each other.
+_AT_ONCE = asyncio.Semaphore(2)
+
+
+def _whole(text: str, end: int, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < end):
+        raise ValueError(f"{name} must be a whole number from 0 to {end - 1}; got {text[:20]!r}")
+    return int(text)

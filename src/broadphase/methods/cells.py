@@ -23,7 +23,7 @@ from broadphase.kernels.cells.one_shot import (
     running_reach,
 )
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.numeric import real
+from broadphase.numeric import readable, real
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Resumable, paced, ranges
 
@@ -218,7 +218,7 @@ def typical_cell(sample: Sample) -> CellSize:
         middle = float(np.partition(sizes, len(sizes) // 2)[len(sizes) // 2])
         return CellSize(
             min(max(CELLS_PER_SIZE * middle, SMALLEST_CELL), LARGEST_CELL),
-            f"{CELLS_PER_SIZE:g} times the size of the middle box, {middle:.4g}",
+            f"{CELLS_PER_SIZE:g} times the size of the middle box, {readable(middle)}",
         )
     low, high = world_of(sample)
     width = float((high - low).max())
@@ -233,7 +233,7 @@ def grid_cell(sample: Sample, world: tuple[FloatArray, FloatArray], most_cells: 
     size, reason = typical_cell(sample)
     raised = at_most(most_cells, size, world)
     if raised > size:
-        reason = f"as small as {most_cells} cells allow; {reason}, would be {size:.4g}"
+        reason = f"as small as {most_cells} cells allow; {reason}, would be {readable(size)}"
     return CellSize(raised, reason)
 
 

@@ -84,7 +84,7 @@ def explain(boxes: BoxArray) -> Explanation:
     crowding = max(pairs_per_box / evenly, 1.0) if n > 1 else 1.0
     method = choose(boxes)
     reason = (
-        f"up to {FEW_BOXES} boxes, comparing them all is over before they could be binned"
+        f"with up to {FEW_BOXES} boxes, comparing all pairs is faster than sorting them first"
         if method == "brute_force"
         else "it is the fastest for many boxes, whatever their sizes and places"
     )

@@ -1,8 +1,8 @@
 """Replays a recording with an index of any kind: what would it have cost there?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,18 @@ class FrameRun(NamedTuple):
     """Pairs of ids of the recording, sorted."""
     stats: Stats
     seconds: float
+
+
+class Followed(Protocol):
+    """What a `Follower` follows: a `Recording`, or what has frames of one kind as it has."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """With ``dim`` and ``touching``."""
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """The type of the numbers of boxes."""
 
 
 class Follower:
@@ -49,7 +61,7 @@ class Follower:
     [[0, 1]]
     """
 
-    def __init__(self, method: str, recording: Recording, **options: Any) -> None:
+    def __init__(self, method: str, recording: Followed, **options: Any) -> None:
         about = recording.about
         common = {"dim": about["dim"], "touching": bool(about["touching"]), "dtype": recording.dtype}
         self._index = make_index(cast(Choice, method), **common, **options)

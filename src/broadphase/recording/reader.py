@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import Method, pairs
-from broadphase.boxes import BoxArray
+from broadphase.boxes import BoxArray, as_filter
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Shape
-from broadphase.indexes.classes import Strips
+from broadphase.methods.task import Task
 from broadphase.numeric import whole
 from broadphase.recording.frames import (
     FRESH,
@@ -27,11 +27,15 @@ from broadphase.recording.frames import (
     read_frames,
     read_head,
 )
+from broadphase.recording.work import (
+    Busy,
+    Work,
+    busy_stretches,
+    count_work,
+    sentence,
+)
 from broadphase.runtime.memory import PairArray
 from broadphase.world.tiles import TileMap
-
-# A crowd: so many bodies at least, and so many times those of a usual cell, of so many cells an axis.
-_LEAST_CROWD, _CROWD, _CELLS = 10, 4, 16
 
 
 class Calls(NamedTuple):
@@ -106,6 +110,16 @@ class RecordedFrame:
         )
         return self.ids[rows]
 
+    @property
+    def task(self) -> Task:
+        """The search for its pairs, as the methods take it."""
+        rules = as_filter(len(self.ids), self.static, self.categories, self.masks)
+        return Task(self.boxes, self.touching, rules)
+
+    def name_of(self, row: int) -> str:
+        """A body in words: its id, and its tags if it has any."""
+        return f"body {self.ids[row]}{f' ({self.tags[row]})' if self.tags[row] else ''}"
+
 
 class Recording:
     """A sequence of frames that a `Recorder` has written.
@@ -152,6 +166,8 @@ class Recording:
         self._marks: list[_State] = []
         self._seconds: list[float] = []
         self._sizes: list[int] = []
+        self._works: list[Work] = []
+        """The counts of the first frames."""
         self._read_all(begin)
 
     def __len__(self) -> int:
@@ -191,16 +207,69 @@ class Recording:
         order: list[int] = np.argsort(-self.seconds, kind="stable")[: whole(count, "count")].tolist()
         return order
 
+    def counts(self, end: int | None = None) -> npt.NDArray[np.int64]:
+        """How much work each frame is: its bodies, overlaps of boxes, and the tests that find them.
+
+        Counts do not depend on what else the machine was doing.  They are made once, frame by frame.
+
+        Parameters
+        ----------
+        end : int, optional
+            Count only the frames before this one.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(len, 3)``: bodies, overlaps and tests of the method ``"tree"``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> from tempfile import TemporaryDirectory
+        >>> index = bp.BoxTree()
+        >>> with TemporaryDirectory() as folder:
+        ...     with bp.Recorder(index, f"{folder}/boxes.bprec"):
+        ...         ids = index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
+        ...         found = index.pairs()
+        ...     bp.Recording(f"{folder}/boxes.bprec").counts()
+        array([[2, 1, 4]])
+        """
+        end = len(self) if end is None else min(whole(end, "end"), len(self))
+        known = len(self._works)
+        fresh = [count_work(frame.task) for frame in self._frames(known, end - 1)]
+        # Another thread may have counted the same frames by now.
+        self._works[known : known + len(fresh)] = fresh
+        return np.array(self._works[: max(end, 0)], np.int64).reshape(-1, 3)
+
+    def busiest(self, count: int = 10) -> list[Busy]:
+        """The stretches of frames with twice the median number of tests or more, the one with most first.
+
+        Parameters
+        ----------
+        count : int
+            How many to return at most.
+
+        Returns
+        -------
+        list of Busy
+            ``begin``, ``peak`` (the frame with the most tests), ``end`` (the frame after the last one) and
+            ``times``: the tests at the peak, as a multiple of the median.
+        """
+        return busy_stretches(self.counts()[:, 2])[: whole(count, "count")]
+
     def explain(self, number: int) -> str:
         """How much work a frame is compared with the others, and where its bodies crowd, in a sentence.
-
-        It counts bodies, overlaps of boxes and the tests of `broadphase.Strips`; medians are those of up to
-        33 frames, evenly spaced.  Counts do not depend on what else the machine was doing.
 
         Parameters
         ----------
         number : int
             The frame; negative numbers count from the end.
+
+        Returns
+        -------
+        str
+            Its `counts` next to the medians of all frames, where bodies overlap many others, and which body
+            is much larger than the others.
 
         Raises
         ------
@@ -219,17 +288,15 @@ class Recording:
         ...             bodies = world.add_many([[k * (100 - x), 0, k * (100 - x) + 9, 9] for k in range(20)])
         ...             events = world.update()
         ...             world.remove_many(bodies)
-        ...     print(bp.Recording(f"{folder}/game.bprec").explain(3))
-        frame 3: 20 bodies, 190 overlaps (median 0), 190 tests (median 0)
+        ...     said = bp.Recording(f"{folder}/game.bprec").explain(3)
+        >>> said.split("; ")[:2]
+        ['Frame 3: 20 of 20 bodies lie within 9 x 9 around (4.5, 4.5)', '223 tests (median 114)']
         """
         frame = self[number]
-        chosen = sorted({round(k * (len(self) - 1) / 32) for k in range(33)})
-        works = np.median([_work(self[other]) for other in chosen], axis=0).tolist()
-        counts = [
-            f"{count:,} {name}" + ("" if count == usual else f" ({_compared(count, usual)})")
-            for name, count, usual in zip(("bodies", "overlaps", "tests"), _work(frame), works, strict=True)
-        ]
-        return f"frame {frame.number}: {', '.join(counts)}{_crowd(frame)}"
+        counts = self.counts()
+        work = Work(*counts[frame.number].tolist())
+        usual: list[float] = np.median(counts, axis=0).tolist()
+        return f"Frame {frame.number}: {sentence(frame.task, work, usual, frame.name_of)}"
 
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
         """The frames ``begin .. end - 1``, in order."""
@@ -276,37 +343,6 @@ class Recording:
             state.number += 1
             state.end = end
             yield state, sections, words
-
-
-def _work(frame: RecordedFrame) -> tuple[int, int, int]:
-    """Bodies, overlaps of their boxes, and the tests that find these."""
-    index = Strips(
-        dim=max(frame.boxes.shape[1] // 2, 2), dtype=frame.boxes.dtype, touching=frame.touching, sort=False
-    )
-    index.insert_many(frame.boxes, static=frame.static, category=frame.categories, mask=frame.masks)
-    overlaps = len(index.pairs())
-    return len(frame.ids), overlaps, index.stats.tests
-
-
-def _compared(count: int, usual: float) -> str:
-    return f"median {usual:,.0f}" if count < 2 * usual or not usual else f"{count / usual:,.1f} x the median"
-
-
-def _crowd(frame: RecordedFrame) -> str:
-    """Where many more bodies lie than elsewhere: the fullest cell of a grid over all; empty if nowhere."""
-    dim = frame.boxes.shape[1] // 2
-    middles = 0.5 * (frame.boxes[:, :dim] + frame.boxes[:, dim:])
-    middles = middles[np.isfinite(middles).all(axis=1)].astype(np.float64)
-    if not len(middles):
-        return ""
-    low, size = middles.min(axis=0), np.maximum(np.ptp(middles, axis=0), 1e-300)
-    cells = np.minimum((middles - low) / size * _CELLS, _CELLS - 1).astype(np.int64)
-    each, which, counts = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-    fullest = int(counts.argmax())
-    if counts[fullest] < max(_CROWD * len(middles) / len(each), _LEAST_CROWD):
-        return ""
-    at = middles[which.ravel() == fullest].mean(axis=0)
-    return f"; {counts[fullest]:,} bodies lie around ({', '.join(f'{value:.4g}' for value in at.tolist())})"
 
 
 @dataclass

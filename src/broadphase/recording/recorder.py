@@ -227,10 +227,15 @@ class Recorder:
 
     def _head(self, dtype: "np.dtype[Any]") -> dict[str, Any]:
         target = self._target
-        about: dict[str, Any] = {"dtype": dtype.str[1:]}
-        if isinstance(target, World):
-            return about | {"kind": "world", "dim": 2, "touching": False, "index": "auto"}
-        return about | {"kind": "index", "dim": target.dim, "touching": target.touching, "index": target.name}
+        index = target._state.broad_phase.pattern if isinstance(target, World) else target
+        return {
+            "dtype": dtype.str[1:],
+            "kind": "world" if self._is_world else "index",
+            "dim": index.dim,
+            "touching": index.touching,
+            "index": index.name,
+            "options": index._options(),
+        }
 
 
 # ---- a world or an index as rows

@@ -69,6 +69,11 @@ class BroadPhase:
         # A copy of an index has arrays of its own.
         return self.__dict__ | {"_trees": [None] * len(ALL), "_outdated": {*ALL}}
 
+    @property
+    def pattern(self) -> Index:
+        """One of the indexes, which are alike."""
+        return self._indexes[0]
+
     # ---- keeping up
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:

@@ -1,6 +1,6 @@
 // Line charts on a canvas: running ones, and ones with logarithmic axes.
 
-import { canvasFont, colour, sharp, short, styleOf } from "./palette.js";
+import { canvasFont, colour, sharp, short, styleOf, whole } from "./palette.js";
 
 const [FAINT, BAND] = [0.3, 0.14]; // how dark a line beyond the chosen count is, and what lies between two lines
 const MARGIN = { left: 62, right: 12, top: 10, bottom: 26 };
@@ -202,3 +202,43 @@ export function drawGrowth(canvas, series, unit, now = Infinity) {
     plot.line(reached, one.method, true);
   }
 }
+
+const WORK = { inset: 8, row: 40, head: 17 }; // pixels; the inset is that of a slider's thumb
+const KINDS = [["tests", 2, "test"], ["overlaps", 1, "hit"], ["bodies", 0, "body"]];
+
+/** The work of each frame of a recording, one row for tests, overlaps and bodies each, to its own scale.  A column is as
+ * high as the frame with the most in it, so that no frame is hidden.  `counts[k]` is `[bodies, overlaps, tests]`. */
+export function drawTimeline(canvas, counts, frames, now) {
+  const height = KINDS.length * WORK.row;
+  canvas.style.height = `${height}px`;
+  const width = canvas.clientWidth;
+  const context = sharp(canvas, width, height);
+  context.clearRect(0, 0, width, height);
+  const wide = (width - 2 * WORK.inset) / Math.max(frames - 1, 1);
+  const at = (frame) => WORK.inset + frame * wide;
+  context.fillStyle = colour("ink");
+  context.fillRect(at(now) - 1, 0, 2, height);
+  KINDS.forEach(([name, column, shade], row) => {
+    const most = counts.reduce((highest, one) => Math.max(highest, one[column]), 0);
+    const floor = (row + 1) * WORK.row - 1;
+    context.fillStyle = colour("line");
+    context.fillRect(WORK.inset, floor, width - 2 * WORK.inset, 1);
+    context.fillStyle = colour(shade);
+    const columns = new Float64Array(Math.ceil(width) + 1);
+    counts.forEach((one, frame) => {
+      const x = Math.floor(at(frame));
+      columns[x] = Math.max(columns[x], one[column] / Math.max(most, 1));
+    });
+    const thick = Math.max(Math.floor(wide), 2);
+    columns.forEach((share, x) => context.fillRect(x - Math.floor(thick / 2), floor, thick, -share * (WORK.row - WORK.head)));
+    context.font = canvasFont(0.95);
+    context.textBaseline = "top";
+    context.textAlign = "left";
+    context.fillStyle = colour("soft");
+    context.fillText(`${name}, at most ${whole(most)}`, WORK.inset + 5, row * WORK.row + 2);
+  });
+}
+
+/** The frame at a place of the timeline. */
+export const frameAt = (x, width, frames) =>
+  Math.min(Math.max(Math.round(((x - WORK.inset) / (width - 2 * WORK.inset)) * (frames - 1)), 0), frames - 1);

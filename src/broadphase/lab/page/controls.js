@@ -141,14 +141,14 @@ export class Controls {
     find("cell").setAttribute("aria-valuetext", state.cell === null ? "auto" : `${short(state.cell)} times the suggested size`);
     find("slots").value = Math.round(Math.log(state.slots ?? 10) / Math.log(SLOT_STEP));
     find("slots-auto").checked = state.slots === null;
-    find("slots-text").value = state.slots === null ? "auto" : `${short(state.slots)} a body`;
-    find("slots").setAttribute("aria-valuetext", `${short(state.slots ?? 10)} slots a body`);
+    find("slots-text").value = state.slots === null ? "auto" : `${short(state.slots)} per body`;
+    find("slots").setAttribute("aria-valuetext", `${short(state.slots ?? 10)} slots per body`);
   }
 
   /** Say what is not drawn because there is too much of it. */
   showLimits(scene) {
     const left = [];
-    if (!scene.traced) left.push(`every single test (up to ${whole(scene.most_traced)} bodies)`);
+    if (!scene.traced) left.push(`every test (up to ${whole(scene.most_traced)} bodies)`);
     if (!scene.structured) left.push("cells, strips, boxes and orders (up to 5,000)");
     this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are still counted.` : "";
   }

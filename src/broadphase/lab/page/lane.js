@@ -4,7 +4,7 @@ import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from
 import { sample } from "./growth.js";
 import { noteOf } from "./notes.js";
 import * as overlay from "./overlays.js";
-import { colour, milliseconds, named, sharp, whole } from "./palette.js";
+import { colour, milliseconds, named, readable, sharp, whole } from "./palette.js";
 import { drawStage } from "./stage.js";
 
 const REACH = 14; // pixels
@@ -91,6 +91,8 @@ export class Lane {
     drawStage(context, { world, frame, own, place, shade, end, hits });
     if (own.nodes) overlay.drawNodes(context, own.nodes, place, shade);
     if (own.cells) overlay.writeCells(context, own.cells, place, shade, false);
+    const crowd = this.page.replay.crowdOf(frame.frame);
+    if (crowd) overlay.drawCrowd(context, crowd, place);
     if (this.cross) this.#drawCross(context, place);
     this.#drawDetail(frame, own, place, share);
   }
@@ -138,7 +140,7 @@ export class Lane {
     const late = !own || own.ofFrame[0] !== frame.frame;
     this.waiting.hidden = !late;
     if (late) {
-      this.waiting.textContent = `${named(this.method)} is still at work on ${own ? `a frame after frame ${whole(own.ofFrame[0])}` : "its first frame"}; the others continue.`;
+      this.waiting.textContent = `${named(this.method)} is still at work on ${own ? `a frame after frame ${whole(own.ofFrame[0])}` : "its first frame"}; the others go on.`;
     }
     if (!own) return;
     const [tests, candidates, overlaps] = own.numbers;
@@ -167,7 +169,7 @@ export class Lane {
     this.verdict.dataset.verdict = cells.verdict;
     const strong = document.createElement("strong");
     strong.textContent = cells.verdict;
-    this.verdict.replaceChildren(strong, `Cells of ${Number(cells.size.toPrecision(4))}: ${cells.reason}.`);
+    this.verdict.replaceChildren(strong, `Cells of ${readable(cells.size)}: ${cells.reason}.`);
     if (report.name === "spatial_hash") {
       this.verdict.append(` ${whole(cells.used)} of ${whole(cells.places)} slots in use.`);
     }

@@ -248,6 +248,7 @@ class Page {
     this.#charted = 0;
     this.redraw();
     this.growth.draw();
+    this.replay.draw();
     this.#nameLines();
   }
 

@@ -6,7 +6,7 @@ import { named, several, whole } from "./palette.js";
 /** A sentence or two about what a method did in this frame. */
 export function noteOf(lane, own) {
   const { method } = lane;
-  const chosen = lane.select.value === "auto" && lane.report ? `auto has chosen a ${named(method)}. ` : "";
+  const chosen = lane.select.value === "auto" && lane.report ? `auto chose ${named(method)}. ` : "";
   return `${chosen}${summary(method, own)}${sketched(own)}`;
 }
 
@@ -20,20 +20,29 @@ function summary(method, own) {
     case "sweep_and_prune":
       if (fellBack) return "So many bodies moved that everything was sorted and searched from scratch. This method suits scenes in which little moves.";
       if (swaps) return `${several(swaps, "swap")} updated the order of the last frame. All other pairs were kept.`;
-      return tests ? "The first frame: everything was sorted and compared." : "Nothing has swapped, so nothing was compared.";
+      return tests ? "The first frame: everything was sorted and compared." : "No edges swapped, so nothing was compared.";
     case "uniform_grid":
       return `${several(cells, "cell")} in use; the number in a cell counts its bodies.${higher(own)}`;
     case "spatial_hash":
-      return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number after + counts their bodies.${higher(own)}`;
+      return `${several(cells, "slot")} in use.${shared(own)}${higher(own)}`;
     case "box_tree":
       return `${several(cells, "box", "boxes")} in the tree, each with up to sixteen children. Comparing with them counts as tests too.`;
     case "strips":
       return cells === 1
-        ? "One strip: the engine sweeps so few bodies as one. Choose more strips with the slider."
+        ? "One strip, which is fastest for up to some hundred bodies. The slider makes more."
         : `${several(cells, "strip")}; the number at the edge counts the copies. A mark means that the body starts in an earlier strip. Two marked copies are not reported, so no pair is found twice.`;
     default:
       return "";
   }
+}
+
+/** Says if cells share a slot. */
+function shared(own) {
+  const { cells } = own;
+  for (let at = 0; at < (cells?.length ?? 0); at += 8) {
+    if (cells[at + 6]) return " Hatched: distant cells share the slot; the number after + counts their bodies.";
+  }
+  return "";
 }
 
 /** Says if there are larger cells, for larger bodies, than those that are drawn. */

@@ -14,6 +14,7 @@ const COPY = 0.22; // how dark a copy is
 // Pixels; the first where only the boxes overlap, the second where the bodies touch.
 export const HIT_WIDTHS = [1.8, 2.5];
 export const HIT_DASH = 3;
+const CROWD = 6; // pixels around a crowd
 const BUNDLE = 48; // lines a path: one path of thousands takes far longer than many of a few
 
 export function drawTiles(context, tiles, place) {
@@ -331,4 +332,17 @@ function onScreen(rows, at, place) {
   const right = Math.min((rows[at + 2] - place.left) * place.scale, place.width + 50);
   const bottom = Math.min((rows[at + 3] - place.top) * place.scale, place.height + 50);
   return right < left || bottom < top ? null : [left, top, right - left, bottom - top];
+}
+
+/** A frame around the place of a recording where bodies crowd, large enough to be seen. */
+export function drawCrowd(context, [left, top, right, bottom], place) {
+  const [x, y] = [(left - place.left) * place.scale - CROWD, (top - place.top) * place.scale - CROWD];
+  const [width, height] = [(right - left) * place.scale + 2 * CROWD, (bottom - top) * place.scale + 2 * CROWD];
+  context.save();
+  for (const [shade, thick] of [["stage", 6], ["ink", 2.5]]) {
+    context.strokeStyle = colour(shade);
+    context.lineWidth = thick;
+    context.strokeRect(x, y, width, height);
+  }
+  context.restore();
 }

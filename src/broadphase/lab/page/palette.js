@@ -51,6 +51,9 @@ export function whole(value) {
   return Number.isFinite(value) ? grouped.format(Math.round(value)) : "–";
 }
 
+/** Four digits, without an exponent. */
+export const readable = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4, useGrouping: false });
+
 export const several = (count, noun, nouns = `${noun}s`) => `${whole(count)} ${count === 1 ? noun : nouns}`;
 
 export function short(value) {

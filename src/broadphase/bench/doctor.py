@@ -1,0 +1,469 @@
+"""What is slow about boxes or a recording, and what to change: every advice is tried before it is given.
+
+A fault suggests a `Proposal`: other settings, or other flags or masks of the boxes.  It runs next to the
+present settings, frame by frame in turns, and both must find the same pairs, but for those that the proposal
+excludes.  What gains too little is not advised.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from textwrap import fill
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.bench.contest import DisagreementError
+from broadphase.boxes import BoxArray
+from broadphase.indexes import Choice, make_index
+from broadphase.indexes.classes import CellIndex
+from broadphase.indexes.storage import EVERY_BIT
+from broadphase.methods.choose import FEW_BOXES
+from broadphase.numeric import readable
+from broadphase.recording.following import Follower
+from broadphase.recording.reader import RecordedFrame, Recording
+from broadphase.recording.work import count_work, find_crowd, find_giants, longest_sides, overlaps_of
+from broadphase.runtime.memory import PairArray
+
+Flags = npt.NDArray[np.bool_]
+Edit = Callable[[RecordedFrame], RecordedFrame]
+Progress = Callable[[int, int], None]
+
+_GAIN = 1.25  # times as fast, to be worth a change
+_LEAST_SAVED = 2e-5  # seconds
+_ROUNDS, _MOST_ROUNDS, _SECONDS = 2, 20, 1.0
+_LONGEST = 3.0  # seconds of the first round, after which no more frames are tried
+_FRAMES, _MOST_BOXES = 32, 2_000_000  # that are tried; boxes in all of them together
+_MOST_PAIRS = 5_000_000  # in a frame; of more, only some of the boxes are tried
+_SEEN = 10  # frames in which a box must be seen before it counts as one that never moves
+_MANY_STILL, _FEW_MOVE = 0.2, 0.05  # shares of all boxes
+_MANY_CALLS, _MUCH_TIME = 50, 0.25  # calls per frame, and their share of the recorded time
+_WIDTH = 96  # columns
+_QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
+
+
+class Setting(NamedTuple):
+    """An index as it is made."""
+
+    method: str
+    options: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        options = [(name, value) for name, value in self.options.items() if value not in (None, "auto")]
+        given = ", ".join(f"{name}={value!r}" for name, value in options)
+        return f"{self.method}({given})" if given else self.method
+
+
+class Proposal(NamedTuple):
+    """A fault, and what to try."""
+
+    fault: str
+    change: str
+    name: str
+    setting: Setting
+    edit: Edit
+    """The same frame with other flags or masks."""
+    only: int | None = None
+    """The number of the frame that it is about; None for all."""
+
+
+class Trial(NamedTuple):
+    """The present settings next to a proposal."""
+
+    before: float
+    """Seconds per frame."""
+    after: float
+    tests_before: int
+    """Per frame, the median."""
+    tests_after: int
+    fewer: int
+    """Pairs of all frames that are not found any more."""
+    more: int
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether the gain is worth a change."""
+        return self.before >= _GAIN * self.after and self.before - self.after >= _LEAST_SAVED
+
+    @property
+    def gain(self) -> str:
+        """How many times as fast, in words."""
+        times = self.before / self.after
+        return f"{times:,.0f} times as fast" if times >= 10 else f"{times:.1f} times as fast"
+
+
+class Finding(NamedTuple):
+    """A proposal and what it gained."""
+
+    proposal: Proposal
+    trial: Trial
+
+    def __str__(self) -> str:
+        (fault, change, *_, only), trial = self
+        tests = ""
+        if trial.tests_after != trial.tests_before:
+            tests = f" with {trial.tests_after:,} tests instead of {trial.tests_before:,}"
+        changed = [
+            f"{count:,} {name}" for count, name in ((trial.fewer, "fewer"), (trial.more, "more")) if count
+        ]
+        pairs = f"{' and '.join(changed)} pairs, all others the same" if changed else "the same pairs"
+        where = "" if only is None else f" in frame {only}"
+        tried = f"{trial.gain}{where}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
+        return f"{fault}.\n   Change: {change}.\n   Tried: {tried}."
+
+
+@dataclass
+class Subject:
+    """What is looked at: frames, and the settings of the program."""
+
+    title: str
+    kind: str
+    """``"file"``, ``"index"`` or ``"world"``."""
+    about: Mapping[str, Any]
+    dtype: "np.dtype[Any]"
+    setting: Setting
+    frames: list[RecordedFrame]
+    where: str
+    """Which frames they are."""
+    still: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
+    """By id: seen often, and never moved."""
+    restless: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
+    """By id: static, and moved in most frames."""
+    moving: float = 1.0
+    """The share of the boxes that move, per frame."""
+    queried: bool = False
+    """Whether the program makes queries too."""
+    notes: list[str] = field(default_factory=list)
+
+    def several(self, count: int) -> str:
+        """A number of boxes in words."""
+        one, many = ("body", "bodies") if self.kind == "world" else ("box", "boxes")
+        return f"{count:,} {one if count == 1 else many}"
+
+
+@dataclass
+class Diagnosis:
+    """What was found; print it to read it."""
+
+    subject: Subject
+    present: Trial
+    overlaps: int
+    """The most of a frame."""
+    findings: list[Finding]
+    """What is worth a change; what gains most comes first."""
+    others: list[Finding]
+    """What else was tried."""
+
+    def __str__(self) -> str:
+        subject, present = self.subject, self.present
+        per = "" if subject.kind == "file" else " per frame"
+        cost = f"all pairs take {_ms(present.before)} and {present.tests_before:,} tests{per}"
+        lines = [
+            subject.title,
+            f"{subject.where}, with {subject.setting}: {cost}; there are up to {self.overlaps:,}.",
+            "",
+            *(f"{number}. {finding}" for number, finding in enumerate(self.findings, 1)),
+            *(f"Note: {note}." for note in subject.notes),
+        ]
+        if not self.findings:
+            lines.append("Nothing else to change." if subject.notes else "Nothing to change.")
+        if self.others:
+            tried = ", ".join(f"{finding.proposal.name} ({finding.trial.gain})" for finding in self.others)
+            lines.append(f"Also tried: {tried}.")
+        return "\n".join(fill(line, _WIDTH, subsequent_indent="   ") for line in "\n".join(lines).split("\n"))
+
+
+def diagnose(subject: Subject, progress: Progress = lambda done, total: None) -> Diagnosis:
+    """Try what could help.
+
+    Raises
+    ------
+    DisagreementError
+        The present settings and a proposal find different pairs.
+    """
+    works = [count_work(frame.task) for frame in subject.frames]
+    frame = subject.frames[max(range(len(works)), key=lambda k: works[k].tests)]
+    points = int((longest_sides(frame.boxes) == 0).sum())
+    if points:
+        advice = "leave out what has none yet; points are searched by neighbors()"
+        subject.notes.append(f"{points:,} of {subject.several(len(frame.ids))} have no size: {advice}")
+    sources = (_other_cells, _other_methods, _other_flags, _without_giants, _without_crowd)
+    proposals = [proposal for source in sources for proposal in source(subject, frame)]
+    nothing = Proposal("", "", "nothing", subject.setting, lambda same: same)
+    trials = []
+    for done, proposal in enumerate((nothing, *proposals)):
+        progress(done, len(proposals) + 1)
+        trials.append(try_out(subject, proposal))
+    findings = [Finding(*both) for both in zip(proposals, trials[1:], strict=True)]
+    findings.sort(key=lambda finding: finding.trial.after / finding.trial.before)
+    good = [finding for finding in findings if finding.trial.is_worth_it]
+    # One method is enough.
+    better = [finding for finding in good if finding.proposal.setting.method != subject.setting.method]
+    good = [finding for finding in good if finding not in better[1:]]
+    others = [finding for finding in findings if finding not in good]
+    return Diagnosis(subject, trials[0], max(work.overlaps for work in works), good, others)
+
+
+# ---- what is looked at
+
+
+def look_at_boxes(name: str, boxes: BoxArray, ids: Any, method: str, options: Mapping[str, Any]) -> Subject:
+    """Boxes of a file as one frame; ``"auto"`` is what `broadphase.pairs` picks."""
+    n, dim = len(boxes), boxes.shape[1] // 2
+    if method == "auto":
+        method = "brute_force" if n <= FEW_BOXES else "strips"
+    frame = RecordedFrame(
+        number=0,
+        ids=np.arange(n, dtype=np.int32),
+        boxes=boxes,
+        static=np.zeros(n, np.bool_),
+        categories=np.ones(n, np.uint32),
+        masks=np.full(n, EVERY_BIT, np.uint32),
+        tags=[""] * n if ids is None else [str(one) for one in ids],
+        tiles=None,
+        calls={},
+        found=None,
+        listened=None,
+        added=n,
+        removed=0,
+        moved=0,
+        touching=True,
+        _forms=[],
+        _places=boxes,
+    )
+    frames, some = _thinned([frame])
+    title = f"{name}: {n:,} boxes in {dim}-D, {boxes.dtype}"
+    about = {"dim": dim, "touching": True}
+    return Subject(
+        title, "file", about, boxes.dtype, Setting(method, options), frames, f"Built and searched once{some}"
+    )
+
+
+def look_at_recording(
+    name: str, recording: Recording, method: str, options: Mapping[str, Any], progress: Progress
+) -> Subject:
+    """The frames of a recording with the most work; ``"auto"`` is the index that was recorded."""
+    about = recording.about
+    if method in ("auto", about["index"]):
+        method = make_index(about["index"]).name
+        options = {**about.get("options", {}), **options}
+    many = min(max(_MOST_BOXES // max(recording.most_bodies, 1), 2), _FRAMES, len(recording))
+    begin = int(np.convolve(recording.counts()[:, 2], np.ones(many), "valid").argmax())
+    frames, some = _thinned(list(recording.frames(begin, begin + many)))
+    where = f"Frames {begin} to {begin + many - 1}, those with the most work{some}"
+    subject = Subject("", about["kind"], about, recording.dtype, Setting(method, options), frames, where)
+    what = "a world" if subject.kind == "world" else "an index"
+    size = subject.several(recording.most_bodies)
+    busiest = [recording.explain(stretch.peak) + "." for stretch in recording.busiest(1)]
+    subject.title = "\n".join((f"{name}: {len(recording):,} frames of {what}, up to {size}", *busiest))
+    _watch(recording, subject, progress)
+    return subject
+
+
+def _thinned(frames: list[RecordedFrame]) -> tuple[list[RecordedFrame], str]:
+    """Only some of the boxes if they have very many pairs, and that in words."""
+    most = max(count_work(frame.task).overlaps for frame in frames)
+    every = int(np.ceil(np.sqrt(most / _MOST_PAIRS)))
+    if every <= 1:
+        return frames, ""
+    return [_only(frame, frame.ids % every == 0) for frame in frames], f", one box in {every}"
+
+
+def _only(frame: RecordedFrame, kept: Flags) -> RecordedFrame:
+    names = ("ids", "boxes", "static", "categories", "masks")
+    columns: dict[str, Any] = {name: getattr(frame, name)[kept] for name in names}
+    return replace(frame, **columns, tags=[frame.tags[row] for row in np.flatnonzero(kept)])
+
+
+def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
+    """Go through all frames: which boxes never move, and which calls take long."""
+    seen = moves = static = np.zeros(0, np.int64)
+    places = np.zeros((0, 2 * subject.about["dim"]), subject.dtype)
+    times: Counter[str] = Counter()
+    spent: dict[str, float] = defaultdict(float)
+    for frame in recording:
+        ids = frame.ids
+        more = int(ids.max(initial=-1)) + 1 - len(seen)
+        if more > 0:
+            more += len(seen)
+            seen, moves, static = (np.pad(column, (0, more)) for column in (seen, moves, static))
+            places = np.pad(places, ((0, more), (0, 0)))
+        moves[ids] += (seen[ids] > 0) & (places[ids] != frame.boxes).any(axis=1)
+        seen[ids] += 1
+        static[ids], places[ids] = frame.static, frame.boxes
+        for name, call in frame.calls.items():
+            times[name] += call.times
+            spent[name] += call.seconds
+        progress(frame.number + 1, len(recording))
+    subject.still = (seen >= _SEEN) & (moves == 0) & (static == 0)
+    subject.restless = (static > 0) & (2 * moves > seen)
+    subject.moving = float(moves.sum() / max(seen.sum(), 1))
+    subject.queried = any(times[name] for name in _QUERIES)
+    if len(recording) >= _SEEN and not moves.any():
+        subject.notes.append("nothing moves in any frame; search once and keep the pairs")
+    for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
+        each = times[name] / len(recording)
+        if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
+            of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
+            has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
+            one = f"{name}_many" if has_many else f"{name} with an array"
+            cost = " of the ".join(of_all)
+            subject.notes.append(
+                f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
+                f"one call of {one} does the same"
+            )
+
+
+# ---- what to try
+
+
+def _other_cells(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
+    """Cells of another size, if the index finds its own wrong."""
+    method, options = subject.setting
+    common = {"dim": subject.about["dim"], "touching": subject.about["touching"], "dtype": subject.dtype}
+    index = make_index(cast(Choice, method), **common, **options)
+    if not isinstance(index, CellIndex) or index.cell_size == "auto":
+        return
+    index.insert_many(frame.boxes, static=frame.static)
+    report = index.explain()
+    if report.verdict in ("too large", "too small"):
+        fault = f"Cells of {readable(report.cell_size)} are {report.verdict}: {report.reason}"
+        change = f'leave out cell_size: "auto" chooses about {readable(report.suggested)} here'
+        setting = Setting(method, {**options, "cell_size": "auto"})
+        yield Proposal(fault, change, "cell_size", setting, lambda same: same)
+
+
+def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
+    """Methods that could suit better.  A world makes other queries too: there only its default is tried."""
+    names = ["box_tree"]
+    if subject.kind != "world":
+        names += ["strips", *(["brute_force"] if len(frame.ids) <= 4 * FEW_BOXES else [])]
+    if subject.kind == "index" and subject.moving < _FEW_MOVE:
+        names.append("sweep_and_prune")
+    for name in names:
+        if name == subject.setting.method:
+            continue
+        one_shot = "tree" if name == "box_tree" else name
+        change = {
+            "file": f'broadphase.pairs(..., method="{one_shot}"); without method= the fastest is picked',
+            "index": f'make_index("{name}")',
+            "world": 'World(broadphase="auto")',
+        }[subject.kind]
+        change += "; only all pairs were tried, not your queries" if subject.queried else ""
+        fault = f"{subject.setting.method} is not the fastest method for this"
+        yield Proposal(fault, change, name, Setting(name, {}), lambda same: same)
+
+
+def _other_flags(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
+    """The flag ``static``: for what never moves, and not for what does."""
+    if not len(subject.still) or subject.moving == 0:
+        return
+    verb = "add" if subject.kind == "world" else "insert"
+    for which, state, how, value in (
+        (subject.still, "never move and are not static", "with", True),
+        (subject.restless, "are static and move in most frames", "without", False),
+    ):
+        chosen = np.flatnonzero(which[frame.ids])
+        if len(chosen) >= max(_MANY_STILL * len(frame.ids), 1):
+            tags = Counter(frame.tags[row] for row in chosen).most_common(1)[0][0]
+            who = (
+                f"{len(chosen):,} of {subject.several(len(frame.ids))}{f' (most are {tags})' if tags else ''}"
+            )
+            change = f"{verb} them {how} static=True; two static ones are never paired"
+            name = f"static={value}"
+            yield Proposal(f"{who} {state}", change, name, subject.setting, _flagged(which, value))
+
+
+def _without_giants(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
+    giants = find_giants(frame.boxes)
+    if not len(giants):
+        return
+    sides = longest_sides(frame.boxes)
+    times = sides[giants].max() / np.median(sides[sides > 0])
+    size = "infinite" if np.isinf(times) else f"up to {times:,.0f} times as long as the median"
+    names = [f"{frame.ids[row]}{f' ({frame.tags[row]})' if frame.tags[row] else ''}" for row in giants[:3]]
+    who = f"{subject.several(len(giants))} ({', '.join(names)}{', ...' if len(giants) > 3 else ''})"
+    verbs = ("is", "has") if len(giants) == 1 else ("are", "have")
+    met = overlaps_of(frame.task, giants)
+    fault = f"{who} {verbs[0]} {size} and {verbs[1]} {met:,} overlaps"
+    change = "cut what is so large into parts, or give it a mask if its pairs are not needed"
+    yield Proposal(fault, change, "without giants", subject.setting, _unpaired(frame.ids[giants]))
+
+
+def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
+    overlaps = count_work(frame.task).overlaps
+    crowd = find_crowd(frame.task, overlaps)
+    met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows)
+    if crowd is None or 2 * met < overlaps:
+        return
+    who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"
+    fault = f"{who} and have {met:,} of the {overlaps:,} overlaps"
+    change = "keep them apart, or give them a mask if their pairs are not needed; no method can save pairs"
+    edit = _unpaired(frame.ids[crowd.rows])
+    only = None if subject.kind == "file" else frame.number
+    yield Proposal(fault, change, "without the crowd", subject.setting, edit, only)
+
+
+def _flagged(which: Flags, value: bool) -> Edit:
+    return lambda frame: replace(frame, static=np.where(which[frame.ids], value, frame.static))
+
+
+def _unpaired(ids: npt.NDArray[np.int32]) -> Edit:
+    """A mask that excludes all pairs of these."""
+    return lambda frame: replace(frame, masks=np.where(np.isin(frame.ids, ids), np.uint32(0), frame.masks))
+
+
+# ---- trying it
+
+
+def try_out(subject: Subject, proposal: Proposal) -> Trial:
+    """Run both through all frames several times, in turns; the least time of each frame counts.
+
+    Raises
+    ------
+    DisagreementError
+        They find different pairs.
+    """
+    frames = [(frame, proposal.edit(frame)) for frame in subject.frames]
+    settings = subject.setting, proposal.setting
+    seconds, tests = np.full((len(frames), 2), np.inf), np.zeros((len(frames), 2), np.int64)
+    fewer = more = rounds = 0
+    begin = perf_counter()
+    while rounds < _ROUNDS or (rounds < _MOST_ROUNDS and perf_counter() - begin < _SECONDS):
+        followers = [Follower(setting.method, subject, **setting.options) for setting in settings]
+        for k, both in enumerate(frames):
+            runs = {
+                side: followers[side].run(both[side]) for side in ((0, 1) if (k + rounds) % 2 else (1, 0))
+            }
+            for side, run in runs.items():
+                seconds[k, side] = min(seconds[k, side], run.seconds)
+                tests[k, side] = run.stats.tests
+            if rounds == 0:
+                # The flags and masks of one side may exclude pairs of the other; all others must be the same.
+                stays, was = _may_pair(both[1], runs[0].pairs), _may_pair(both[0], runs[1].pairs)
+                if not np.array_equal(runs[0].pairs[stays], runs[1].pairs[was]):
+                    raise DisagreementError(f"{proposal.name}: {proposal.setting} finds other pairs")
+                fewer, more = fewer + int((~stays).sum()), more + int((~was).sum())
+                if k and perf_counter() - begin > _LONGEST:
+                    frames, seconds, tests = frames[: k + 1], seconds[: k + 1], tests[: k + 1]
+                    break
+        rounds += 1
+    # The first frame of a recording only fills the index.
+    counted = [k for k, (frame, _) in enumerate(frames) if frame.number == proposal.only]
+    counted = counted or list(range(min(len(frames) - 1, 1), len(frames)))
+    before, after = seconds[counted].mean(axis=0).tolist()
+    tests_before, tests_after = np.median(tests[counted], axis=0).astype(int).tolist()
+    return Trial(before, after, tests_before, tests_after, fewer, more)
+
+
+def _may_pair(frame: RecordedFrame, pairs: PairArray) -> Flags:
+    i, j = np.searchsorted(frame.ids, pairs).T
+    masked = (frame.categories[i] & frame.masks[j] != 0) & (frame.categories[j] & frame.masks[i] != 0)
+    may: Flags = masked & ~(frame.static[i] & frame.static[j])
+    return may
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g} ms"
