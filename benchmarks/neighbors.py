@@ -1,6 +1,6 @@
-"""Fixed-radius and nearest search of points, compared with SciPy, freud and scikit-learn.
+"""Fixed-radius and nearest search of points, compared with the trees and cells of other libraries.
 
-    python -m pip install scipy freud-analysis scikit-learn
+    python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree
     python benchmarks/neighbors.py [--points 10000 100000] [--parts near counts nearest worlds moving]
 
 All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
@@ -27,6 +27,7 @@ import broadphase as bp
 from broadphase.bench.peers import build_yardstick as build
 from broadphase.bench.peers import with_yardstick as yardstick
 from broadphase.bench.scenes import Case, uniform
+from broadphase.runtime import threads as own_threads
 
 Points = npt.NDArray[np.float64]
 NEIGHBORS = 10
@@ -120,11 +121,11 @@ PEERS = {
 
 
 def report(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
-    """Let all take turns, and print how many times as long the fastest of the others takes."""
+    """Let all take turns, and print how many times as long each of the others takes, and the fastest."""
     times = best_of(contestants, seconds)
     ours = times.pop(OURS)
     best = min(times, key=lambda peer: times[peer])
-    said = ", ".join(f"{peer} {1e3 * took:.3g}" for peer, took in times.items())
+    said = ", ".join(f"{peer} {1e3 * took:.3g} ({took / ours:.2f} x)" for peer, took in times.items())
     print(f"{name}: {1e3 * ours:.3g} ms; {said}; {best}: {times[best] / ours:.2f} x", flush=True)
 
 
@@ -164,6 +165,17 @@ def compare_counts(points: Points, name: str, seconds: float) -> None:
     report(f"{name}, pairs within {len(lengths)} distances, {found[-1]} at most", contestants, seconds)
 
 
+def nanoflann(points: Points, k: int) -> Callable[[], Any]:
+    pynanoflann = import_module("pynanoflann")
+
+    def run() -> Any:
+        tree = pynanoflann.KDTree(n_neighbors=k + 1, metric="L2", leaf_size=10)
+        tree.fit(points)
+        return tree.kneighbors(points, n_jobs=own_threads.resolve(None))[0][:, 1:]
+
+    return run
+
+
 def compare_nearest(points: Points, name: str, seconds: float) -> None:
     spatial, neighbors = (import_module(home) for home in ("scipy.spatial", "sklearn.neighbors"))
     k = 9
@@ -179,6 +191,11 @@ def compare_nearest(points: Points, name: str, seconds: float) -> None:
             .kneighbors()[0]
         ),
     }
+    if find_spec("pynanoflann"):
+        searches["nanoflann"] = nanoflann(points, k)
+    if find_spec("pykdtree"):
+        pykdtree = import_module("pykdtree.kdtree")
+        searches["pykdtree"] = lambda: pykdtree.KDTree(points).query(points, k + 1)[0][:, 1:]
     found = searches[OURS]()
     for search in searches.values():
         np.testing.assert_allclose(search(), found, rtol=1e-9, atol=1e-12)

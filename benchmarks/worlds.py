@@ -110,6 +110,8 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     boxes = np.hstack((boxes, boxes + 1.0))
     env, env_of_ray = np.repeat(np.arange(worlds), size), np.repeat(np.arange(worlds), rays)
     points = np.repeat(random.random((worlds, dim)) * side, rays, axis=0)
+    # For the nearest in one world, points in one place are searched once.
+    places = random.random(points.shape) * side
     ways = random.normal(size=points.shape)
     ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
     many, one = bp.BoxTree(dim=dim, threads=1), bp.BoxTree(dim=dim, threads=1)
@@ -130,7 +132,7 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
         "box": lambda index, **own: index.query_box(np.hstack((points, points + 2.0)), **own),
         "point": lambda index, **own: index.query_point(points, **own),
         "radius": lambda index, **own: index.query_radius(points, 2.0, **own),
-        "nearest": lambda index, **own: index.nearest(points, 3, **own).ids,
+        "nearest": lambda index, **own: index.nearest(places, 3, **own).ids,
         "first hit": lambda index, **own: index.raycast(points, ways, 20.0, **own).ids,
         "all hits": lambda index, **own: index.query_ray(points, ways, 20.0, **own).rows,
     }.items():

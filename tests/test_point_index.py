@@ -242,3 +242,18 @@ def test_more_pairs_than_allowed():
     with pytest.raises(bp.PairLimitExceeded):
         index.neighbors(np.zeros((10, 2)), 1.0, max_pairs=999)
     assert len(index.neighbors(np.zeros((10, 2)), 1.0, max_pairs=1000)) == 1000
+
+
+@pytest.mark.parametrize("period", [None, (1.0, 1.5), ((1.0, 0.25), (0.0, 1.5))])
+def test_a_point_is_not_near_itself(period):
+    points = np.random.default_rng(9).random((60, 2))
+    index = bp.PointIndex(points, period=period)
+    index.remove_many([0, 7, 59])
+    own, ids = index.points, index.ids
+    found = index.neighbors(own, 0.3, exclude_self=True)
+    right = bp.neighbors(own, 0.3, period=period).csr()
+    np.testing.assert_array_equal(found.i, np.repeat(np.arange(len(own)), np.diff(right.indptr)))
+    np.testing.assert_array_equal(found.j, ids[right.indices])
+    near, alone = index.nearest(own, 4, exclude_self=True), bp.nearest(own, 4, period=period)
+    np.testing.assert_array_equal(near.ids, ids[alone.ids])
+    np.testing.assert_array_equal(near.distances, alone.distances)

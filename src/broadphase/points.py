@@ -219,7 +219,12 @@ def settled_reach(r: Any) -> Any:
     """A distance, radii or two of them as arrays, before anything is looked at (`boxes.settled`)."""
     if isinstance(r, tuple) and len(r) == 2:
         return settled(r[0], "r[0]", NUMBERS), settled(r[1], "r[1]", NUMBERS)
-    return r if type(r) is float or type(r) is int else settled(r, "r", NUMBERS)
+    if type(r) is float or type(r) is int:
+        return r
+    reach = settled(r, "r", NUMBERS)
+    if type(reach) is np.ndarray and reach.ndim == 0 and reach.dtype.kind == "f":
+        return float(reach)  # as Python's float, for which `few_points` is there: 4 us instead of 92
+    return reach
 
 
 def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:

@@ -9,7 +9,7 @@ groups and the curve stay; what is inserted or removed groups all of them again 
 A batch of queries is checked as in any index.  Then each query gets the number of its world as one more
 column, and goes through the space as all queries do.
 
-Cost: in worlds of 32 boxes 50 ns for a ray, 20 for a box query, 70 for the nearest; an update 4 ns a box
+Cost: in worlds of 32 boxes 50 ns for a ray, 20 for a box query, 120 for the nearest; an update 4 ns a box
 (``python benchmarks/worlds.py --queries``).  A box that is inserted or removed: 30 ns for each of all boxes.
 """
 

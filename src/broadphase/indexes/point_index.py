@@ -308,6 +308,7 @@ class PointIndex:
         r: Any,
         *,
         r_min: float = 0.0,
+        exclude_self: bool = False,
         sort: bool = True,
         threads: int | None = None,
         max_pairs: int | None = None,
@@ -321,6 +322,9 @@ class PointIndex:
             Finite; rounded to the dtype of the index.
         r : float or array_like, shape (m,)
             The distance, or one for each query.
+        exclude_self : bool
+            Whether row ``i`` of the points and row ``i`` of ``index.points`` are no pair, for a search from
+            the points of the index.
         r_min, sort, threads, max_pairs, offsets
             As for `broadphase.neighbors`.
 
@@ -345,7 +349,7 @@ class PointIndex:
         """
         parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
         query, kept = self._query(points)
-        how = How(r_min, False, bool(sort), offsets, parts, limit)
+        how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
         found = near_of(query, r, how, kept)
         found.shape = len(query.points), kept.end
         if kept.ids is not None:
@@ -358,6 +362,7 @@ class PointIndex:
         k: int | Sequence[int],
         *,
         r: float = np.inf,
+        exclude_self: bool = False,
         threads: int | None = None,
     ) -> NearestPoints:
         """The ``k`` points of the index that are nearest to each of others, or to one.
@@ -368,6 +373,8 @@ class PointIndex:
             Finite; rounded to the dtype of the index.
         k, r, threads
             As for `broadphase.nearest`.
+        exclude_self : bool
+            Whether row ``i`` of ``index.points`` does not count for row ``i`` of the points.
 
         Returns
         -------
@@ -389,7 +396,7 @@ class PointIndex:
         """
         parts, places, r = resolve(threads), as_places(k), settled_reach(r)
         query, kept = self._query(points)
-        ids, distances = nearest_of(query, places, r, parts, kept=kept)
+        ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
         return NearestPoints(ids, distances)

@@ -48,8 +48,6 @@ from broadphase.runtime.threads import GivenUp, given_up
 # table of cells.
 
 
-Floats = npt.NDArray[np.float64]
-
 ENOUGH_FOR_THREADS = 20_000
 # So much wider than the distance that rounding never separates two near points by more than one cell.
 _WIDER = 1.0 + 2.0**-9
@@ -118,35 +116,37 @@ def sort_queries(query: PointQuery, cells: Cells, radii: Points, parts: int, scr
 
 def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     """Cells of one size over the whole world; None if it is too large for that."""
-    periodic = np.isfinite(query.period)
-    low = np.where(periodic, 0.0, query.low)
-    with np.errstate(over="ignore"):
-        spread = np.where(periodic, query.period, query.high - low)
-    if not (spread < _WIDEST).all():
+    # As Python's numbers: for two or three of them each call of NumPy takes a microsecond.
+    periods, lows, highs = query.period.tolist(), query.low.tolist(), query.high.tolist()
+    dim, periodic = len(periods), [math.isfinite(period) for period in periods]
+    low = [0.0 if periodic[axis] else lows[axis] for axis in range(dim)]
+    spread = [periods[axis] if periodic[axis] else highs[axis] - lows[axis] for axis in range(dim)]
+    if not max(spread) < _WIDEST:
         return None
     budget = max(_CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
     side = max(least, _side_for(spread, budget))
-    cells = np.maximum(np.floor(spread / side), 1.0) + np.where(periodic | (spread == 0.0), 0.0, 1.0)
-    if side >= _WIDEST:
-        cells = np.ones(len(spread))
-    per_unit = np.full(len(spread), 1.0 / min(side, _WIDEST))
-    per_unit[periodic] = (cells / np.maximum(spread, _NARROWEST))[periodic]
-    rows = np.array([low, per_unit, np.zeros(len(low)), cells - 1.0, query.period])
-    counts = [int(count) for count in cells]
+    counts, per_unit = [1] * dim, [1.0 / min(side, _WIDEST)] * dim
+    for axis in range(dim):
+        if side < _WIDEST:
+            whole = max(math.floor(spread[axis] / side), 1)
+            counts[axis] = whole if periodic[axis] or spread[axis] == 0.0 else whole + 1
+        if periodic[axis]:
+            per_unit[axis] = counts[axis] / max(spread[axis], _NARROWEST)
+    rows = np.array([low, per_unit, [0.0] * dim, [number - 1.0 for number in counts], periods])
     plane = counts[0] * counts[1]
     world = math.prod(counts)
     return Grid(rows, (counts[0], plane, world), 0, world * query.worlds, side > least)
 
 
-def _side_for(spread: Floats, cells: float) -> float:
+def _side_for(spread: list[float], cells: float) -> float:
     """The width of cells of which this many fill the world; an axis shorter than that has one."""
-    long = spread > 0.0
-    while long.any():
-        side = math.exp((float(np.log(spread[long]).sum()) - math.log(cells)) / int(long.sum()))
-        if (spread[long] >= side).all() or long.sum() == 1:
+    long = [length for length in spread if length > 0.0]
+    while long:
+        side = math.exp((sum(map(math.log, long)) - math.log(cells)) / len(long))
+        if len(long) == 1 or min(long) >= side:
             return side
-        long &= spread >= side
+        long = [length for length in long if length >= side]
     return 0.0
 
 

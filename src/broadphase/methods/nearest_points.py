@@ -3,7 +3,7 @@
 See `broadphase.kernels.points.nearest_points`.  It assumes nothing about the distribution of the points:
 crowds within crowds, lines and a point far away are nearly as fast as evenly spread points.
 
-Cost: sorting, then for each point about four boxes of a level and a dozen leaves of 16 points.
+Cost: sorting, then for each point about ten groups of 16 boxes and as many leaves of 16 points.
 """
 
 import math

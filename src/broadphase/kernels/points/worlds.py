@@ -535,35 +535,41 @@ def search_nearest(
         at, end = tops[world, 0], tops[world, 1]
         kept, held, bound = 0, np.int64(0), _LAST
         while at < end:
-            tests += LANES
-            squares = _squares(columns, at, point)
+            tests += end - at
             if names[0, at] < 0:
-                store(keys, 0, held, squares)
-                firsts[held // LANES] = at
-                held += LANES
+                for slot in range(at, end, LANES):
+                    store(keys, 0, held, _squares(columns, slot, point))
+                    firsts[held // LANES] = slot
+                    held += LANES
             else:
                 # The boxes that are probably nearest, then all others that may be.
-                limit, left = bound, squares
+                done, limit = np.float32(-1), bound
                 if kept < len(own) <= _SOUGHT:
+                    left = _squares(columns, at, point)
+                    for slot in range(at + LANES, end, LANES):
+                        left = smaller(left, _squares(columns, slot, point))
                     for _ in range(len(own)):
                         limit = smallest(left)
                         left = chosen(left <= splat(limit), splat(_LAST), left)
-                lanes = bits(squares <= splat(limit))
-                done = np.int64(0)
-                while lanes != 0:
-                    done |= lanes
-                    while lanes != 0:
-                        name = np.int64(names[0, at + lowest_lane(lanes)])
-                        lanes &= lanes - 1
-                        if name != NOTHING and passes(categories, masks, name, category, mask):
-                            kept = keep_nearest(
-                                distances, own, kept, distance_to_box(boxes, name, place), name
-                            )
-                    if kept == len(own):
-                        bound = -_rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
-                        bound = min(bound, _LAST)
-                    lanes = bits(squares <= splat(bound)) & ~done
-            at += LANES
+                while done < limit:
+                    for slot in range(at, end, LANES):
+                        squares = _squares(columns, slot, point)
+                        lanes = bits((squares <= splat(limit)) & (splat(done) < squares))
+                        if lanes == 0:
+                            continue
+                        while lanes != 0:
+                            name = np.int64(names[0, slot + lowest_lane(lanes)])
+                            lanes &= lanes - 1
+                            if name != NOTHING and passes(categories, masks, name, category, mask):
+                                kept = keep_nearest(
+                                    distances, own, kept, distance_to_box(boxes, name, place), name
+                                )
+                        if kept == len(own):
+                            bound = -_rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
+                            bound = min(bound, _LAST)
+                            limit = min(limit, bound)
+                    done, limit = limit, bound
+            at = end
             if at == end and held > 0:
                 least = _least(keys, 0, held)
                 while at == end and least <= bound:
