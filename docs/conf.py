@@ -1,5 +1,6 @@
 """How the site is built: ``python -m sphinx -W docs docs/_build/html``."""
 
+import os
 import re
 import sys
 from importlib.metadata import version as installed_version
@@ -22,7 +23,8 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "command_help",  # next to this file
+    "command_help",  # this and the next lie next to this file
+    "drawings",
 ]
 exclude_patterns = ["_build", "gallery", "pictures"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -41,12 +43,13 @@ numpydoc_xref_param_type = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = "broadphase"
-html_static_path = ["_static"]
+html_static_path = ["_static", "pictures/card.png"]
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")  # cards on other sites need whole addresses
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_search_scorer = str(HERE / "scorer.js")  # a path as Python opens it
 html_favicon = "../src/broadphase/lab/page/icon.svg"
-html_context = {"default_mode": "auto"}
+html_context = {"default_mode": "auto", "html_baseurl": html_baseurl}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "broadphase"},
@@ -69,6 +72,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "matplotlib_animations": (True, "jshtml"),
+    "reset_modules": ("matplotlib", "drawings.gallery_style"),
     "min_reported_time": 1e9,  # the time that a picture took to draw says nothing about the library
     "show_memory": False,
     "write_computation_times": False,

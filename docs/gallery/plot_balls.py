@@ -34,4 +34,5 @@ def draw(_frame):
 
 
 film = FuncAnimation(figure, draw, frames=60, interval=33)
+# sphinx_gallery_thumbnail_path = "pictures/card.png"
 plt.show()

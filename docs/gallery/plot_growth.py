@@ -36,7 +36,7 @@ for method in bp.METHODS:
         times.append(best(method, np.hstack([corner, corner + np.float32(1 / np.sqrt(n))])))
     ax.loglog(sizes[: len(times)], times, "o-", markersize=3, label=method)
 ax.axhline(1000 / 60, color="0.7", zorder=0)
-ax.text(sizes[0], 1000 / 60, "one frame at 60 Hz", va="bottom", color="0.4")
+ax.text(sizes[0], 1000 / 60, "one frame at 60 Hz", va="bottom")
 ax.set(xlabel="boxes", ylabel="milliseconds")
 ax.legend(frameon=False)
 plt.show()

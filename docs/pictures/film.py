@@ -37,7 +37,7 @@ def save(file: Path, colours: dict[str, str]) -> None:
     ax.set_axis_off()
     frames = []
     for positions, radii, touching in moments():
-        drawn = _discs(positions, 2 * radii, np.where(touching, colours["met"], colours["plain"]), ax)
+        drawn = discs(positions, 2 * radii, np.where(touching, colours["met"], colours["plain"]), ax)
         figure.canvas.draw()
         frames.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB"))
         drawn.remove()
@@ -45,7 +45,8 @@ def save(file: Path, colours: dict[str, str]) -> None:
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=33, loop=0, quality=30, method=6)
 
 
-def _discs(positions: Floats, sides: Floats, colours: Any, ax: Any) -> Any:
+def discs(positions: Floats, sides: Floats, colours: Any, ax: Any) -> Any:
+    """Add balls of the given diameters and colours to an axes."""
     return ax.add_collection(
         EllipseCollection(
             sides,

@@ -13,6 +13,8 @@ import figures
 import film
 import matplotlib
 import matplotlib.pyplot as plt
+import numpy as np
+from PIL import Image
 from shots import dungeon, flow, lab, replay, shooter
 
 HERE = Path(__file__).parent
@@ -74,12 +76,31 @@ def timing() -> None:
         plt.close(figure)
 
 
+def card() -> None:
+    """What a link to the site shows elsewhere: the name, the sentence, and a moment of the film."""
+    colours = THEMES["dark"]
+    with matplotlib.rc_context({"figure.facecolor": colours["back"], "text.color": colours["ink"]}):
+        figure = plt.figure(figsize=(12, 6.3), dpi=100)
+        ax = figure.add_axes((0, 0, 1, 0.64))
+        ax.set(xlim=(0, film.WIDTH), ylim=(0, film.HEIGHT))
+        ax.set_axis_off()
+        positions, radii, touching = next(film.moments())
+        film.discs(positions, 2 * radii, [colours["met" if met else "plain"] for met in touching], ax)
+        figure.text(0.05, 0.83, "broadphase", fontsize=62, weight="bold")
+        figure.text(0.053, 0.72, "Finds everything that touches, every frame, in Python.", fontsize=25)
+        figure.canvas.draw()
+        drawn = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
+        drawn.quantize(64).save(HERE / "card.png", optimize=True)
+        plt.close(figure)
+
+
 def _number(cell: str) -> float:
     return float(cell.replace(",", ""))
 
 
 MAKERS = {
     "balls": balls,
+    "card": card,
     "timing": timing,
     "lab": lab,
     "replay": replay,

@@ -1,0 +1,328 @@
+"""What the site draws while it is built: figures as SVG, ``{drawing} cutting``, and the style of the gallery.
+
+The figures count what they show: their boxes are random with a fixed seed, compared as the method does it.
+Their colours are variables of the theme, so one drawing serves light and dark.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+Floats = npt.NDArray[np.float64]
+Pair = tuple[int, int]
+INK = "#747c84"
+"""Four to one in contrast with both grounds."""
+
+
+def gallery_style(_conf: dict[str, Any], _file: str) -> None:
+    """No ground, and ink that is legible on light and on dark."""
+    import matplotlib as mpl
+
+    clear = ("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor")
+    ink = ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color")
+    mpl.rcParams.update({**dict.fromkeys(clear, "none"), **dict.fromkeys(ink, INK)})
+
+
+# ---- the parts of a drawing
+
+
+def _box(x: float, y: float, wide: float, high: float, kind: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" class="{kind}"/>'
+
+
+def _line(x0: float, y0: float, x1: float, y1: float, kind: str) -> str:
+    return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" class="{kind}"/>'
+
+
+def _text(x: float, y: float, words: object, anchor: str = "start") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+
+
+def _boxes(boxes: Floats, kinds: list[str], x: float, y: float, scale: float) -> Iterator[str]:
+    for (left, top, right, bottom), kind in zip(boxes, kinds, strict=True):
+        yield _box(
+            x + scale * left, y + scale * top, scale * (right - left), scale * (bottom - top), f"box {kind}"
+        )
+
+
+def _scene(count: int, least: float, most: float, seed: int) -> Floats:
+    """Boxes in a square of 100."""
+    rng = np.random.default_rng(seed)
+    sides = rng.uniform(least, most, (count, 2))
+    corners = rng.random((count, 2)) * (100 - sides)
+    return np.hstack([corners, corners + sides])
+
+
+def _meet(a: Floats, b: Floats, axis: int) -> bool:
+    return bool(a[axis] <= b[axis + 2] and b[axis] <= a[axis + 2])
+
+
+def _touched(boxes: Floats, count: int) -> list[range]:
+    """The strips that each box touches."""
+    wide = 100 / count
+    return [range(int(box[1] // wide), min(int(box[3] // wide), count - 1) + 1) for box in boxes]
+
+
+# ---- the figures
+
+
+def cutting() -> tuple[int, str]:
+    """Who is compared with whom: all, a sweep, a sweep in each of five strips."""
+    boxes, strips = _scene(40, 5, 11, seed=4), 5
+    everyone = list(combinations(range(len(boxes)), 2))
+    swept = [(i, j) for i, j in everyone if _meet(boxes[i], boxes[j], 0)]
+    touched = _touched(boxes, strips)
+    cut = [pair for pair in swept for _ in range(len({*touched[pair[0]]} & {*touched[pair[1]]}))]
+    hits = {pair for pair in swept if _meet(boxes[pair[0]], boxes[pair[1]], 1)}
+    kinds = ["met" if any(k in pair for pair in hits) else "plain" for k in range(len(boxes))]
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    parts = []
+    for panel, (name, tested) in enumerate((("every pair", everyone), ("one sweep", swept), ("strips", cut))):
+        x, y, scale = 8 + 218 * panel, 8, 2.0
+        parts.append(_box(x, y, 200, 200, "frame"))
+        if tested is cut:
+            parts += [
+                _line(x, y + 200 * k / strips, x + 200, y + 200 * k / strips, "border")
+                for k in range(1, strips)
+            ]
+        parts += [
+            _line(*(scale * middles[i] + (x, y)), *(scale * middles[j] + (x, y)), "test") for i, j in tested
+        ]
+        parts += _boxes(boxes, kinds, x, y, scale)
+        parts.append(_text(x + 100, 232, f"{name}: {len(tested)} tests", "middle"))
+    return 244, "".join(parts)
+
+
+def width() -> tuple[int, str]:
+    """The two costs of a strip, counted, over the number of strips."""
+    boxes = _scene(4_000, 0.6, 1.8, seed=2)
+    boxes = boxes[np.argsort(boxes[:, 0])]
+    counts = [2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
+    tests, copies = [], []
+    for count in counts:
+        first, last = (np.clip(boxes[:, k] * count // 100, 0, count - 1) for k in (1, 3))
+        tested = 0
+        for strip in range(count):
+            here = boxes[(first <= strip) & (strip <= last)]
+            partners = np.searchsorted(here[:, 0], here[:, 2], side="right") - np.arange(len(here)) - 1
+            tested += int(partners.sum())
+        tests.append(tested / len(boxes))
+        copies.append(COPY * float((last - first + 1).mean()))
+    both = np.add(tests, copies)
+    best = int(np.argmin(both))
+    left, low, wide, high = 60, 220, 560, 190
+    top = 2.2 * both[best]
+    parts = [_line(left, low, left + wide, low, "axis"), _line(left, low, left, low - high, "axis")]
+    across = [left + wide * np.log2(count / counts[0]) / np.log2(counts[-1] / counts[0]) for count in counts]
+    for name, values, kind in (
+        ("tests", tests, "plain"),
+        ("copies", copies, "faint"),
+        ("together", both, "met"),
+    ):
+        shown = [
+            (x, low - high * value / top) for x, value in zip(across, values, strict=True) if value < top
+        ]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in shown)
+        parts.append(f'<polyline points="{points}" class="curve {kind}"/>')
+        x, y = shown[-3] if name == "copies" else shown[-1] if name == "together" else shown[0]
+        parts.append(_text(x + 10, y + {"tests": 0, "copies": 20, "together": 6}[name], name))
+    parts.append(
+        f'<circle cx="{across[best]:.1f}" cy="{low - high * both[best] / top:.1f}" r="6" class="met"/>'
+    )
+    ticks = [(x, count) for x, count in zip(across, counts, strict=True) if count & (count - 1) == 0]
+    parts += [_text(x, low + 20, count, "middle") for x, count in ticks]
+    parts.append(_text(left + wide / 2, low + 42, "strips", "middle"))
+    parts.append(
+        f'<text transform="translate(44 {low - high / 2}) rotate(-90)" text-anchor="middle">cost a box</text>'
+    )
+    return 272, "".join(parts)
+
+
+COPY = 30
+"""What a copy costs, in tests, as `kernels/strips/sweep.py` counts it."""
+
+
+def once() -> tuple[int, str]:
+    """Three boxes at a border: which copies may be paired in which strip."""
+    boxes = {"A": (60, 40, 200, 160), "B": (150, 60, 290, 180), "C": (250, 130, 380, 200)}
+    border = 110
+    parts = [_box(8, 8, 400, 102, "frame"), _box(8, 110, 400, 102, "frame")]
+    for name, (x0, y0, x1, y1) in boxes.items():
+        if y0 < border:
+            parts.append(_box(x0, y0, x1 - x0, border - 3 - y0, "box plain"))
+        parts.append(
+            _box(
+                x0,
+                max(y0, border + 3),
+                x1 - x0,
+                y1 - max(y0, border + 3),
+                f"box {'late' if y0 < border else 'plain'}",
+            )
+        )
+        parts.append(_text(x0 + 10, y0 + 22, name))
+    for y, lines in (
+        (34, ("Strip 1: A and B begin here.", "A-B is reported.")),
+        (
+            136,
+            (
+                "Strip 2: A and B began earlier (grey),",
+                "so A-B is skipped. C begins here:",
+                "B-C is reported.",
+            ),
+        ),
+    ):
+        parts += [_text(424, y + 22 * k, words) for k, words in enumerate(lines)]
+    return 220, "".join(parts)
+
+
+def diagonal() -> tuple[int, str]:
+    """Sixteen boxes of a strip against those one further on, two further on, and so on."""
+    lanes, count, side = 16, 26, 11.0
+    boxes = _scene(count, 8, 16, seed=21)
+    boxes = boxes[np.argsort(boxes[:, 0])]
+    parts, tests, steps = [], 0, 0
+    hits = 0
+    for step in range(1, count - lanes + 1):
+        active = [lane for lane in range(lanes) if boxes[lane + step, 0] <= boxes[lane, 2]]
+        if not active:
+            break
+        steps += 1
+        for lane in range(lanes):
+            i, j = boxes[lane], boxes[lane + step]
+            hit = lane in active and _meet(i, j, 1)
+            kind = "met" if hit else ("even" if step % 2 else "odd") if lane in active else "idle"
+            parts.append(
+                _box(70 + side * (lane + step), 30 + side * lane, side - 1, side - 1, f"cell {kind}")
+            )
+            tests, hits = tests + (lane in active), hits + hit
+    for k in range(count):
+        parts.append(_box(70 + side * k, 16, side - 1, side - 1, "cell box plain"))
+        if k < lanes:
+            parts.append(_box(54, 30 + side * k, side - 1, side - 1, "cell box plain"))
+    parts.append(_text(46, 120, "16", "end"))
+    every = lanes * (lanes - 1) // 2 + lanes * (count - lanes)
+    for k, words in enumerate(
+        (
+            "16 boxes of a strip, sorted (rows),",
+            "against all that follow (columns).",
+            "Each diagonal is one step of 16 lanes.",
+            f"{steps} steps, {tests} tests, {hits} pairs (orange);",
+            f"without a stop {every} tests.",
+            "Pale: a lane that has stopped already.",
+        )
+    ):
+        parts.append(_text(372, 44 + 26 * k, words))
+    return 224, "".join(parts)
+
+
+def counting() -> tuple[int, str]:
+    """Where copies begin and where they end, and the running sum of both."""
+    spans = [(1, 2), (1, 4), (3, 3), (4, 7), (6, 6), (6, 8), (9, 9)]
+    count, side, left = 11, 44, 130
+    steps = np.zeros(count + 1, int)
+    for first, last in spans:
+        steps[first] += 1
+        steps[last + 1] -= 1
+    parts = []
+    for k, (first, last) in enumerate(spans):
+        parts.append(
+            _box(left + side * first + 4, 12 + 15 * k, side * (last - first + 1) - 8, 11, "box plain")
+        )
+    for row, (name, values) in enumerate((("+1, -1", steps), ("running sum", np.cumsum(steps)))):
+        y = 128 + 40 * row
+        parts.append(_text(left - 12, y + 20, name, "end"))
+        for k in range(count):
+            parts.append(_box(left + side * k, y, side - 3, 30, "cell met-pale" if row else "cell odd"))
+            value = int(values[k])
+            parts.append(
+                _text(
+                    left + side * (k + 0.5) - 1,
+                    y + 20,
+                    f"{value:+d}" if value and not row else value,
+                    "middle",
+                )
+            )
+    parts.append(_text(left - 12, 64, "boxes", "end"))
+    parts += [_line(left + side * k - 1.5, 8, left + side * k - 1.5, 122, "border") for k in range(count + 1)]
+    return 210, "".join(parts)
+
+
+def bitmap() -> tuple[int, str]:
+    """A few boxes, the cells in which a partner may begin, and the many that are looked at."""
+    rng = np.random.default_rng(8)
+    few, slack, cell = _scene(7, 6, 14, seed=12), 2.0, 5.0
+    many = rng.random((500, 2)) * 98
+    marked = np.zeros((20, 20), bool)
+    for x0, y0, x1, y1 in few:
+        columns, rows = (
+            np.clip(np.array(ends) // cell, 0, 19).astype(int)
+            for ends in ((x0 - slack, x1), (y0 - slack, y1))
+        )
+        marked[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1] = True
+    kept = marked[tuple((many[:, ::-1] // cell).astype(int).T)]
+    x, y, scale = 8, 8, 2.6
+    parts = [_box(x, y, 260, 260, "frame")]
+    for row, column in np.argwhere(marked):
+        parts.append(
+            _box(
+                x + scale * cell * column, y + scale * cell * row, scale * cell, scale * cell, "cell met-pale"
+            )
+        )
+    parts += _boxes(few, ["plain"] * len(few), x, y, scale)
+    for (px, py), near in zip(many, kept, strict=True):
+        parts.append(_box(x + scale * px, y + scale * py, 4, 4, "met" if near else "idle"))
+    for k, words in enumerate(
+        (
+            f"{len(few)} boxes, joined with {len(many)} small ones.",
+            "Orange cells: the bit is set, a partner",
+            "may begin there.",
+            f"{int(kept.sum())} of the {len(many)} are searched;",
+            f"the other {int((~kept).sum())} cost one look at a bit.",
+        )
+    ):
+        parts.append(_text(288, 60 + 26 * k, words))
+    return 276, "".join(parts)
+
+
+def record() -> tuple[int, str]:
+    """The 32 bytes of a copy in 3-D."""
+    names = ["min x", "max x", "min y", "max y", "min z", "max z", "index", "class"]
+    parts = []
+    for k, name in enumerate(names):
+        parts.append(_box(8 + 80 * k, 12, 78, 44, f"cell {'met-pale' if k > 5 else 'odd'}"))
+        parts.append(_text(47 + 80 * k, 39, name, "middle"))
+    parts.append(_text(8, 82, "24 bytes of edges"))
+    parts.append(_text(488, 82, "8 bytes beside them"))
+    return 94, "".join(parts)
+
+
+FIGURES = {make.__name__: make for make in (cutting, width, once, diagonal, counting, bitmap, record)}
+
+
+class Drawing(SphinxDirective):
+    """A figure with its caption; the alternative text is the caption's first line."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Draw it."""
+        high, parts = FIGURES[self.arguments[0]]()
+        words = " ".join(self.content)
+        svg = (
+            f'<svg class="drawing" viewBox="0 0 660 {high}" role="img" aria-label="{words}">{parts}</svg>'
+            f"<figcaption>{words}</figcaption>"
+        )
+        return [nodes.raw("", f'<figure class="drawing" tabindex="0">{svg}</figure>', format="html")]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive with Sphinx."""
+    app.add_directive("drawing", Drawing)
+    return {"parallel_read_safe": True}
