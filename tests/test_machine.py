@@ -20,8 +20,7 @@ from test_no_warm_up import run
 import broadphase as bp
 from broadphase.indexes import CLASSES
 from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.kernels.machine.level import level
-from broadphase.kernels.machine.mode import PLAIN
+from broadphase.kernels.machine.mode import PLAIN, level
 from broadphase.kernels.machine.sources import fingerprint
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
@@ -348,7 +347,7 @@ print("right")
 
 
 def test_the_requested_level_is_the_one_that_runs():
-    script = "from broadphase.kernels.machine.level import level; print(level())"
+    script = "from broadphase.kernels.machine.mode import level; print(level())"
     assert run(script, BROADPHASE_LEVEL=level()) == level()
     if level().startswith("x86"):
         assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="haswell") == "x86-64-v3"
@@ -365,7 +364,7 @@ def test_what_was_compiled_for_an_older_processor_runs_on_a_newer_one(copy):
             file.rename(file.with_stem("x86-64-v2"))
     script = f"""
 import sys; sys.path.insert(0, {str(copy.parent)!r}); sys.modules["numba"] = None
-from broadphase.kernels.machine.level import able, level
+from broadphase.kernels.machine.mode import able, level
 from broadphase.kernels.boxes.checks import first_unsound_row
 print(level(), type(first_unsound_row).__name__)
 """

@@ -1,8 +1,41 @@
-"""Boxes in cells, kept between frames: the code that the uniform grid and the spatial hash share.
+"""Boxes in cells, kept between frames: the uniform grid and the spatial hash.
 
-They differ only in where the cells are (`Plan`).  Moving and static boxes are kept in separate cells
+The two differ only in where the cells are (`Plan`).  Moving and static boxes are kept in separate cells
 (`CellLists`): static boxes are never paired with each other, and in a frame they only cost the cells that
 moving boxes touch.
+
+Uniform grid: a bounded world cut into equal cells, each with a list of the boxes that touch it.
+
+The simple grid of the game textbooks.  Every cell that a box touches lists it, and boxes outside the bounds
+are clamped to the cells at the edge.  When a box moves, its old and new cells are compared, and it is removed
+and inserted again only if they differ.  If most boxes have moved to other cells, nothing is done until the
+next read: then all are binned again and searched at once.  Two boxes meet in each cell that they share; the
+one with the lower corner of their intersection reports them (the reference point rule of Dittrich and Seeger,
+2000), which does what the query stamps of the textbooks do and lets many threads read at once.
+
+A cell two to three times the size of a typical box is best.  Boxes that would lie in more than a dozen
+cells go into a coarser grid of a hierarchy, each four times as coarse as the one before, and smaller ones
+look them up there.
+
+Cost: a few cells for an insert, a removal, a move, a query of a small box; ``pairs`` about the number of
+boxes.  It loses where the world is large and mostly empty (memory, and cells too large for their boxes: see
+`broadphase.SpatialHash`) and where boxes crowd in few cells.
+
+Spatial hash: a grid without bounds, folded into a table.
+
+The cell ``(x, y)`` of an endless grid is kept in slot ``(x * 1640531513 ^ y * 2654435789) % table_size``.
+The size of the table is a prime, about ten times the number of boxes (the rule of thumb of Chipmunk2D's
+authors; the hash is that of its ``cpSpaceHash``), and grows with them.  Nothing has to be known of the world,
+and empty space costs nothing.  Far cells may share a slot: then boxes are compared that are nowhere near each
+other, and the box test rejects them.  A box that falls into one slot with two of its cells is entered once.
+
+A box that moves is compared with the cells it lies in, and only if they are others now, it is taken out and
+entered again.  Boxes too large for a dozen cells go to coarser cells, hashed into the same table, and
+smaller ones look them up there (hierarchical hash grids: Eitz and Lixu, 2007).
+
+Cost: a few slots for an insert, a removal, a move, a query of a small box; ``pairs`` about the number of
+boxes, but with a cache miss for nearly every slot.  It loses to a grid where the world is bounded and
+evenly filled, and where many boxes that are far smaller than the typical one crowd in one cell.
 """
 
 import math
@@ -14,7 +47,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.boxes import BoxArray, as_float_array
+from broadphase.foreign import BOXES
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
@@ -25,16 +59,23 @@ from broadphase.kernels.arrays.sorting import pieces
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.cells import dynamic_cells as kernel
 from broadphase.kernels.cells import queries
-from broadphase.kernels.cells.one_shot import MOST_PLACES
+from broadphase.kernels.cells.dynamic_cells import FIRST, LAST, OFFSET
+from broadphase.kernels.cells.one_shot import FARTHEST, MOST_PLACES
 from broadphase.kernels.machine.kernel import trial
 from broadphase.methods.cells import (
     ENOUGH_FOR_THREADS,
     LARGEST_CELL,
     SHARES,
+    at_most,
     check_cell_size,
     suggest_cell_size,
+    take_sample,
+    typical_cell,
+    world_of,
 )
+from broadphase.methods.spatial_hash import SLOTS_PER_BOX, next_prime
 from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.methods.uniform_grid import CELLS_PER_BOX
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import Position, few_at_a_time, growing, in_chunks
@@ -59,6 +100,12 @@ _NEAR_ENOUGH = 1.6
 _try_box, _try_ray, _try_nearest, _try_move = map(
     trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
 )
+MOST_CELLS = 2**28  # a gigabyte of empty cells
+# So many cells are always affordable.
+_FEW_CELLS = 1_024
+LARGEST_TABLE = 2**31
+# What the x of a level is moved by before it is hashed, so that levels do not all use the same slots.
+_LEVELS_APART = 1_000_003
 
 
 class Plan(NamedTuple):
@@ -617,6 +664,93 @@ def as_cell_size(cell_size: Any) -> float | None:
     if isinstance(cell_size, str):
         raise TypeError(f'cell_size must be a number or "auto"; got {cell_size!r}')
     return check_cell_size(cell_size)
+
+
+# ---- the grid
+
+
+class GridStructure(CellStructure):
+    """The cells of a `broadphase.UniformGrid`; its options, checked, and what `Structure` takes."""
+
+    def __init__(self, bounds: tuple[float, ...] | None, cell_size: float | None, *kept: Any) -> None:
+        self.cell_size, self._bounds = cell_size, bounds
+        super().__init__(*kept)
+
+    def _plan(self, boxes: BoxArray) -> Plan:
+        sample = take_sample(boxes)
+        low, high = world_of(sample)
+        if self._bounds is not None:
+            low, high = np.split(np.array(self._bounds).clip(-LARGEST_CELL, LARGEST_CELL), 2)
+        if self.cell_size is None:
+            finest = at_most(
+                max(_FEW_CELLS, CELLS_PER_BOX * len(boxes)), typical_cell(sample).size, (low, high)
+            )
+        else:
+            finest = at_most(MOST_CELLS, self.cell_size, (low, high))
+        sizes = ladder(finest)
+        last = np.floor((high - low) / sizes[:, None])
+        several = int(np.count_nonzero(last.any(axis=1)))  # levels of a single cell are all alike
+        lattice = empty_lattice(sizes[:several], low)
+        lattice[:-1, LAST : LAST + len(low)] = last[:several]
+        cells = (lattice[:, LAST : LAST + 3] + 1).prod(axis=1)
+        lattice[1:, OFFSET] = cells[:-1].cumsum()
+        return Plan(lattice, int(cells.sum()), hashed=False)
+
+
+def as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:
+    """``bounds=``, checked."""
+    array = as_float_array(bounds, "bounds", BOXES).astype(np.float64)
+    if array.shape != (2 * dim,):
+        raise ValueError(f"bounds must have shape ({2 * dim},), [min..., max...]; got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"bounds = {array.tolist()} must be finite; SpatialHash needs no bounds")
+    if not (array[:dim] <= array[dim:]).all():
+        raise ValueError(f"bounds = {array.tolist()}: min > max")
+    return tuple(array.tolist())
+
+
+def check_cells(bounds: tuple[float, ...], cell_size: float, dim: int) -> None:
+    """Raise ``ValueError`` where there would be too many cells."""
+    with np.errstate(over="ignore"):
+        widths = np.subtract(bounds[dim:], bounds[:dim])
+        cells = float((np.floor(widths / cell_size) + 1).prod())
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"bounds with cell_size = {cell_size} make {cells:.3g} cells, more than {MOST_CELLS}; "
+            "use larger cells, or SpatialHash, which pays for no empty ones"
+        )
+
+
+# ---- the hash
+
+
+class HashStructure(CellStructure):
+    """The cells of a `broadphase.SpatialHash`; its options, checked, and what `Structure` takes."""
+
+    def __init__(self, cell_size: float | None, table_size: int | None, *kept: Any) -> None:
+        self.cell_size, self._table_size = cell_size, table_size
+        super().__init__(*kept)
+
+    def _plan(self, boxes: BoxArray) -> Plan:
+        finest = typical_cell(take_sample(boxes)).size if self.cell_size is None else self.cell_size
+        sizes = ladder(finest)
+        lattice = empty_lattice(sizes, np.zeros(3))
+        lattice[:-1, FIRST : FIRST + 3] = -FARTHEST
+        lattice[:-1, LAST : LAST + 3] = FARTHEST
+        lattice[:, OFFSET] = np.arange(len(lattice)) * _LEVELS_APART
+        wanted = self._table_size or SLOTS_PER_BOX * max(FEW, len(boxes))
+        return Plan(lattice, next_prime(wanted), hashed=True)
+
+
+def as_table_size(table_size: Any) -> int | None:
+    """``table_size=`` as a number, or None for ``"auto"``."""
+    if table_size is None or (isinstance(table_size, str) and table_size == "auto"):
+        return None
+    if isinstance(table_size, bool) or not isinstance(table_size, (int, np.integer)):
+        raise TypeError(f'table_size must be an int or "auto"; got {table_size!r}')
+    if not 1 <= table_size <= LARGEST_TABLE:
+        raise ValueError(f"table_size must be between 1 and {LARGEST_TABLE}; got {table_size}")
+    return int(table_size)
 
 
 # ---- are the cells too large, too small or right?

@@ -281,8 +281,7 @@ class UniformGrid(CellIndex):
         super().__init__(**common)
 
     def _make_structure(self, *kept: Any) -> Structure:
-        from broadphase.indexes.cells import as_cell_size
-        from broadphase.indexes.uniform_grid import GridStructure, as_bounds, check_cells
+        from broadphase.indexes.cells import GridStructure, as_bounds, as_cell_size, check_cells
 
         bounds, size = self._given
         del self._given
@@ -337,14 +336,13 @@ class SpatialHash(CellIndex):
     def __init__(
         self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
     ) -> None:
-        from broadphase.indexes.cells import as_cell_size
-        from broadphase.indexes.spatial_hash import as_table_size
+        from broadphase.indexes.cells import as_cell_size, as_table_size
 
         self._finest, self._table_size = as_cell_size(cell_size), as_table_size(table_size)
         super().__init__(**common)
 
     def _make_structure(self, *kept: Any) -> Structure:
-        from broadphase.indexes.spatial_hash import HashStructure
+        from broadphase.indexes.cells import HashStructure
 
         return HashStructure(self._finest, self._table_size, *kept)
 

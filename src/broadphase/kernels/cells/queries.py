@@ -12,6 +12,7 @@ from broadphase.kernels.arrays.results import (
     put_row,
     result,
 )
+from broadphase.kernels.arrays.spin_wait import claim, let_go
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
 from broadphase.kernels.boxes.queries import (
     box_meets,
@@ -41,7 +42,6 @@ from broadphase.kernels.cells.dynamic_cells import (
 from broadphase.kernels.cells.one_shot import MOST_PLACES, Span
 from broadphase.kernels.machine.jit import brief, common, inline, jit, numbers, unsigned
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows
-from broadphase.kernels.machine.waiting import claim, let_go
 
 # -----------------------------------------------------------------------------------------------------------
 # Box queries: the cells that the box covers, or all boxes of a level if there are fewer boxes than cells.

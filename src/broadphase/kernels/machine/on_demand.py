@@ -16,8 +16,8 @@ from threading import Lock
 from typing import Any
 
 from broadphase.kernels.machine import cache as user_cache
-from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.library import Library, library
+from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.signatures import describe_all, listed
 from broadphase.kernels.machine.target import HOST
 
