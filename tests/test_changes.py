@@ -5,8 +5,8 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import changes
-from broadphase.indexes.brute_force import NoStructure
 from broadphase.indexes.changes import History
+from broadphase.indexes.protocol import NoStructure
 
 
 class Counted(NoStructure):

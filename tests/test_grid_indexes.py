@@ -7,7 +7,7 @@ from index_scenes import NEEDED, random_boxes
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import changes, uniform_grid
+from broadphase.indexes import cells, changes
 
 CLASSES = (bp.UniformGrid, bp.SpatialHash)
 
@@ -56,7 +56,7 @@ OTHER_CELLS = {
 def test_any_cells_do(name, case, dim, monkeypatch):
     monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
     # The machine copies and pickles at every turn: a gigabyte of empty cells would be most of its time.
-    monkeypatch.setattr(uniform_grid, "MOST_CELLS", 2**18)
+    monkeypatch.setattr(cells, "MOST_CELLS", 2**18)
     monkeypatch.setitem(NEEDED, name, OTHER_CELLS[name][case])
     machine = type("Machine", (IndexMachine,), {"name": name, "dim": dim}).TestCase
     machine.settings = machine_settings(8, 30)

@@ -26,7 +26,7 @@ from index_scenes import (
 
 import broadphase as bp
 from broadphase.indexes import changes
-from broadphase.indexes.brute_force import NoStructure
+from broadphase.indexes.protocol import NoStructure
 
 
 class IndexMachine(RuleBasedStateMachine):

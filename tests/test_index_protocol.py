@@ -8,8 +8,7 @@ import pytest
 from index_scenes import random_boxes
 
 import broadphase as bp
-from broadphase.indexes.brute_force import NoStructure
-from broadphase.indexes.protocol import search_live
+from broadphase.indexes.protocol import NoStructure, search_live
 from broadphase.methods import brute_force
 
 pytestmark = pytest.mark.smaller_set

@@ -396,7 +396,7 @@ def test_a_cache_that_others_may_write_to_is_not_used(copy, tmp_path, mode):
     cache.mkdir()
     script = """
 import sys; sys.path.insert(0, {!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 folders = cache.folder(), cache.subfolder("libraries")
 print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
 """
@@ -420,7 +420,7 @@ print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
 def test_a_cache_of_another_user_is_not_used(copy, tmp_path):
     script = f"""
 import os, sys; sys.path.insert(0, {str(copy.parent)!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 user = os.geteuid()
 os.geteuid = lambda: user + 1
 print(cache.folder())
@@ -435,7 +435,7 @@ def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(copy, tmp_pat
     tmp_path.chmod(0o777)
     script = f"""
 import os, sys; sys.path.insert(0, {str(copy.parent)!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 folder = cache.folder()
 if os.fork() == 0:
     sys.exit()

@@ -40,7 +40,7 @@ class BruteForce(Index):
     name = "brute_force"
 
     def _make_structure(self, *kept: Any) -> Structure:
-        from broadphase.indexes.brute_force import NoStructure
+        from broadphase.indexes.protocol import NoStructure
 
         return NoStructure(*kept)
 

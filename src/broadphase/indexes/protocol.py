@@ -10,7 +10,7 @@ How to write a structure
 1. Follow the boxes.  *Built lazily*: write ``refresh``, which runs before the next read after a change.
    *Kept up to date*: write ``leave`` and ``enter``, which are called around each change, and ``reset``, which
    starts again from the stored boxes.  A change that fails or is interrupted is never undone: the structure
-   is marked as unsettled, and reset before the next read.
+   is marked as unsettled, and reset before the next read.  `NoStructure` has nothing to follow.
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
 3. Write the queries that the structure answers faster than by testing every box.  Each exists for one and
    for many; the one for a single query may return ``None``, and then the query runs as a batch of one.  The
@@ -393,6 +393,22 @@ def search_live(structure: Structure, find: Callable[[Task], Found], limit: int,
     rules = structure.touching, store.live_filter(), parts, limit
     found = find(Task(store.live_boxes(), *rules, sort=structure.sort, scratch=scratch))
     return renamed(found, store.ids())
+
+
+class NoStructure(Structure):
+    """Brute force, the smallest structure: nothing but the boxes, and every query tests every box.
+
+    Inserting, moving and removing cost next to nothing.  ``pairs`` compares ``n (n - 1) / 2`` pairs, a query
+    tests ``n`` boxes.  It is the best index below a few hundred boxes and the reference for the others; with
+    more boxes it is the slowest.
+    """
+
+    has_fast_box_queries = False
+    nearest_by_cells = False
+
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        """All pairs of the live boxes."""
+        return search_live(self, methods.finder("brute_force"), limit, scratch)
 
 
 def search_anyhow(task: Task, _: Any = None) -> Found:
