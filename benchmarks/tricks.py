@@ -345,7 +345,7 @@ _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n
 
 def time_simd(n: int) -> None:
     """Print the level's name and the time of all pairs on one thread: run for each processor."""
-    from broadphase.kernels.machine.level import level
+    from broadphase.kernels.machine.mode import level
 
     boxes = uniform(n, 2)
     best = best_of({"": lambda: bp.pairs(boxes, sort=False, threads=1)})

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.machine import library
-from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.python_api import KINDS
 from broadphase.kernels.machine.signatures import PACKAGE, listed
 

@@ -16,7 +16,7 @@ import pytest
 import broadphase
 from broadphase.kernels.machine import memory, signatures, sources
 from broadphase.kernels.machine import target as targets
-from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.target import HOST
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
@@ -173,7 +173,7 @@ def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):
 def object_of(text):
     from llvmlite import binding
 
-    from broadphase.compiler.target_machine import target_machine
+    from broadphase.compiler.lowering import target_machine
 
     return target_machine(HOST, level()).emit_object(binding.parse_assembly(text))
 

@@ -20,8 +20,7 @@ from test_no_warm_up import run
 import broadphase as bp
 from broadphase.indexes import CLASSES
 from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.kernels.machine.level import level
-from broadphase.kernels.machine.mode import PLAIN
+from broadphase.kernels.machine.mode import PLAIN, level
 from broadphase.kernels.machine.sources import fingerprint
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
@@ -348,7 +347,7 @@ print("right")
 
 
 def test_the_requested_level_is_the_one_that_runs():
-    script = "from broadphase.kernels.machine.level import level; print(level())"
+    script = "from broadphase.kernels.machine.mode import level; print(level())"
     assert run(script, BROADPHASE_LEVEL=level()) == level()
     if level().startswith("x86"):
         assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="haswell") == "x86-64-v3"
@@ -365,7 +364,7 @@ def test_what_was_compiled_for_an_older_processor_runs_on_a_newer_one(copy):
             file.rename(file.with_stem("x86-64-v2"))
     script = f"""
 import sys; sys.path.insert(0, {str(copy.parent)!r}); sys.modules["numba"] = None
-from broadphase.kernels.machine.level import able, level
+from broadphase.kernels.machine.mode import able, level
 from broadphase.kernels.boxes.checks import first_unsound_row
 print(level(), type(first_unsound_row).__name__)
 """
@@ -397,7 +396,7 @@ def test_a_cache_that_others_may_write_to_is_not_used(copy, tmp_path, mode):
     cache.mkdir()
     script = """
 import sys; sys.path.insert(0, {!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 folders = cache.folder(), cache.subfolder("libraries")
 print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
 """
@@ -421,7 +420,7 @@ print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
 def test_a_cache_of_another_user_is_not_used(copy, tmp_path):
     script = f"""
 import os, sys; sys.path.insert(0, {str(copy.parent)!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 user = os.geteuid()
 os.geteuid = lambda: user + 1
 print(cache.folder())
@@ -436,7 +435,7 @@ def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(copy, tmp_pat
     tmp_path.chmod(0o777)
     script = f"""
 import os, sys; sys.path.insert(0, {str(copy.parent)!r})
-from broadphase.kernels.machine import cache
+from broadphase.kernels.machine import on_demand as cache
 folder = cache.folder()
 if os.fork() == 0:
     sys.exit()

@@ -9,10 +9,10 @@ from test_index_machine import machine
 
 import broadphase as bp
 from broadphase.indexes import sort_and_sweep
+from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import bits_of, ordered_rows
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import sorted_array
-from broadphase.kernels.sorted.sorted_array import make_maxima, next_block, previous_block
+from broadphase.kernels.sorted import make_maxima, next_block, previous_block
 
 smaller_set = pytest.mark.smaller_set
 SORTED = [bp.SortAndSweep, bp.SweepAndPrune]
@@ -41,9 +41,9 @@ def test_keys_decide_as_the_numbers_do(edge, query, dtype, touching, closed):
     keys = ordered_rows(bits_of(np.array([[edge, 0, edge, 0]], dtype)), closed)[0]
     single = dtype == np.float32
     meets = edge >= query if touching else edge > query
-    assert (keys[2] >= sorted_array.low_key(query, single, touching, not closed)) == meets
+    assert (keys[2] >= kernel.low_key(query, single, touching, not closed)) == meets
     meets = edge <= query if touching else edge < query
-    assert (keys[0] <= sorted_array.high_key(query, single, touching)) == meets
+    assert (keys[0] <= kernel.high_key(query, single, touching)) == meets
 
 
 # ---- the tree of maxima

@@ -71,8 +71,8 @@ def library_of(code, target, folder):
     """A library of LLVM's code, which need not hold what ours do."""
     from llvmlite import binding
 
+    from broadphase.compiler.lowering import target_machine
     from broadphase.compiler.machine_code import link_with
-    from broadphase.compiler.target_machine import target_machine
 
     platform = TARGETS[target]
     machine = target_machine(platform, platform.levels[-1])

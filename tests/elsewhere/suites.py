@@ -39,7 +39,7 @@ def suites(machine: Machine, level: str, tests: Sequence[str]) -> Iterator[Ran]:
 def levels(machine: Machine) -> tuple[list[str], list[str]]:
     """Those that the package came for: which of them this processor has, the best first, and the others."""
     done = machine.run(
-        ["-c", "from broadphase.kernels.machine.level import able; print('levels:', *able())"], {}
+        ["-c", "from broadphase.kernels.machine.mode import able; print('levels:', *able())"], {}
     )
     told = re.search(r"^levels: (.*?)\s*$", done.stdout, re.MULTILINE)
     if not told:

@@ -25,7 +25,7 @@ from broadphase.bench.contest import (
 from broadphase.bench.peers import ENGINES, PEERS, build_yardstick
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
-from broadphase.kernels.machine.level import lanes, level
+from broadphase.kernels.machine.mode import lanes, level
 from broadphase.methods import NAMES
 from broadphase.runtime import threads
 

@@ -1,10 +1,13 @@
-"""The commands and their options; `demo` and `bench` have files of their own."""
+"""The commands and their options; `demo` has a file of its own."""
 
 import errno
 import glob
+import shlex
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
 
@@ -26,6 +29,9 @@ _BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two p
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
+_DISAGREEMENT = 1  # exit code
+_LARGEST = 100_000_000  # boxes of a scene
+_WIDE = 1_000  # columns, so that no number is cut to fit a window
 _ROUNDS = 3  # of a replay, with each method
 _BUSIEST = 3  # stretches of busy frames that the table explains
 
@@ -387,9 +393,38 @@ def bench(
     markdown
         A file for the tables in Markdown.
     """
-    from broadphase.cli.bench import bench as run
+    from broadphase.bench.contest import DisagreementError
+    from broadphase.bench.run import Options, measure, places
 
-    return run(scenes, sizes, dim, methods, peers, threads, seconds, memory, json, chart, markdown)
+    _check_bench(sizes, seconds, json, chart, markdown)
+    given = {"scenes": scenes, "sizes": sizes, "dims": dim, "methods": methods}
+    chosen: dict[str, Any] = {name: tuple(value) for name, value in given.items() if value}
+    options = Options(peers=peers, threads=threads, seconds=seconds, memory=memory, **chosen)
+    try:
+        places(options)
+    except ValueError as error:
+        raise FileError(str(error)) from None
+    try:
+        with _bench_progress() as progress:
+            report = measure(options, progress)
+    except DisagreementError as error:
+        return complain(str(error), _DISAGREEMENT)
+    from rich.console import Console
+
+    from broadphase.bench import report as reports
+    from broadphase.io.tables import whole_file
+
+    reports.show(report, Console(soft_wrap=True, highlight=False, width=_WIDE))
+    if json:
+        with whole_file(Path(json)) as file:
+            file.write((dumps(asdict(report), indent=1) + "\n").encode())
+    if chart:
+        with whole_file(Path(chart)) as file:
+            reports.save_chart(report, file, _ending(chart))
+    if markdown:
+        with whole_file(Path(markdown)) as file:
+            file.write(reports.markdown(report, _bench_command(options)).encode())
+    return 0
 
 
 def _subject(
@@ -694,3 +729,63 @@ def _summary(frame: "RecordedFrame") -> str:
 
 def _ms(seconds: Any) -> str:
     return f"{1e3 * seconds:.3f}"
+
+
+# ---- ``bench``: what would fail only at the end is checked first
+
+
+@contextmanager
+def _bench_progress() -> Iterator[Callable[[str], None]]:
+    """One line on stderr that says what is being done; nothing if stderr is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda doing: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status("") as status:
+        yield lambda doing: status.update(escape(doing))
+
+
+def _check_bench(
+    sizes: Sequence[int] | None,
+    seconds: float,
+    json: str | None,
+    chart: str | None,
+    markdown: str | None,
+) -> None:
+    """Raise for what would fail only after the measurement."""
+    for size in sizes or ():
+        if not 2 <= size <= _LARGEST:
+            raise FileError(f"a scene has from 2 to {_LARGEST:,} boxes; got --sizes {size}")
+    if not 0 < seconds < float("inf"):
+        raise FileError(f"every contestant needs some time; got --seconds {seconds:g}")
+    for name in filter(None, (json, chart, markdown)):
+        if not Path(name).resolve().parent.is_dir():
+            raise FileError(f"{name}: No such folder")
+        if Path(name).is_dir():
+            raise FileError(f"{name}: Is a directory")
+    if chart:
+        bases = need("matplotlib.backend_bases", extra="bench", purpose="the chart")
+        formats = bases.FigureCanvasBase.get_supported_filetypes()
+        if _ending(chart) not in formats:
+            raise FileError(f"{chart}: the name of a picture ends in .{', .'.join(formats)}")
+
+
+def _ending(name: str) -> str:
+    return Path(name).suffix.lower().removeprefix(".")
+
+
+def _bench_command(options: object) -> str:
+    """The command that repeats the run."""
+    words = ["broadphase", "bench"]
+    names = {"dims": "--dim"}
+    for name, value in vars(options).items():
+        if name == "slow" or value is None or value == ():
+            continue
+        option = names.get(name, f"--{name}")
+        if isinstance(value, bool):
+            words += [] if value else [f"--no-{name}"]
+        else:
+            words += [option, *(map(str, value) if isinstance(value, tuple) else [str(value)])]
+    return shlex.join(words)

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from broadphase.compiler.build import Job, build, jobs_of
-from broadphase.kernels.machine.level import able
 from broadphase.kernels.machine.library import FOLDER
+from broadphase.kernels.machine.mode import able
 from broadphase.kernels.machine.signatures import FILE, listed
 from broadphase.kernels.machine.target import HOST, TARGETS, chosen
 

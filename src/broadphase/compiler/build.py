@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Thread
 from typing import Literal, NamedTuple
 
-from broadphase.kernels.machine import cache
 from broadphase.kernels.machine.library import digest_of
+from broadphase.kernels.machine.on_demand import subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint
 from broadphase.kernels.machine.target import Target
@@ -54,7 +54,7 @@ def part_object(symbol: str, module: str, target: Target, level: str) -> Path:
     if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.compiler.lowering`
         made_of.append("checked")
     key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
-    return cache.subfolder("objects") / target.name / level / f"{symbol}-{key}.o"
+    return subfolder("objects") / target.name / level / f"{symbol}-{key}.o"
 
 
 def table_object(jobs: Sequence[Job], target: Target, level: str) -> Path:

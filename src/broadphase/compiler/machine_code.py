@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import config
 
-from broadphase.compiler import builtins, memory, system
+from broadphase.compiler import builtins, memory, python_api
 from broadphase.compiler.builtins import build_call
 from broadphase.compiler.lowering import Lowered, whole_text
 from broadphase.compiler.python_api import (
@@ -108,7 +108,7 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
     memory.define(module)
     builtins.define(module)
     if target.system == "windows":
-        system.define(module)
+        python_api.define(module)
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))

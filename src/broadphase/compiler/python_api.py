@@ -1,4 +1,10 @@
-"""Emits calls of the interpreter's functions and reads of its objects."""
+"""Emits calls of the interpreter's functions and reads of its objects; and for Windows, functions of C.
+
+Kernels yield the processor, and LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the
+loader resolves these functions.  A library for Windows is linked without any C library, so this module
+defines them (`define`) through the table of the interpreter, and also ``_fltused``, which LLVM's code for
+Windows refers to wherever it uses floats.
+"""
 
 from typing import Any
 
@@ -12,6 +18,10 @@ OBJECTS = POINTER.as_pointer()
 CALL = ir.FunctionType(POINTER, [OBJECTS])
 MISSED = 1
 """An address that no object has; it means that the arguments have other types."""
+
+GIVE_WAY = "broadphase_give_way"
+_COPIES = {"memcpy": "memmove", "memmove": "memmove", "memset": "memset"}
+NAMES = (GIVE_WAY, "_fltused", *_COPIES)
 
 
 def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVariable]:
@@ -77,3 +87,23 @@ class Api:
     def type_of(self, thing: Any) -> Any:
         """The address of an object's type, the last field of its header, as a number."""
         return self.field(thing, -8, I64)
+
+
+def define(module: ir.Module) -> None:
+    """Write the functions that a library for Windows lacks."""
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), GIVE_WAY)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    Api(builder).call("give_way", I32)
+    builder.ret_void()
+    for name, called in _COPIES.items():
+        what = I32 if called == "memset" else POINTER
+        _forward(ir.Function(module, ir.FunctionType(POINTER, [POINTER, what, I64]), name), called)
+    floats = ir.GlobalVariable(module, I32, "_fltused")
+    floats.initializer = ir.Constant(I32, 0x9875)
+
+
+def _forward(function: Any, called: str) -> None:
+    """Call a function of the table; LLVM must not recognise it as memcpy, which would then call itself."""
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(Api(builder).call(called, POINTER, *function.args))

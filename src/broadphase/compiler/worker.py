@@ -10,12 +10,11 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
-from broadphase.compiler import builtins, machine_code, memory, numba_names, system
+from broadphase.compiler import builtins, machine_code, memory, numba_names, python_api
 from broadphase.compiler.build import Job, part_object, parts_beside, parts_of, table_object
-from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower
-from broadphase.compiler.target_machine import target_machine
+from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, target_machine
 from broadphase.compiler.types import parse
-from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.target import chosen
 
@@ -47,7 +46,7 @@ def compile_table(jobs: list[list[str]], machine: Any) -> Path:
         kernels: dict[str, list[tuple[str, int]]] = {}
         for kernel, types, _ in jobs:
             kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
-        kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES, *system.NAMES}
+        kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES, *python_api.NAMES}
         _write(table, machine_code.emit(machine_code.table_module(kernels, chosen()), kept, machine))
     return table
 

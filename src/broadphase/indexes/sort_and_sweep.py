@@ -26,10 +26,10 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, expected_rows
 from broadphase.indexes.storage import IdArray, expect
+from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import sorted_array
-from broadphase.kernels.sorted.sorted_array import insertion_sort, make_maxima, write_boxes
+from broadphase.kernels.sorted import insertion_sort, make_maxima, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
@@ -79,7 +79,7 @@ class Touched:
 class SortStructure(Structure):
     """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes.
 
-    The boxes lie in columns of keys, see `broadphase.kernels.sorted.sorted_array`.
+    The boxes lie in columns of keys, see `broadphase.kernels.sorted`.
     """
 
     changes_by_query = 0.1
@@ -183,14 +183,14 @@ class SortStructure(Structure):
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
         arguments = *self._search_arguments(rules), box, touching, not self.touching
-        return _all_ids(partial(sorted_array.search_box, *arguments))
+        return _all_ids(partial(kernel.search_box, *arguments))
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         order, kept = self._search_arguments(rules)
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
         def search(begin: int, end: int, out: PairArray) -> Any:
-            return sorted_array.search_boxes(
+            return kernel.search_boxes(
                 order, kept, boxes[:end], begin, edges, out, touching, not self.touching
             )
 
@@ -198,12 +198,12 @@ class SortStructure(Structure):
 
     def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
         arguments = *self._search_arguments(rules), self.store.boxes, ray
-        return _all_ids(partial(sorted_array.search_ray, *arguments, self.touching, not self.touching))
+        return _all_ids(partial(kernel.search_ray, *arguments, self.touching, not self.touching))
 
     def find_first_on_ray(self, origin: Given, direction: Given, furthest: float, rules: Rules) -> FirstHit:
         ray = (*origin, *direction, furthest)
         arguments = *self._search_arguments(rules), self.store.boxes, ray
-        hit, tests = sorted_array.search_first(*arguments, self.touching, not self.touching)
+        hit, tests = kernel.search_first(*arguments, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
     def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
@@ -211,14 +211,14 @@ class SortStructure(Structure):
             return None
         order, kept, lowered = *self._search_arguments(rules), not self.touching
         found = [
-            sorted_array.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)
+            kernel.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)
             for ray in rays.tolist()
         ]
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
         arguments = *self._search_arguments(rules), self.store.boxes, point
-        found: NearestIds = sorted_array.search_nearest(*arguments, k, not self.touching)
+        found: NearestIds = kernel.search_nearest(*arguments, k, not self.touching)
         return found
 
     # ---- about itself

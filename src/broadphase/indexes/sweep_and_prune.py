@@ -33,7 +33,7 @@ from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure, Touched
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
-from broadphase.kernels.sorted.sweep_and_prune import boxes_that_moved, close_up, end_keys, lay_out, move_ends
+from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
 from broadphase.methods.task import Found
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
@@ -50,7 +50,7 @@ _MOST_IDS = 2**30
 
 
 class Ends:
-    """The sorted ends of all boxes; see `broadphase.kernels.sorted.sweep_and_prune`."""
+    """The sorted ends of all boxes; see `broadphase.kernels.sorted`."""
 
     def __init__(self, store: BoxStore, touching: bool) -> None:
         dim, dtype = store.boxes.shape[1] // 2, store.boxes.dtype

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.boxes.overlap import rules_of
-from broadphase.kernels.pairs.environments import (
+from broadphase.kernels.partition import (
     BY_ITSELF,
     count_worlds,
     place_boxes,

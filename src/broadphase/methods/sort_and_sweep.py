@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column, ordered_columns
-from broadphase.kernels.sorted.sorted_array import sweep
+from broadphase.kernels.sorted import sweep
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.numeric import plain
 from broadphase.runtime import threads

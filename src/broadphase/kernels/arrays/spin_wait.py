@@ -1,7 +1,48 @@
-"""Spin until another thread changes a number; blocking costs more than most waits."""
+"""Spinning threads: they signal each other by atomic words, without system calls and without the GIL.
+
+Waking a sleeping thread takes 50 microseconds on a virtual machine; a thread that spins sees a word change
+after a tenth of a microsecond.
+"""
 
 from broadphase.kernels.machine.jit import jit
-from broadphase.kernels.machine.waiting import give_way, look, ring
+from broadphase.kernels.machine.simd import twin
+
+
+@twin
+def look(words, at):
+    """Load ``words[at]`` with acquire ordering: everything written before it changed is visible."""
+    return words[at]
+
+
+@twin
+def ring(words, at):
+    """Atomically add 1 to ``words[at]``, visible to other threads."""
+    words[at] += 1
+
+
+@twin
+def claim(words, at):
+    """Set ``words[at]`` to 1 if it is 0; returns whether it was, which is true in only one of the threads."""
+    if words[at] != 0:
+        return False
+    words[at] = 1
+    return True
+
+
+@twin
+def let_go(words, at):
+    """Reset ``words[at]`` to 0 after all earlier writes are visible to other threads."""
+    words[at] = 0
+
+
+@twin
+def give_way():
+    """Yield this core to other threads; returns immediately if none is waiting.
+
+    Without this, a spinning thread would occupy the core that the thread it waits for needs, if there are
+    more threads than cores: next to two busy programs, most searches took a fifth longer than with blocking
+    at once.
+    """
 
 
 @jit

@@ -12,6 +12,7 @@ from broadphase.kernels.arrays.results import (
     put_row,
     result,
 )
+from broadphase.kernels.arrays.spin_wait import claim, let_go
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
 from broadphase.kernels.boxes.queries import (
     box_meets,
@@ -41,7 +42,6 @@ from broadphase.kernels.cells.dynamic_cells import (
 from broadphase.kernels.cells.one_shot import MOST_PLACES, Span
 from broadphase.kernels.machine.jit import brief, common, inline, jit, numbers, unsigned
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows
-from broadphase.kernels.machine.waiting import claim, let_go
 
 # -----------------------------------------------------------------------------------------------------------
 # Box queries: the cells that the box covers, or all boxes of a level if there are fewer boxes than cells.
@@ -53,6 +53,8 @@ from broadphase.kernels.machine.waiting import claim, let_go
 # A query that covers many cells is answered cell by cell: each box found sets one bit, and the bits are read
 # in order of id, so a box in several cells is found once.  Most of these cells are inside the query on one
 # axis or on all axes, and there the boxes need not be compared on those axes.
+#
+# Helpers take ``source``, the boxes with the end of their ids and the rules, and ``grid``, the cells.
 
 
 # Limits on collected cells and collected boxes; both arrays fit into the L1 cache.
@@ -99,6 +101,8 @@ def search_boxes(
     ``cells`` and ``near`` are scratch: `CELLS` rows of 7 int64, 2 rows of `NEAR` int32; ``words`` are zeros
     before and after, for ids less than ``end`` (`broadphase.kernels.arrays.results.words_for`).
     """
+    source = (boxes, end, categories, masks, category, mask)
+    grid = (heads, pool, lattice, levels, table)
     # np.int64(0) and not 0: Numba would compile the helpers a second time for the constant 0.
     collected = found = rows = np.int64(0)
     tests = made = 0
@@ -121,27 +125,20 @@ def search_boxes(
                     for x in range(x0, last_x + 1):
                         if wide or collected == CELLS:
                             found, here = _look_into(
-                                boxes, categories, masks, pool, lattice, levels, table, queries,
-                                cells, collected, near, out, found, touching, category, mask,
-                            )  # fmt: skip
+                                source, grid, queries, cells, collected, near, out, found, touching
+                            )
                             tests += here
                             collected = np.int64(0)
                         if all_boxes:
                             found, here = _look_at_all(
-                                boxes, end, categories, masks, levels, level, queries, q,
-                                out, found, touching, category, mask,
-                            )  # fmt: skip
+                                source, levels, level, queries, q, out, found, touching
+                            )
                             tests += here
                             continue
                         if wide:
-                            here = mark_overlaps(
-                                boxes, end, heads, pool, lattice, levels, level, table, queries, q,
-                                span, touching, words,
-                            )  # fmt: skip
+                            here = mark_overlaps(boxes, end, grid, level, queries, q, span, touching, words)
                             tests += here
-                            found = _report_marked(
-                                end, categories, masks, q, words, here, out, found, category, mask,
-                            )  # fmt: skip
+                            found = _report_marked(source, q, words, here, out, found)
                             continue
                         cells[collected, BLOCK] = heads[place_of(x, y, z, lattice, level, table)]
                         cells[collected, QUERY] = q
@@ -151,10 +148,7 @@ def search_boxes(
                         cells[collected, Z] = z
                         collected += 1
         if collected > CELLS // 2 or found > rows or q == queries.shape[0] - 1:
-            found, here = _look_into(
-                boxes, categories, masks, pool, lattice, levels, table, queries,
-                cells, collected, near, out, found, touching, category, mask,
-            )  # fmt: skip
+            found, here = _look_into(source, grid, queries, cells, collected, near, out, found, touching)
             tests += here
             collected = np.int64(0)
             if found > out.shape[0]:
@@ -166,11 +160,9 @@ def search_boxes(
 
 
 @inline
-def _look_into(
-    boxes, categories, masks, pool, lattice, levels, table, queries,
-    cells, collected, near, out, found, touching, category, mask,
-):  # fmt: skip
+def _look_into(source, grid, queries, cells, collected, near, out, found, touching):
     """Compare the boxes in the collected cells; returns how many rows are found so far, and the tests."""
+    boxes, pool = source[0], grid[1]
     for c in range(collected):
         cells[c, COUNT] = pool[cells[c, BLOCK] * UNIT] if cells[c, BLOCK] > 0 else 0
     tests = 0
@@ -181,19 +173,12 @@ def _look_into(
         tests += cells[c, COUNT]
         while first < stop:
             if close + AT_ONCE > near.shape[1]:
-                found = _report(
-                    boxes, categories, masks, lattice, levels, table, queries,
-                    cells, near, close, out, found, category, mask,
-                )  # fmt: skip
+                found = _report(source, grid, queries, cells, near, close, out, found)
                 close = np.int64(0)
             until = min(first + AT_ONCE, stop)
             close = _compare(boxes, pool, first, until, queries, cells[c, QUERY], c, touching, near, close)
             first = until
-    found = _report(
-        boxes, categories, masks, lattice, levels, table, queries,
-        cells, near, close, out, found, category, mask,
-    )  # fmt: skip
-    return found, tests
+    return _report(source, grid, queries, cells, near, close, out, found), tests
 
 
 @inline
@@ -222,21 +207,15 @@ def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
 
 
 @inline
-def _report(
-    boxes, categories, masks, lattice, levels, table, queries, cells, near, close, out, found, category, mask
-):  # fmt: skip
+def _report(source, grid, queries, cells, near, close, out, found):
     """Write the rows of overlaps whose lower corner is in this cell, so that only one cell reports each."""
+    boxes, _, categories, masks, category, mask = source
     for h in range(close):
-        i = near[0, h]
-        c = near[1, h]
+        i, c = near[0, h], near[1, h]
         q = cells[c, QUERY]
-        level = cells[c, LEVEL]
-        home = cell_of(max(float(boxes[i, 0]), queries[q, 0]), lattice, level, 0) == cells[c, X]
-        home &= cell_of(max(float(boxes[i, 1]), queries[q, 1]), lattice, level, 1) == cells[c, Y]
-        if boxes.shape[1] == 6:
-            home &= cell_of(max(float(boxes[i, 2]), queries[q, 2]), lattice, level, 2) == cells[c, Z]
-        # A slot of a hash table may hold boxes of several levels.
-        if home and (table == 0 or levels[i] == level) and passes(categories, masks, i, category, mask):
+        if _is_home(
+            boxes, i, queries, q, grid, cells[c, LEVEL], cells[c, X], cells[c, Y], cells[c, Z]
+        ) and passes(categories, masks, i, category, mask):
             if found < out.shape[0]:
                 put_row(out, found, q, i)
             found += 1
@@ -244,9 +223,20 @@ def _report(
 
 
 @inline
-def _look_at_all(
-    boxes, end, categories, masks, levels, level, queries, q, out, found, touching, category, mask
-):  # fmt: skip
+def _is_home(boxes, i, queries, q, grid, level, x, y, z):
+    """Whether the lower corner of the intersection of a box and a query is in this cell of its level."""
+    _, _, lattice, levels, table = grid
+    home = cell_of(max(float(boxes[i, 0]), queries[q, 0]), lattice, level, 0) == x
+    home &= cell_of(max(float(boxes[i, 1]), queries[q, 1]), lattice, level, 1) == y
+    if boxes.shape[1] == 6:
+        home &= cell_of(max(float(boxes[i, 2]), queries[q, 2]), lattice, level, 2) == z
+    # A slot of a hash table may hold boxes of several levels.
+    return home and (table == 0 or levels[i] == level)
+
+
+@inline
+def _look_at_all(source, levels, level, queries, q, out, found, touching):
+    boxes, end, categories, masks, category, mask = source
     tests = 0
     query = queries[q]
     for i in range(end):
@@ -260,11 +250,9 @@ def _look_at_all(
 
 
 @inline
-def mark_overlaps(
-    boxes, end, heads, pool, lattice, levels, level, table, queries, q,
-    span, touching, words,
-):  # fmt: skip
+def mark_overlaps(boxes, end, grid, level, queries, q, span, touching, words):
     """Mark the boxes of a level in a range of cells that overlap query ``q``; returns the tests."""
+    heads, pool, lattice, levels, table = grid
     dim = boxes.shape[1] // 2
     query = queries[q]
     tests = np.int64(0)
@@ -294,11 +282,12 @@ def mark_overlaps(
 
 
 @inline
-def _report_marked(end, categories, masks, q, words, most, out, found, category, mask):
+def _report_marked(source, q, words, most, out, found):
     """Write the rows of the marked boxes (at most ``most``), in order, and clear the marks.
 
     Returns how many rows are found so far.
     """
+    _, end, categories, masks, category, mask = source
     if found + most > out.shape[0]:
         needed = found + count_marked(words, end)
         if needed > out.shape[0]:
@@ -342,6 +331,8 @@ def walk_rays(
     rows ``[ray, id]`` until ``out`` is full; a box in several cells may be written several times.
     ``ray``, as long as a row of ``rays``, and ``cell``, three int64, are scratch.
     """
+    source = (boxes, end, categories, masks, category, mask)
+    grid = (heads, pool, lattice, levels, table)
     rows = np.int64(0)  # not a plain 0: Numba would compile the helpers once more for it
     tests = 0
     for q in range(begin, rays.shape[0]):
@@ -351,9 +342,8 @@ def walk_rays(
         for level in range(lattice.shape[0]):
             if lattice[level, BOXES] > 0:
                 found, here = walk_level(
-                    boxes, end, categories, masks, heads, pool, lattice, levels, table,
-                    level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,
-                )  # fmt: skip
+                    source, grid, level, ray, q, cell, first_only, best, nearest, out, found, touching
+                )
                 made += here
         if found > out.shape[0]:
             return q, rows, tests
@@ -363,11 +353,10 @@ def walk_rays(
 
 
 @common
-def walk_level(
-    boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,
-):  # fmt: skip
+def walk_level(source, grid, level, ray, q, cell, first_only, best, nearest, out, found, touching):
     """Search one level; returns how many rows are found so far, and the tests."""
+    boxes, end, _, _, _, _ = source
+    heads, pool, lattice, levels, table = grid
     dim = boxes.shape[1] // 2
     furthest = ray[2 * dim]
     if first_only:
@@ -394,10 +383,7 @@ def walk_level(
         for i in range(end):
             if levels[i] == level:
                 tests += 1
-                found = _meet_box(
-                    boxes, i, categories, masks, ray, q, first_only, best, nearest, out, found,
-                    touching, category, mask,
-                )  # fmt: skip
+                found = _meet_box(source, i, ray, q, first_only, best, nearest, out, found, touching)
         return found, tests
 
     for turn in range(high - low + 1):
@@ -431,17 +417,13 @@ def walk_level(
                 for entry in range(at + HEADER, at + HEADER + count):
                     i = np.int64(pool[entry])
                     if levels[i] == level:
-                        found = _meet_box(
-                            boxes, i, categories, masks, ray, q, first_only, best, nearest,
-                            out, found, touching, category, mask,
-                        )  # fmt: skip
+                        found = _meet_box(source, i, ray, q, first_only, best, nearest, out, found, touching)
     return found, tests
 
 
 @inline
-def _meet_box(
-    boxes, i, categories, masks, ray, q, first_only, best, nearest, out, found, touching, category, mask
-):  # fmt: skip
+def _meet_box(source, i, ray, q, first_only, best, nearest, out, found, touching):
+    boxes, _, categories, masks, category, mask = source
     distance = ray_distance(boxes, i, ray, touching)
     if distance >= 0.0 and passes(categories, masks, i, category, mask):
         if first_only:
@@ -520,22 +502,19 @@ def search_nearest(
     ``ids`` and ``distances`` are ``(m, k)`` heaps of which ``kept`` entries each are filled; ``done`` is
     scratch, one for each level.
     """
+    source = (boxes, end, categories, masks, category, mask)
+    grid = (heads, pool, lattice, levels, table)
     tests = 0
     for q in range(points.shape[0]):
-        kept[q], made = search_levels(
-            boxes, end, categories, masks, heads, pool, lattice, levels, table,
-            points[q], ids[q], distances[q], kept[q], category, mask, done,
-        )  # fmt: skip
+        kept[q], made = search_levels(source, grid, points[q], ids[q], distances[q], kept[q], done)
         tests += made
     return tests
 
 
 @common
-def search_levels(
-    boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    point, ids, distances, kept, category, mask, done,
-):  # fmt: skip
+def search_levels(source, grid, point, ids, distances, kept, done):
     """Search all levels for one point; returns how many are kept now, and the tests."""
+    lattice = grid[2]
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         done[level] = lattice[level, BOXES] == 0
@@ -548,20 +527,16 @@ def search_levels(
         if fullest < 0:
             break
         done[fullest] = True
-        kept, made = _search_rings(
-            boxes, end, categories, masks, heads, pool, lattice, levels, table,
-            fullest, point, ids, distances, kept, category, mask,
-        )  # fmt: skip
+        kept, made = _search_rings(source, grid, fullest, point, ids, distances, kept)
         tests += made
     return kept, tests
 
 
 @common
-def _search_rings(
-    boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    level, point, ids, distances, kept, category, mask,
-):  # fmt: skip
+def _search_rings(source, grid, level, point, ids, distances, kept):
     """Search one level; returns how many are kept now, and the tests."""
+    boxes, end, categories, masks, category, mask = source
+    heads, pool, lattice, levels, table = grid
     deep = boxes.shape[1] == 6
     x = cell_of(point[0], lattice, level, 0)
     y = cell_of(point[1], lattice, level, 1)
@@ -670,19 +645,20 @@ def query_box(boxes, end, heads, pool, lattice, levels, table, words, values, to
     if not take_box(values, boxes, query):
         return result(0, np.int32), np.int64(-1)
     end = np.int64(min(end, len(levels)))
+    grid = (heads, pool, lattice, levels, table)
     if _is_wide(end, lattice, query):
         own = len(words) - 1
         if not claim(words, own):
             return result(0, np.int32), np.int64(-2)
-        ids, tests = _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, words)
+        ids, tests = _marked(boxes, end, grid, query, touching, words)
         let_go(words, own)
         return ids, tests
     out = many(ROOM, np.int32)
-    found, tests = _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out)
+    found, tests = _meet_all(boxes, end, grid, query, touching, out)
     if found <= ROOM:
         return finished(out, found), tests
     ids = result(found, np.int32)
-    _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, ids)
+    _meet_all(boxes, end, grid, query, touching, ids)
     return ids, tests
 
 
@@ -700,26 +676,25 @@ def _is_wide(end, lattice, query):
 
 
 @inline
-def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, words):
+def _marked(boxes, end, grid, query, touching, words):
     """Ids that meet a wide query, in order; returns ``ids, tests``."""
+    lattice = grid[2]
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
             continue
         span = _covered(query, 0, lattice, level)
         if _count_cells(span) > 0.0:
-            tests += mark_overlaps(
-                boxes, end, heads, pool, lattice, levels, level, table, query, np.int64(0),
-                span, touching, words,
-            )  # fmt: skip
+            tests += mark_overlaps(boxes, end, grid, level, query, np.int64(0), span, touching, words)
     ids = result(count_marked(words, end), np.int32)
     put_marked(words, end, ids, np.int64(0), np.int64(0))
     return ids, tests
 
 
 @inline
-def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out):
+def _meet_all(boxes, end, grid, query, touching, out):
     """Write ids into ``out`` until it is full; returns how many boxes meet the query, and the tests."""
+    heads, pool, lattice, levels, table = grid
     found = tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
@@ -733,7 +708,7 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
                 i = unsigned(k)
                 if levels[i] == level:
                     tests += 1
-                    if _meets(boxes, i, query, touching):
+                    if box_meets(boxes, i, query[0], touching):
                         if found < len(out):
                             out[found] = i
                         found += 1
@@ -748,66 +723,21 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
                     tests += count
                     for entry in range(at + HEADER, at + HEADER + count):
                         i = unsigned(pool[unsigned(entry)])
-                        # A slot of a hash table may hold boxes of several levels.
-                        if (
-                            _meets(boxes, i, query, touching)
-                            and _is_home(boxes, i, query, lattice, level, x, y, z)
-                            and (table == 0 or levels[i] == level)
-                        ):
+                        meets = box_meets(boxes, i, query[0], touching)
+                        if meets and _is_home(boxes, i, query, 0, grid, level, x, y, z):
                             if found < len(out):
                                 out[found] = i
                             found += 1
     return found, tests
 
 
-@inline
-def _meets(boxes, i, query, touching):
-    """Like `box_meets` for row 0 of ``query``, without a view of the row (it would be reference-counted)."""
-    dim = boxes.shape[1] // 2
-    meets = _overlap(boxes[i, 0], boxes[i, dim], query[0, 0], query[0, dim], touching)
-    meets &= _overlap(boxes[i, 1], boxes[i, dim + 1], query[0, 1], query[0, dim + 1], touching)
-    # The last axis; in 2-D this is the second one again.
-    return meets & _overlap(
-        boxes[i, dim - 1], boxes[i, 2 * dim - 1], query[0, dim - 1], query[0, 2 * dim - 1], touching
-    )
-
-
-@inline
-def _overlap(low, high, other_low, other_high, touching):
-    inside = (low < other_high) & (other_low < high)
-    return inside | (touching & (low <= other_high) & (other_low <= high))
-
-
-@inline
-def _is_home(boxes, i, query, lattice, level, x, y, z):
-    """Whether the lower corner of the intersection of a box and the query is in this cell."""
-    home = cell_of(max(float(boxes[i, 0]), query[0, 0]), lattice, level, 0) == x
-    home &= cell_of(max(float(boxes[i, 1]), query[0, 1]), lattice, level, 1) == y
-    if boxes.shape[1] == 6:
-        home &= cell_of(max(float(boxes[i, 2]), query[0, 2]), lattice, level, 2) == z
-    return home
-
-
 @brief
 @numbers(origin=(2, 3), direction=(2, 3))
-def query_ray(
-    boxes,
-    end,
-    heads,
-    pool,
-    lattice,
-    levels,
-    table,
-    origin,
-    direction,
-    furthest,
-    touching,
-):
+def query_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, furthest, touching):
     """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
-    end = min(end, len(levels))
     ray = few(2 * len(origin) + 1, np.float64)
     set_ray(values, ray)
     best, nearest = few(1, np.int32), few(1, np.float64)
@@ -815,13 +745,14 @@ def query_ray(
     best[0], nearest[0] = -1, np.inf
     cell = few(3, np.int64)
     cell[0] = cell[1] = cell[2] = 0
+    source = (boxes, min(end, len(levels)), no_sets, no_sets, _NO_RULE, _NO_RULE)
+    grid = (heads, pool, lattice, levels, table)
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] > 0:
             _, made = walk_level(
-                boxes, end, no_sets, no_sets, heads, pool, lattice, levels, table,
-                level, ray, 0, cell, True, best, nearest, no_rows, np.int64(0), touching, _NO_RULE, _NO_RULE,
-            )  # fmt: skip
+                source, grid, level, ray, 0, cell, True, best, nearest, no_rows, np.int64(0), touching
+            )
             tests += made
     hit = np.int64(best[0])
     if hit < 0:
@@ -843,10 +774,9 @@ def query_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
         return ids, distances, np.int64(-1)
     done = many(MOST_LEVELS, np.bool_)
     no_sets = few(0, np.uint32)
-    kept, tests = search_levels(
-        boxes, min(end, len(levels)), no_sets, no_sets, heads, pool, lattice, levels, table,
-        point, ids, distances, np.int64(0), _NO_RULE, _NO_RULE, done,
-    )  # fmt: skip
+    source = (boxes, min(end, len(levels)), no_sets, no_sets, _NO_RULE, _NO_RULE)
+    grid = (heads, pool, lattice, levels, table)
+    kept, tests = search_levels(source, grid, point, ids, distances, np.int64(0), done)
     sort_by_distance(distances, ids, kept)
     return ids[:kept], distances[:kept], tests
 

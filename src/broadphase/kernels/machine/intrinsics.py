@@ -1,4 +1,4 @@
-"""The compiled forms of the functions of `simd`, `scratch`, `prefetch`, `columns`, `waiting` and `floats`.
+"""The compiled forms of the functions of `simd`, `memory`, `floats` and `spin_wait`.
 
 Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  They are intrinsics and not
 ``@overload``: Numba compiles every overload as a function of its own.
@@ -16,7 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import populate_array
 
-from broadphase.kernels.machine.level import lanes, level
+from broadphase.kernels.machine.mode import lanes, level
 
 LANES = lanes(level())
 HAS_PERMD = level() == "x86-64-v3"  # AVX2 without AVX-512
@@ -308,7 +308,7 @@ def _compress_by_table(builder, vector, mask):
     return builder.call(function, [vector, order])
 
 
-# --- waiting ---
+# --- spin_wait ---
 
 
 @intrinsic
@@ -358,7 +358,7 @@ def _word(context, builder, words_type, words, at):
 def give_way(typingctx):
     def codegen(context, builder, signature, args):
         name, result = "sched_yield", _I32
-        if "windows" in str(builder.module.triple):  # `broadphase.compiler.system` defines it there
+        if "windows" in str(builder.module.triple):  # `broadphase.compiler.python_api` defines it there
             name, result = "broadphase_give_way", ir.VoidType()
         builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, []), name), [])
         return context.get_dummy_value()

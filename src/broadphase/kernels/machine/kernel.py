@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.library import FOLDER, library
-from broadphase.kernels.machine.mode import plain
+from broadphase.kernels.machine.mode import level, plain
 from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
 from broadphase.kernels.machine.sources import fingerprint
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.level import lanes, level
-from broadphase.kernels.machine.mode import COMPILING
+from broadphase.kernels.machine.mode import COMPILING, lanes, level
 
 LANES = lanes(level())
 COMPRESSES = level() in ("x86-64-v4", "x86-64-v3")

@@ -1,5 +1,4 @@
 """Pairs after the search.
 
-`order` sorts them, `changes` finds which began and ended, including the contacts of a world, and
-`environments` decides how many small worlds are searched together.
+`order` sorts them, and `changes` finds which began and ended, including the contacts of a world.
 """

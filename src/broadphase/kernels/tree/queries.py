@@ -111,11 +111,11 @@ def slots_met(edges, row, dim, lane, limits, k):
 
 
 @inline
-def descend(edges, children, root, height, limits, count, queue, start):
+def descend(edges, children, tree, limits, count, queue, start, several):
     """Let queries ``0 .. count - 1`` descend a tree, in the queue from ``start`` on.
 
     Returns where the candidates begin and end: ids in ``queue[0]`` and their queries in ``queue[1]``; -1 if
-    the queue is too short.
+    the queue is too short.  Unless there may be ``several`` queries, the queue has only its first row.
     """
     dim = limits.shape[1] // 2
     begin = start
@@ -123,19 +123,20 @@ def descend(edges, children, root, height, limits, count, queue, start):
     if end + SPARE > queue.shape[1]:
         return np.int64(-1), end
     for k in range(count):
-        queue[0, start + k] = root
-        queue[1, start + k] = k
-    for _ in range(height):
+        queue[0, start + k] = child_of(children, NODE_0, tree)
+        if several:
+            queue[1, start + k] = k
+    for _ in range(children[0, HEIGHT + tree]):
         tail = end
         for at in range(begin, end):
             if tail + SPARE > queue.shape[1]:
                 return np.int64(-1), end
             node = np.int64(queue[0, at])
-            k = np.int64(queue[1, at])
-            row = node * (2 * dim)
+            k = np.int64(queue[1, at]) if several else NODE_0
             for lane in range(0, WIDTH, LANES):
-                meets = slots_met(edges, row, dim, lane, limits, k)
-                store(queue, 1, tail, splat(np.int32(k)))
+                meets = slots_met(edges, node * (2 * dim), dim, lane, limits, k)
+                if several:
+                    store(queue, 1, tail, splat(np.int32(k)))
                 tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
         begin = end
         end = tail
@@ -143,34 +144,18 @@ def descend(edges, children, root, height, limits, count, queue, start):
 
 
 @inline
-def find_in_block(
-    edges,
-    children,
-    boxes,
-    categories,
-    masks,
-    queries,
-    first,
-    count,
-    limits,
-    touching,
-    category,
-    mask,
-    queue,
-):
-    """The ids that ``queries[first : first + count]`` meet; returns ``begin, end, tests`` of the queue.
+def find_candidates(source, limits, count, queue, several):
+    """The ids that the first ``count`` rows of ``limits`` meet; returns ``begin, end, tests`` of the queue.
 
-    The results of one tree are in the order of the queries.  ``begin`` is -1 if the queue is too short.
+    ``source``: the tree, its boxes and the rules.  The results of one tree are in the order of the queries.
+    ``begin`` is -1 if the queue is too short.
     """
-    for k in range(count):
-        set_limits(queries[first + k], touching, limits, k)
+    edges, children, boxes, categories, masks, category, mask = source
     free = category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
-        root = np.int64(children[0, tree])
-        if root > 0:
-            height = np.int64(children[0, HEIGHT + tree])
-            start, stop = descend(edges, children, root, height, limits, count, queue, end)
+        if children[0, tree] > 0:
+            start, stop = descend(edges, children, tree, limits, count, queue, end, several)
             if start < 0:
                 return np.int64(-1), end, tests
             tests += (start - end) * WIDTH
@@ -181,14 +166,19 @@ def find_in_block(
                     continue
                 for at in range(start, stop):
                     queue[0, end] = queue[0, at]
-                    queue[1, end] = queue[1, at]
+                    if several:
+                        queue[1, end] = queue[1, at]
                     end += 1
             else:
                 tests += stop - start
                 for at in range(start, stop):
-                    prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
-                    i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
-                    queue[0, end], queue[1, end] = i, k
+                    k = NODE_0
+                    if several:
+                        prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
+                        k = np.int64(queue[1, at])
+                        queue[1, end] = k
+                    i = np.int64(queue[0, at])
+                    queue[0, end] = i
                     meets = row_meets(boxes, i, limits, k)
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
@@ -205,22 +195,9 @@ def query_scratch(
 
 @jit
 def search_boxes(
-    edges,
-    children,
-    boxes,
-    categories,
-    masks,
-    end_of_ids,
-    queries,
-    first,
-    last,
-    touching,
-    category,
-    mask,
-    sort,
-    scratch,
-    rows,
-):
+    edges, children, boxes, categories, masks, end_of_ids, queries, first, last, touching, category, mask,
+    sort, scratch, rows,
+):  # fmt: skip
     """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests, cramped``.
 
     The rows are in the order of the queries and, with ``sort``, of the ids, all less than ``end_of_ids``.  It
@@ -228,6 +205,7 @@ def search_boxes(
     `query_scratch`) is too short: then it is ``cramped``.
     """
     limits, queue, grouped, starts, words = scratch
+    source = (edges, children, boxes, categories, masks, category, mask)
     cramped = False
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
     total = tests = np.int64(0)
@@ -235,21 +213,9 @@ def search_boxes(
     at = np.int64(first)
     while at < last:
         count = min(block, last - at)
-        begin, end, made = find_in_block(
-            edges,
-            children,
-            boxes,
-            categories,
-            masks,
-            queries,
-            at,
-            count,
-            limits,
-            touching,
-            category,
-            mask,
-            queue,
-        )
+        for k in range(count):
+            set_limits(queries[at + k], touching, limits, k)
+        begin, end, made = find_candidates(source, limits, count, queue, True)
         if begin < 0 or total + (end - begin) > rows.shape[0]:
             if count > 1:
                 block = max(count // 4, 1)
@@ -292,24 +258,24 @@ def search_box_by_rules(edges, children, boxes, categories, masks, values, touch
     """Ids that meet a box, with rules; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     set_limits(values, touching, limits, NODE_0)
-    return search_one(edges, children, boxes, categories, masks, limits, category, mask)
+    return search_one((edges, children, boxes, categories, masks, category, mask), limits)
 
 
 @inline
-def search_one(edges, children, boxes, categories, masks, limits, category, mask):
+def search_one(source, limits):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
 
     ``limits``: its edges (`set_limits`).
     """
     queue = some_rows(1, ROOM, np.int32)
-    arguments = (edges, children, boxes, categories, masks, limits, category, mask)
-    begin, end, tests = _find_one(*arguments, queue)
+    begin, end, tests = find_candidates(source, limits, np.int64(1), queue, False)
     if begin < 0:
-        leaves, found, tests = _walk(*arguments, queue, many(0, np.int32))
+        leaves, found, tests = _walk(source, limits, queue, many(0, np.int32))
         ids = result(found, np.int32)
         if leaves > ROOM // 2:
-            _walk(*arguments, queue, ids)
+            _walk(source, limits, queue, ids)
             return ids, tests
+        children = source[1]
         at = _FIRST
         for leaf in range(leaves):
             at = _put_slots(children, np.int64(queue[0, 2 * leaf]), np.int64(queue[0, 2 * leaf + 1]), ids, at)
@@ -325,66 +291,14 @@ def search_one(edges, children, boxes, categories, masks, limits, category, mask
     return ids, tests
 
 
-@inline
-def _find_one(edges, children, boxes, categories, masks, limits, category, mask, queue):
-    """Where in the queue the ids begin and end, and the tests; -1 if it is too short."""
-    free = category < 0 and mask < 0
-    begin = end = tests = np.int64(0)
-    for tree in range(2):
-        root = child_of(children, NODE_0, tree)
-        if root > 0:
-            start, stop = _descend(edges, children, root, tree, limits, queue, end)
-            if start < 0:
-                return np.int64(-1), end, tests
-            tests += (start - end) * WIDTH
-            if free and children[0, LOOSE + tree] == 0:
-                if end == 0:
-                    begin = start
-                    end = stop
-                    continue
-                for at in range(start, stop):
-                    queue[0, end] = queue[0, at]
-                    end += 1
-            else:
-                tests += stop - start
-                for at in range(start, stop):
-                    i = np.int64(queue[0, at])
-                    queue[0, end] = i
-                    meets = row_meets(boxes, i, limits, NODE_0)
-                    end += np.int64(meets and passes(categories, masks, i, category, mask))
-    return begin, end, tests
-
-
-@inline
-def _descend(edges, children, root, tree, limits, queue, start):
-    """`descend` for one query."""
-    dim = limits.shape[1] // 2
-    begin = start
-    end = start + 1
-    if end + SPARE > queue.shape[1]:
-        return np.int64(-1), end
-    queue[0, start] = root
-    for _ in range(children[0, HEIGHT + tree]):
-        tail = end
-        for at in range(begin, end):
-            if tail + SPARE > queue.shape[1]:
-                return np.int64(-1), end
-            node = np.int64(queue[0, at])
-            for lane in range(0, WIDTH, LANES):
-                meets = slots_met(edges, node * (2 * dim), dim, lane, limits, NODE_0)
-                tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
-        begin = end
-        end = tail
-    return begin, end
-
-
 @common
-def _walk(edges, children, boxes, categories, masks, limits, category, mask, queue, ids):
+def _walk(source, limits, queue, ids):
     """Depth first, in the order in which a queue would have the ids; writes ids until the array is full.
 
     Returns how many leaves hold any, how many ids there are, and the tests.  As many leaves as fit are
     written to the queue, each with its hits as bits.
     """
+    edges, children, boxes, categories, masks, category, mask = source
     free = category < 0 and mask < 0
     # For each level from the root down: the current node, and which of its slots are left, as bits.
     nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
@@ -573,8 +487,9 @@ def _slots_hit(nodes, node, lines, k, sides, bound, times):
 
 
 @inline
-def _first_hit(edges, children, boxes, categories, masks, touching, category, mask, k, ignored, scratch):
+def _first_hit(source, touching, k, ignored, scratch):
     """The first box on ray ``k`` but ``ignored``, of equals the lowest id, or -1; its distance; the tests."""
+    edges, children, boxes, categories, masks, category, mask = source
     rays, lines, stack, keys = scratch
     dim = boxes.shape[1] // 2
     nodes, children = with_columns(edges, 2 * dim * WIDTH), with_columns(children, WIDTH)
@@ -631,6 +546,7 @@ def search_firsts(
     it passes through, or -1; an empty array ignores none.  ``scratch``: see `ray_scratch`.
     """
     prepared, lines = scratch[:2]
+    source = (edges, children, boxes, categories, masks, category, mask)
     tests = np.int64(0)
     for begin in range(first, last, RAYS):
         count = min(last - begin, RAYS)
@@ -638,9 +554,7 @@ def search_firsts(
         for k in range(count):
             q = begin + k
             own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
-            hit, distance, made = _first_hit(
-                edges, children, boxes, categories, masks, touching, category, mask, k, own, scratch
-            )
+            hit, distance, made = _first_hit(source, touching, k, own, scratch)
             ids[q] = hit
             tests += made
             if hit >= 0:
@@ -798,26 +712,14 @@ def _distance_bound(point, other):
 
 
 @inline
-def search_around(
-    edges,
-    children,
-    boxes,
-    categories,
-    masks,
-    point,
-    category,
-    mask,
-    ids,
-    distances,
-    nodes,
-    keys,
-    squares,
-    furthest,
-):
+def search_around(source, point, ids, distances, scratch, furthest):
     """The nearest ids of a point, up to the length of ``ids``, as a heap; returns how many, and the tests.
 
-    ``furthest`` is a known bound of the squared distance of the last of them, or infinity.
+    ``furthest`` is a known bound of the squared distance of the last of them, or infinity.  ``scratch``:
+    nodes and keys of `stack_room`, and `WIDTH` squares.
     """
+    edges, children, boxes, categories, masks, category, mask = source
+    nodes, keys, squares = scratch
     dim = boxes.shape[1] // 2
     wanted = len(ids)
     kept = tests = np.int64(0)
@@ -857,6 +759,7 @@ def search_nearest(
     `stack_room`, `WIDTH` squares and the distances of a row.
     """
     nodes, keys, squares, distances = scratch
+    source = (edges, children, boxes, categories, masks, category, mask)
     wanted = out.shape[1]
     tests = np.int64(0)
     kept = np.int64(0)
@@ -869,10 +772,7 @@ def search_nearest(
                     out[q, k] = out[q - 1, k]
                 continue
             furthest = _reach(distances[0] + bound)
-        kept, made = search_around(
-            edges, children, boxes, categories, masks, points[q], category, mask,
-            out[q], distances, nodes, keys, squares, furthest,
-        )  # fmt: skip
+        kept, made = search_around(source, points[q], out[q], distances, (nodes, keys, squares), furthest)
         tests += made
         for k in range(kept, wanted):
             out[q, k] = -1
@@ -903,7 +803,7 @@ def query_box(edges, children, boxes, values, touching):
     if not touching:
         set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
     no_sets = few(0, np.uint32)
-    return search_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE)
+    return search_one((edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE), limits)
 
 
 @brief
@@ -920,9 +820,8 @@ def put_in_box(trees, bits, values, near):
     count, bit = np.int64(0), 1
     for edges, children, boxes, rows in trees:
         if bits & bit != 0:
-            begin, end, _ = _find_one(
-                edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue
-            )
+            source = (edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE)
+            begin, end, _ = find_candidates(source, limits, np.int64(1), queue, False)
             if begin < 0 or count + (end - begin) > near.shape[0]:
                 return np.int64(-1)
             for at in range(begin, end):
@@ -947,9 +846,8 @@ def query_ray(
     rays, lines = some_rows(8, 1, np.float64)[: 2 * dim + 2], some_rows(12, 1, edges.dtype)[: 4 * dim]
     scratch = (rays, lines, many(WAITING, np.int64), many(WAITING, edges.dtype))
     _prepare_rays(values, NODE_0, np.int64(1), rays, lines)
-    hit, distance, tests = _first_hit(
-        edges, children, boxes, categories, masks, touching, category, mask, NODE_0, NO_BOX, scratch
-    )
+    source = (edges, children, boxes, categories, masks, category, mask)
+    hit, distance, tests = _first_hit(source, touching, NODE_0, NO_BOX, scratch)
     if hit < 0:
         return hit, tests, 0.0, 0.0, 0.0, 0.0
     normal = few(3, np.float64)
@@ -968,13 +866,10 @@ def query_nearest(edges, children, boxes, values, k):
         return ids, distances, np.int64(-1)
     if stack_room(children) > WAITING:
         return ids, distances, np.int64(-2)
-    squares, keys = many(WIDTH, np.float64), many(WAITING, np.float64)
-    nodes = many(WAITING, np.int64)
+    scratch = many(WAITING, np.int64), many(WAITING, np.float64), many(WIDTH, np.float64)
     no_sets = few(0, np.uint32)
-    kept, tests = search_around(
-        edges, children, boxes, no_sets, no_sets, point, _NO_RULE, _NO_RULE,
-        ids, distances, nodes, keys, squares, np.inf,
-    )  # fmt: skip
+    source = (edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE)
+    kept, tests = search_around(source, point, ids, distances, scratch, np.inf)
     sort_by_distance(distances, ids, kept)
     return ids[:kept], distances[:kept], tests
 
