@@ -171,9 +171,9 @@ def once() -> tuple[int, str]:
         (
             136,
             (
-                "Strip 2: A and B began earlier (grey),",
-                "so A-B is skipped. C begins here:",
-                "B-C is reported.",
+                "Strip 2: A and B (grey) began",
+                "earlier, so A-B is skipped.",
+                "C begins here: B-C is reported.",
             ),
         ),
     ):

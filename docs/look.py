@@ -19,12 +19,15 @@ from playwright.sync_api import Browser, sync_playwright
 SITE = Path(__file__).parent / "_build" / "html"
 PAGES = [
     "index",
+    "tutorials/index",
     "tutorials/first",
     "tutorials/shooter",
     "how-to/slow-pygame",
     "how-to/slow-arcade",
     "how-to/install",
+    "explanation/index",
     "explanation/methods",
+    "how-it-is-fast",
     "choosing",
     "results",
     "reference/arrays",

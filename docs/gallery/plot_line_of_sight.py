@@ -25,7 +25,7 @@ for turn in np.linspace(0, 2 * np.pi, 720, endpoint=False):
     corners.append((eye[0] + direction[0] * hit.distance, eye[1] + direction[1] * hit.distance))
 
 figure, ax = plt.subplots(figsize=(7.2, 4.9), layout="constrained")
-ax.imshow(solid, extent=(0, 36, 24, 0), cmap="Greys", vmax=1.6)
+ax.imshow(np.where(solid, 1, np.nan), extent=(0, 36, 24, 0), cmap="Greys", vmin=0, vmax=1.6)
 ax.fill(*zip(*corners, strict=True), color="#E69F00", alpha=0.45)
 ax.plot(*eye, "o", color=bp.plot.OVERLAPPING)
 ax.set(xticks=[], yticks=[])
