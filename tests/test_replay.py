@@ -302,7 +302,8 @@ def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, tmp_pa
         ):
             with pytest.raises(HTTPError) as error:
                 ask(wrong)
-            assert error.value.code == code
+            with error.value as answer:
+                assert answer.code == code
 
 
 def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):
