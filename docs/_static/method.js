@@ -202,8 +202,8 @@ export const SCENES = {
   sweep_and_prune: [{ now: shifted(EVEN, 3), before: EVEN }, { now: shifted(EVEN, 160), before: EVEN }],
   uniform_grid: [{ now: EVEN }, { now: [...scattered(22, [4, 4], [182, 122, 238, 178]), [20, 20, 60, 60], [400, 230, 440, 270]] }],
   spatial_hash: [{ now: EVEN }, { now: scattered(24, [200, 130]) }],
-  box_tree: [{ now: EVEN }, { now: [...scattered(12, [300, 3]), ...scattered(12, [3, 200], undefined, 8)] }],
-  strips: [{ now: EVEN }, { now: scattered(24, [5, 240]) }],
+  box_tree: [{ now: scattered(96, [14, 14]) }, { now: [...scattered(12, [300, 3]), ...scattered(12, [3, 200], undefined, 8)] }],
+  strips: [{ now: EVEN }, { now: scattered(60, [300, 4]) }],
 };
 
 const flat = (boxes) => Float32Array.from(boxes.flat());
@@ -242,6 +242,7 @@ class Figure {
     this.play = make("button", { type: "button", className: "play" }, "Play");
     const back = make("button", { type: "button", ariaLabel: "One step back" }, "◀");
     const on = make("button", { type: "button", ariaLabel: "One step forward" }, "▶");
+    this.line = make("p", { className: "line" }); // where the code is below the figure, and not beside it
     this.counts = make("p", { className: "counts" });
     this.counts.setAttribute("aria-live", "off");
     const choices = ["A scene that suits it", "Where it fails"].map((words, k) => {
@@ -252,7 +253,7 @@ class Figure {
     const legend = make("legend", { className: "visually-hidden" }, "Scene");
     element.replaceChildren(
       make("fieldset", {}, legend, ...choices), this.canvas,
-      make("div", { className: "turns" }, back, this.play, on, this.scrub), this.counts,
+      make("div", { className: "turns" }, back, this.play, on, this.scrub), this.line, this.counts,
     );
     back.addEventListener("click", () => this.goTo(this.at - 1));
     on.addEventListener("click", () => this.goTo(this.at + 1));
@@ -385,10 +386,12 @@ class Figure {
 
   #mark(step) {
     for (const line of this.lines) line.classList.remove("now");
+    this.line.textContent = "\u00a0";
     if (!step) return;
     const line = this.lines.find((one) => one.textContent.includes(step.line));
     if (!line) throw new Error(`no line of the code has "${step.line}"`);
     line.classList.add("now");
+    this.line.textContent = line.textContent.trim();
   }
 
   #paint(step, found) {
