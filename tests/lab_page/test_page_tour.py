@@ -340,4 +340,5 @@ def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
     assert all(least <= quartile for rows in times.values() for _, least, quartile in rows)
     assert min(times, key=lambda method: times[method][-1][1]) == "strips"
     assert page.locator(".verdicts tbody tr").count() == 7
+    until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
     assert "105 of 12,288 balls" in page.locator("#caption").inner_text()

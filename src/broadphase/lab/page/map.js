@@ -1,0 +1,192 @@
+// The map of who wins: which index answers a frame fastest, as measured by benchmarks/who_wins.py (map.json).
+//
+// Rows are numbers of boxes, columns the share that moves; what the frame asks for, the spread of sizes and the
+// layout are chosen above.  The chosen cell shows all indexes and one line of Python.
+
+const SAME = 1.1; // times the best: nobody would notice the difference
+
+const WORDS = {
+  ask: { title: "Every frame asks for", pairs: "all pairs", changes: "what changed", queries: "100 queries" },
+  spread: { title: "Sizes", 1: "all the same", 10: "up to 10 ×", 1000: "up to 1,000 ×" },
+  layout: { title: "Layout", uniform: "spread evenly", clumped: "ten crowds", line: "one line" },
+};
+const ANSWERS = { pairs: "pairs = index.pairs()", changes: "began, stayed, ended = index.changes()", queries: "found = index.query_box(queries)" };
+
+const REASONS = {
+  brute_force: "So few boxes are compared with each other before anything could be sorted.",
+  sort_and_sweep: "The order along one axis is kept, and few boxes share a place on it.",
+  sweep_and_prune: "It keeps the pairs, and its cost follows the edges that pass each other: few do here.",
+  uniform_grid: "A move changes a few cells, and arithmetic finds them.",
+  spatial_hash: "A move changes a few cells, wherever they are, and empty space costs nothing.",
+  box_tree: {
+    pairs: "A move within a margin changes nothing in the tree.",
+    changes: "A move within a margin changes nothing in the tree, and only what moved is searched again.",
+    queries: "A query visits only the nodes that it overlaps, and a move within a margin changes none.",
+  },
+  strips: {
+    pairs: "It bins all boxes again in every frame and compares sixteen at once, so it does not matter how many move.",
+    changes: "So much moves that finding all pairs again is faster than following the changes.",
+    queries: "Its tree answers queries; few moves leave the tree as it is.",
+  },
+};
+
+/** The name of the class in Python. */
+export const className = (method) =>
+  method.split("_").map((word) => word[0].toUpperCase() + word.slice(1)).join("");
+
+const shareWords = (share) => (share === 0 ? "none moves" : share === 1 ? "all move" : `${share * 100} % move`);
+const numberWords = (n) => n.toLocaleString("en");
+const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
+
+function make(tag, attributes = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/** The cells of the data, found by the value on each axis. */
+class Data {
+  constructor({ axes, methods, auto, cells }) {
+    Object.assign(this, { axes, methods, auto, cells });
+  }
+
+  /** All indexes in a state, the fastest first: the name and how many times the best, null if more than 20. */
+  ranked(state) {
+    const at = Object.entries(this.axes).reduce((sum, [axis, values]) => sum * values.length + values.indexOf(state[axis]), 0);
+    const [ms, ...times] = this.cells[at];
+    const ranked = this.methods.map((method, k) => ({ method, times: times[k] }));
+    ranked.sort((a, b) => (a.times ?? Infinity) - (b.times ?? Infinity));
+    return { ms, ranked };
+  }
+}
+
+/** Sentences about a state, and the Python for it. */
+export function advice(data, state) {
+  const { ms, ranked } = data.ranked(state);
+  const [best, ...others] = ranked;
+  const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => className(method));
+  const reason = REASONS[best.method][state.ask] ?? REASONS[best.method];
+  const ofAuto = ranked.find(({ method }) => method === data.auto);
+  return {
+    sentence: `${reason} A frame takes ${ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : `${ms} ms`}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
+    auto: best === ofAuto
+      ? `bp.make_index("auto") makes this index.`
+      : `bp.make_index("auto") makes a ${className(data.auto)}: ${timesWords(ofAuto.times)} the time of the best.`,
+    code: [
+      `index = bp.${className(best.method)}()`,
+      state.share === 1 ? "index.update(boxes)" : state.share ? "index.move_many(ids, boxes)" : "index.insert_many(boxes)  # once",
+      ANSWERS[state.ask],
+    ].join("\n"),
+  };
+}
+
+class WinnerMap {
+  constructor(element, data, start) {
+    this.data = data;
+    this.state = { ask: "pairs", n: 10_000, share: 0.1, spread: 1, layout: "uniform", ...start };
+    this.rows = make("div", { className: "map-choices" }, ...Object.keys(WORDS).map((axis) => this.#choice(axis)));
+    this.table = make("table", { className: "map-cells" });
+    this.detail = make("div", { className: "map-detail" });
+    element.classList.add("who-wins");
+    element.replaceChildren(this.rows, make("div", { className: "map-body" }, this.#wrapped(), this.detail));
+    this.#fill();
+    this.draw();
+  }
+
+  #wrapped() {
+    const note = make("p", { className: "map-note" }, "Each cell names the fastest index; the number says how many times as long the next one takes. Measured with about two pairs per box; moving boxes move by a tenth of their size.");
+    return make("div", {}, this.table, note);
+  }
+
+  #choice(axis) {
+    const { title, ...words } = WORDS[axis];
+    const options = this.data.axes[axis].map((value) => {
+      const input = make("input", { type: "radio", name: `map-${axis}`, value, checked: this.state[axis] === value });
+      input.addEventListener("change", () => this.choose({ [axis]: value }));
+      return make("label", {}, input, make("span", {}, words[value]));
+    });
+    return make("fieldset", {}, make("legend", {}, title), ...options);
+  }
+
+  #fill() {
+    const { n: numbers, share: shares } = this.data.axes;
+    this.table.append(make("caption", { className: "visually-hidden" }, "The fastest index by number of boxes and share that moves"));
+    const head = make("tr", {}, make("th", { scope: "col" }, "Boxes"), ...shares.map((share) => make("th", { scope: "col" }, shareWords(share))));
+    this.table.append(make("thead", {}, head));
+    this.buttons = [];
+    const rows = numbers.map((n, row) => make("tr", {}, make("th", { scope: "row" }, numberWords(n)), ...shares.map((share, column) => {
+      const button = make("button", { type: "button" });
+      Object.assign(button.dataset, { n, share });
+      const choose = () => this.choose({ n, share });
+      for (const event of ["click", "focus", "pointerenter"]) button.addEventListener(event, choose);
+      button.addEventListener("keydown", (event) => this.#key(event, row, column));
+      this.buttons.push(button);
+      return make("td", {}, button);
+    })));
+    this.table.append(make("tbody", {}, ...rows));
+  }
+
+  #key(event, row, column) {
+    const [down, right] = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key] ?? [];
+    if (down === undefined) return;
+    event.preventDefault();
+    const columns = this.data.axes.share.length;
+    const next = this.buttons[(row + down) * columns + column + right];
+    if (column + right >= 0 && column + right < columns) next?.focus();
+  }
+
+  choose(change) {
+    Object.assign(this.state, change);
+    this.draw();
+  }
+
+  draw() {
+    for (const button of this.buttons) this.#drawCell(button);
+    const { state, data } = this;
+    const { ranked } = data.ranked(state);
+    const { sentence, auto, code } = advice(data, state);
+    const bars = ranked.map(({ method, times }) => {
+      const bar = make("span", { className: times === null ? "bar over" : "bar" });
+      bar.style.inlineSize = `${(100 * (times ?? 20)) / 20}%`;
+      bar.style.setProperty("--own", `var(--method-${method})`);
+      const name = make("span", { className: "name" }, className(method));
+      const row = make("li", {}, name, make("span", { className: "track" }, bar), make("span", { className: "times" }, timesWords(times)));
+      row.dataset.method = method;
+      return row;
+    });
+    this.detail.replaceChildren(
+      make("h3", {}, `${numberWords(state.n)} boxes, ${shareWords(state.share)}: ${className(ranked[0].method)}`),
+      make("p", { className: "sentence" }, sentence),
+      make("pre", { tabIndex: 0 }, make("code", {}, code)),
+      make("p", { className: "map-note" }, "Time of a frame, times the best:"),
+      make("ol", { className: "bars" }, ...bars),
+      make("p", { className: "map-note" }, auto),
+    );
+  }
+
+  #drawCell(button) {
+    const state = { ...this.state, n: Number(button.dataset.n), share: Number(button.dataset.share) };
+    const isChosen = state.n === this.state.n && state.share === this.state.share;
+    const [best, next] = this.data.ranked(state).ranked;
+    button.dataset.winner = best.method;
+    button.style.setProperty("--own", `var(--method-${best.method})`);
+    button.setAttribute("aria-pressed", isChosen);
+    button.tabIndex = isChosen ? 0 : -1;
+    const words = className(best.method).split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);
+    button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, `next ${timesWords(next.times)}`));
+  }
+}
+
+const here = (name) => new URL(name, import.meta.url);
+
+/** Show the map in an element; `start` are values of its axes to begin with. */
+export async function mountMap(element, start = {}) {
+  const styled = new Promise((done, fail) => {
+    document.head.append(make("link", { rel: "stylesheet", href: here("map.css"), onload: done, onerror: fail }));
+  });
+  const [answer] = await Promise.all([fetch(here("map.json")), styled]);
+  if (!answer.ok) throw new Error(`map.json could not be loaded (${answer.status})`);
+  const map = new WinnerMap(element, new Data(await answer.json()), start);
+  element.map = map; // for tests and the console
+  return map;
+}
