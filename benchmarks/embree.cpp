@@ -50,7 +50,7 @@ extern "C" World* make(const float* boxes, std::size_t n, int dim) {
   return world;
 }
 
-extern "C" void cast(World* world, const float* origins, const float* ways, std::size_t n, int dim, float furthest,
+extern "C" void cast(World* world, const float* origins, const float* ways, std::size_t n, int dim, float max_distance,
                      std::int32_t* ids, float* distances) {
   RTCIntersectContext context;
   rtcInitIntersectContext(&context);
@@ -58,7 +58,7 @@ extern "C" void cast(World* world, const float* origins, const float* ways, std:
     RTCRayHit r = {};
     r.ray.org_x = origins[0], r.ray.org_y = origins[1], r.ray.org_z = dim == 3 ? origins[2] : 0.f;
     r.ray.dir_x = ways[0], r.ray.dir_y = ways[1], r.ray.dir_z = dim == 3 ? ways[2] : 0.f;
-    r.ray.tfar = furthest, r.ray.mask = -1, r.hit.geomID = r.hit.primID = RTC_INVALID_GEOMETRY_ID;
+    r.ray.tfar = max_distance, r.ray.mask = -1, r.hit.geomID = r.hit.primID = RTC_INVALID_GEOMETRY_ID;
     rtcIntersect1(world->scene, &context, &r);
     bool found = r.hit.geomID != RTC_INVALID_GEOMETRY_ID;
     ids[q] = found ? std::int32_t(r.hit.primID) : -1;

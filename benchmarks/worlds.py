@@ -83,11 +83,11 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     )
 
 
-def by_hand(boxes, origins, directions, env, size, furthest, hits) -> None:
+def by_hand(boxes, origins, directions, env, size, max_distance, hits) -> None:
     """The first hit of each ray, box after box in float32: what people write for their simulations."""
     dim = origins.shape[1]
     for q in range(len(origins)):
-        best, hit, first = furthest, -1, env[q] * size
+        best, hit, first = max_distance, -1, env[q] * size
         for k in range(first, first + size):
             near, far = np.float32(0), best
             for axis in range(dim):

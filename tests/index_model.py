@@ -107,11 +107,11 @@ class Model:
         found = sorted(zip(self.distances(point)[keep].tolist(), self.ids[keep].tolist(), strict=True))[:k]
         return [i for _, i in found], [distance for distance, _ in found]
 
-    def ray_hits(self, origin, direction, furthest, keep):
+    def ray_hits(self, origin, direction, max_distance, keep):
         """Ids, distances and normals of all hits, by distance, then id.
 
         Every axis gives a span of times in which the ray is inside, and the ray itself lasts from 0 to
-        `furthest`.  These spans must meet pairwise; without touching, every two of them must properly, where
+        `max_distance`.  These spans must meet pairwise; without touching, every two of them properly, where
         an axis is not held against itself: a thin wall has a span of no length and may be crossed.
         """
         origin = self.rounded(origin).astype(np.float64)
@@ -123,7 +123,7 @@ class Model:
             spans = [self._span(box, origin, direction, axis) for axis in range(self.dim)]
             if None in spans:
                 continue
-            spans.append((0.0, furthest))
+            spans.append((0.0, max_distance))
             fits = all(
                 a[0] <= b[1] if self.touching else a[0] < b[1]
                 for k, a in enumerate(spans)

@@ -113,7 +113,7 @@ class Lives:
 
     # ---- rays
 
-    def first_on_ray(self, x, y, axis, sign, furthest, ignore=None):
+    def first_on_ray(self, x, y, axis, sign, max_distance, ignore=None):
         """The nearest box that a ray along an axis meets: ``distance, id``, or None."""
         found = []
         for k, body in self.bodies.items():
@@ -127,7 +127,7 @@ class Lives:
                     gap = lower - start if sign > 0 else start - upper
                     if lower < start < upper:
                         gap = 0.0
-                    if 0.0 <= gap <= furthest:
+                    if 0.0 <= gap <= max_distance:
                         found.append((gap, k))
         return min(found) if found else None
 

@@ -101,8 +101,8 @@ def test_stack_memory_is_limited():
     with pytest.raises(ValueError, match="stand in the source"):
         stack._number(unknown)
     with pytest.raises(ValueError, match="too many for the stack"):
-        stack._room(memory.MOST_BYTES // 8 + 1, 8)
-    assert stack._room(memory.MOST_BYTES // 8, 8) == memory.MOST_BYTES // 8
+        stack._length(memory.MOST_BYTES // 8 + 1, 8)
+    assert stack._length(memory.MOST_BYTES // 8, 8) == memory.MOST_BYTES // 8
 
 
 def test_an_edited_compiler_compiles_again():

@@ -33,11 +33,14 @@ def check_queries(index, boxes, envs, random):
     queries = random.integers(-1, 5, 12)  # some of worlds that do not exist
     low = random.random((12, dim)) * 20
     query, motions = np.hstack((low, low + 3)), random.normal(size=(12, dim))
-    radii, furthest = random.random(12) * 5, random.random(12) * 30
+    radii, max_distance = random.random(12) * 5, random.random(12) * 30
     in_box, in_circle = index.query_box(query, env=queries), index.query_radius(low, radii, env=queries)
     at_point = index.query_point(low, env=queries)
-    nearest, firsts = index.nearest(low, 3, env=queries), index.raycast(low, motions, furthest, env=queries)
-    along = index.query_ray(low, motions, furthest, env=queries)
+    nearest, firsts = (
+        index.nearest(low, 3, env=queries),
+        index.raycast(low, motions, max_distance, env=queries),
+    )
+    along = index.query_ray(low, motions, max_distance, env=queries)
     for k, env in enumerate(queries.tolist()):
         world, own = worlds.get(env, (bp.BruteForce(dim=dim), np.empty(0, np.int32)))
         np.testing.assert_array_equal(in_box[in_box[:, 0] == k, 1], own[world.query_box(query[k])])
@@ -52,17 +55,17 @@ def check_queries(index, boxes, envs, random):
         np.testing.assert_array_equal(nearest.distances[k, : len(near.ids)], near.distances)
         assert (nearest.ids[k, len(near.ids) :] == -1).all()
         hit, one = (
-            world.raycast(low[k], motions[k], furthest[k]),
-            index.raycast(low[k], motions[k], furthest[k], env=env),
+            world.raycast(low[k], motions[k], max_distance[k]),
+            index.raycast(low[k], motions[k], max_distance[k], env=env),
         )
         assert (hit is None) == (firsts.ids[k] < 0) == (one is None)
         if hit is not None:
             assert (firsts.ids[k], firsts.distances[k]) == (own[hit.id], hit.distance)
             assert one == bp.RayHit(own[hit.id], hit.distance, hit.normal)
             assert tuple(firsts.normals[k]) == hit.normal
-        hits = world.query_ray(low[k], motions[k], furthest[k])
+        hits = world.query_ray(low[k], motions[k], max_distance[k])
         np.testing.assert_array_equal(along.rows[along.rows[:, 0] == k, 1], own[hits.ids])
-        alone = index.query_ray(low[k], motions[k], furthest[k], env=env)
+        alone = index.query_ray(low[k], motions[k], max_distance[k], env=env)
         np.testing.assert_array_equal(alone.distances, hits.distances)
 
 

@@ -134,7 +134,7 @@ def test_every_form_of_a_ray_is_read_correctly(both):
         assert answers(both[0], "raycast", [-9.0] * dim, motion) == answers(
             both[1], "raycast", [-9.0] * dim, motion
         )
-    for furthest in (
+    for max_distance in (
         0,
         1,
         30.0,
@@ -148,8 +148,8 @@ def test_every_form_of_a_ray_is_read_correctly(both):
         np.nan,
         "far",
     ):
-        given = (origin, direction, furthest)
-        assert answers(both[0], "raycast", *given) == answers(both[1], "raycast", *given), furthest
+        given = (origin, direction, max_distance)
+        assert answers(both[0], "raycast", *given) == answers(both[1], "raycast", *given), max_distance
 
 
 def wrong(values):

@@ -186,29 +186,29 @@ class IndexMachine(RuleBasedStateMachine):
             self._same_ids(self.index.query_radius(batch[0], radii[0], **rules), wanted[0])
             self._same_rows(self.index.query_radius(batch, radii, **rules), wanted)
 
-    @rule(data=st.data(), furthest=DISTANCES, category=RULES, mask=RULES)
-    def rays(self, data, furthest, category, mask):
+    @rule(data=st.data(), max_distance=DISTANCES, category=RULES, mask=RULES)
+    def rays(self, data, max_distance, category, mask):
         origins = [self.model.rounded(data.draw(points(self.dim))) for _ in range(3)]
         origins = [origin for origin in origins if np.isfinite(origin).all()]
         towards = [data.draw(directions(self.dim)) for _ in origins]
         keep = self.model.counts(category, mask)
-        wanted = [self.model.ray_hits(*ray, furthest, keep) for ray in zip(origins, towards, strict=True)]
+        wanted = [self.model.ray_hits(*ray, max_distance, keep) for ray in zip(origins, towards, strict=True)]
         rules = {"category": category, "mask": mask}
         if not origins:
             return
-        first = self.index.raycast(origins[0], towards[0], furthest, **rules)
+        first = self.index.raycast(origins[0], towards[0], max_distance, **rules)
         assert first == ((wanted[0][0][1], wanted[0][0][0], wanted[0][0][2]) if wanted[0] else None)
-        all_hits = self.index.query_ray(origins[0], towards[0], furthest, **rules)
+        all_hits = self.index.query_ray(origins[0], towards[0], max_distance, **rules)
         assert list(zip(*(part.tolist() for part in all_hits), strict=True)) == [
             (i, distance, list(normal)) for distance, i, normal in wanted[0]
         ]
-        firsts = self.index.raycast(origins, towards, furthest, **rules)
+        firsts = self.index.raycast(origins, towards, max_distance, **rules)
         nothing = (np.inf, -1, (0.0,) * self.dim)
         assert list(zip(*(part.tolist() for part in firsts), strict=True)) == [
             (i, distance, list(normal))
             for distance, i, normal in ((hits[0] if hits else nothing) for hits in wanted)
         ]
-        rows = self.index.query_ray(origins, towards, furthest, **rules)
+        rows = self.index.query_ray(origins, towards, max_distance, **rules)
         assert list(zip(*(part.tolist() for part in rows), strict=True)) == [
             ([q, i], distance, list(normal)) for q, hits in enumerate(wanted) for distance, i, normal in hits
         ]

@@ -15,7 +15,7 @@ from broadphase.kernels.machine import memory
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.tree import queries
-from broadphase.kernels.tree.dynamic_tree import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_room
+from broadphase.kernels.tree.dynamic_tree import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_size
 
 SMALL = (0, 1, FEW - 1, FEW, FEW + 1, 300)
 EDGES = (ROOM - LANES - 1, ROOM - LANES, ROOM - LANES + 1, ROOM - 1, ROOM, ROOM + 1)
@@ -165,7 +165,7 @@ def check_line(tree, count):
 @pytest.mark.parametrize("count", [15, 17, 200])
 def test_deep_trees(count):
     tree = in_a_line(count)
-    assert stack_room(tree._structure._arrays.children) <= WAITING
+    assert stack_size(tree._structure._arrays.children) <= WAITING
     check_line(tree, count)
 
 
@@ -180,7 +180,7 @@ def test_a_tree_too_tall_for_the_stack_takes_the_general_path():
     children = tree._structure._arrays.children
     # The other tree is empty and not searched; the stack's size depends on the taller of both.
     children[0, HEIGHT + STATIC_TREE] = 9
-    assert stack_room(children) > WAITING
+    assert stack_size(children) > WAITING
     assert (
         tree._structure.find_first_on_ray((0.0, 0.0), (1.0, 0.0), 9.0, (-1, -1))[1]
         == tree._structure.find_nearest((0.0, 0.0), 1, (-1, -1))[2]
@@ -204,7 +204,7 @@ def test_more_leaves_than_the_buffer_holds():
 @pytest.mark.skipif(not PLAIN, reason="machine code has its buffer sizes compiled in")
 def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     tree = in_a_line(300)
-    room = stack_room(tree._structure._arrays.children)
+    room = stack_size(tree._structure._arrays.children)
     assert room > 2 + 2 * WIDTH
 
     def just_so_many(count, dtype):
@@ -217,7 +217,7 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     tree = bp.BoxTree()
     tree.insert_many(scene.boxes)
     tree.query_point((0.0, 0.0))  # now it is built
-    room = stack_room(tree._structure._arrays.children)
+    room = stack_size(tree._structure._arrays.children)
     assert room > 2 + 2 * WIDTH
     assert tree.raycast([-8.0, 0.0], [1.0, 0.0]).id == scene.by_distance(scene.ids)[0][0]
     assert tree.nearest([-8.0, 0.0], 9).ids.tolist() == scene.by_distance(scene.ids)[0][:9].tolist()

@@ -55,16 +55,19 @@ def check_rays(index, inside, points, random, lattice):
     if lattice:
         motions = np.sign(np.round(motions))
         motions[~motions.any(axis=1)] = 1
-    furthest = random.uniform(0, 20, len(points))
+    max_distance = random.uniform(0, 20, len(points))
     plain = bp.BruteForce(dim=dim, touching=index.touching)
     plain.insert_many(inside.astype(float))
     best = [{} for _ in points]
     for image in product(*[[0] if length is None else range(-4, 5) for length in period]):
         moved = points.astype(float) - [k * (length or 0) for k, length in zip(image, period, strict=True)]
-        hits = plain.query_ray(moved, motions, furthest)
+        hits = plain.query_ray(moved, motions, max_distance)
         for (ray, box), distance in zip(hits.rows.tolist(), hits.distances.tolist(), strict=True):
             best[ray][box] = min(distance, best[ray].get(box, np.inf))
-    all_hits, firsts = index.query_ray(points, motions, furthest), index.raycast(points, motions, furthest)
+    all_hits, firsts = (
+        index.query_ray(points, motions, max_distance),
+        index.raycast(points, motions, max_distance),
+    )
     wanted = [
         (ray, box, distance)
         for ray, hits in enumerate(best)
@@ -75,10 +78,10 @@ def check_rays(index, inside, points, random, lattice):
     for ray, hits in enumerate(best):
         distance, box = min(((far, box) for box, far in hits.items()), default=(np.inf, -1))
         assert (firsts.ids[ray], firsts.distances[ray]) == (box, distance)
-        alone = index.raycast(points[ray], motions[ray], furthest[ray])
+        alone = index.raycast(points[ray], motions[ray], max_distance[ray])
         assert (alone is None) == (box < 0)
         assert alone is None or (alone.id, alone.distance) == (box, distance)
-        assert len(index.query_ray(points[ray], motions[ray], furthest[ray]).ids) == len(hits)
+        assert len(index.query_ray(points[ray], motions[ray], max_distance[ray]).ids) == len(hits)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -274,15 +277,15 @@ def test_a_world_without_a_period_is_an_ordinary_index():
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("furthest", [2.0**63, 1e300, math.inf])
-def test_rays_that_would_go_around_for_ever(furthest):
+@pytest.mark.parametrize("max_distance", [2.0**63, 1e300, math.inf])
+def test_rays_that_would_go_around_for_ever(max_distance):
     index = bp.BruteForce(period=(10.0, 10.0))
     index.insert((1, 1, 2, 2))
     world = bp.World(period=(10, 10))
     world.add(bp.Box(1, 1, 1, 1))
     for run_query in (index.query_ray, index.raycast, world.query_ray, world.raycast):
         with pytest.raises(ValueError, match=r"max_distance = .* give at most"):
-            run_query((0, 0), (1, 0), furthest)
+            run_query((0, 0), (1, 0), max_distance)
         run_query((0, 0), (1, 0), 95.0)
     with pytest.raises(ValueError, match="max_distance"):
-        world.raycast_many([(0, 0)], [(1, 0)], furthest)
+        world.raycast_many([(0, 0)], [(1, 0)], max_distance)

@@ -112,7 +112,7 @@ def test_nearest(rule):
     assert world.nearest((0, 0), ignore=ranked[0][2]).bodies != [ranked[0][2]]
 
 
-def first_by_bisection(body, start, motion, furthest):
+def first_by_bisection(body, start, motion, max_distance):
     """Where a ray first enters a shape: march in small steps, then halve."""
     at, step = 0.0, 0.05
 
@@ -121,7 +121,7 @@ def first_by_bisection(body, start, motion, furthest):
             Circle(start[0] + motion[0] * distance, start[1] + motion[1] * distance, 1e-9), body.shape
         )
 
-    while at < furthest:
+    while at < max_distance:
         if inside(at):
             low, high = max(at - step, 0.0), at
             for _ in range(40):

@@ -52,12 +52,12 @@ def with_slopes(world, random, spread=100.0):
             world.tiles.set_slope(column, row, left, 1 - left, base=["top", "bottom"][(column + row) % 2])
 
 
-def check(world, origins, directions, furthest=math.inf, ignore=None, each=None, **rules):
+def check(world, origins, directions, max_distance=math.inf, ignore=None, each=None, **rules):
     """Every row against `World.raycast`, exactly."""
-    hits = world.raycast_many(origins, directions, furthest, ignore=ignore, **rules)
+    hits = world.raycast_many(origins, directions, max_distance, ignore=ignore, **rules)
     assert [column.dtype for column in hits] == [np.int32, np.float64, np.float64, np.int64]
     each = [ignore] * len(origins) if each is None else each
-    lengths = np.broadcast_to(furthest, len(origins)).tolist()
+    lengths = np.broadcast_to(max_distance, len(origins)).tolist()
     kinds = set()
     for k, (start, motion) in enumerate(zip(origins.tolist(), directions.tolist(), strict=True)):
         hit = world.raycast(tuple(start), tuple(motion), lengths[k], ignore=each[k], **rules)
@@ -187,7 +187,7 @@ rays_of_any_kind = st.tuples(coordinates, coordinates, coordinates, coordinates)
     st.sampled_from([0.0, 1.0, 5.0, math.inf]),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=12),
 )
-def test_any_rays_in_any_world(bodies, rays, furthest, tiles):
+def test_any_rays_in_any_world(bodies, rays, max_distance, tiles):
     world = World()
     for kind, x, y, size, height, angle in bodies:
         body = world.add(shape_of(kind, x, y, size, height))
@@ -202,8 +202,8 @@ def test_any_rays_in_any_world(bodies, rays, furthest, tiles):
                 world.tiles.set_slope(column, row, *[(0, 1), (1, 0), (0.5, 0.5)][what - 1])
     table = np.array(rays)
     ignore = next(iter(world), None)
-    check(world, table[:, :2], table[:, 2:], furthest)
-    check(world, table[:, :2], table[:, 2:], furthest, ignore)
+    check(world, table[:, :2], table[:, 2:], max_distance)
+    check(world, table[:, :2], table[:, 2:], max_distance, ignore)
 
 
 def test_what_has_just_changed_is_seen():

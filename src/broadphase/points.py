@@ -94,7 +94,7 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
 
 
-def asked_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
+def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
     """The same query for other points, which are of the dimension and type of those to be found."""
     own, _, _ = _checked(points.astype(query.found.dtype, copy=False), query.period, "points", query.lattice)
     return query._replace(points=own, one=one)

@@ -130,7 +130,7 @@ class Lattice(NamedTuple):
     units: Period
     """One an axis: of what coordinates are multiples."""
     volume: float
-    furthest: float
+    max_distance: float
     """No point is farther than this from the nearest image of another."""
 
 
@@ -352,16 +352,16 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
     return [np.ascontiguousarray(part) for part in np.split(numbers, ends)], count
 
 
-def check_ray_lengths(furthest: npt.NDArray[np.float64], once: npt.NDArray[np.float64]) -> None:
+def check_ray_lengths(max_distance: npt.NDArray[np.float64], once: npt.NDArray[np.float64]) -> None:
     """Raise ``ValueError`` where a ray that hits nothing would go around a period for ever.
 
-    ``furthest`` are the greatest distances, ``once`` how far rays go until they are around once.
+    ``max_distance`` are the greatest distances, ``once`` how far rays go until they are around once.
     """
-    often = np.flatnonzero((furthest > MOST_RAY_TURNS * once) & np.isfinite(once))
+    often = np.flatnonzero((max_distance > MOST_RAY_TURNS * once) & np.isfinite(once))
     if len(often):
         at = int(often[0])
         raise ValueError(
-            f"max_distance = {furthest[at]:g} for ray {at}, which goes along an axis with a period: where it "
-            f"hits nothing, it would go around more than {MOST_RAY_TURNS} times; give at most "
+            f"max_distance = {max_distance[at]:g} for ray {at}, which goes along an axis with a period: "
+            f"where it hits nothing, it would go around more than {MOST_RAY_TURNS} times; give at most "
             f"{MOST_RAY_TURNS * once[at]:g}"
         )

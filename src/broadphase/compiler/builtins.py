@@ -75,20 +75,20 @@ def _call(builder: Any, kind: Any, name: str, *arguments: Any) -> Any:
     return builder.call(function, arguments)
 
 
-def read_argument(builder: Any, kind: Any, thing: Any, words: Any) -> Any:
+def read_argument(builder: Any, kind: Any, value: Any, words: Any) -> Any:
     """Read an argument into its words; returns whether that worked, as one of the results above."""
-    return _call(builder, _READ, f"read_{name_of(kind)}", thing, _code_of(kind), words)
+    return _call(builder, _READ, f"read_{name_of(kind)}", value, _code_of(kind), words)
 
 
-def tuple_items(builder: Any, thing: Any, size: int) -> Any:
+def tuple_items(builder: Any, value: Any, size: int) -> Any:
     """The address of the items of a tuple of this size, or null."""
-    return _call(builder, _ITEMS, "items", thing, ir.Constant(I64, size))
+    return _call(builder, _ITEMS, "items", value, ir.Constant(I64, size))
 
 
-def read_row(builder: Any, thing: Any, sizes: Sequence[int], words: Any) -> Any:
+def read_row(builder: Any, value: Any, sizes: Sequence[int], words: Any) -> Any:
     """Read a tuple of one of these lengths: how many, then the numbers."""
     allowed = ir.Constant(I8, sum(1 << size for size in sizes))
-    return _call(builder, _READ, "read_row", thing, allowed, words)
+    return _call(builder, _READ, "read_row", value, allowed, words)
 
 
 def make_object(builder: Any, kind: Any, words: Any) -> Any:
@@ -101,10 +101,10 @@ def pack_tuple(builder: Any, size: int, objects: Any) -> Any:
     return _call(builder, _PACK, "pack", ir.Constant(I64, size), objects)
 
 
-def _is_of(builder: Any, thing: Any, *names: str) -> Any:
+def _is_of(builder: Any, value: Any, *names: str) -> Any:
     """Whether an object's type is exactly one of these; subclasses do not count."""
     api = Api(builder)
-    of = api.type_of(thing)
+    of = api.type_of(value)
     found = ir.Constant(I1, 0)
     for name in names:
         found = builder.or_(found, builder.icmp_unsigned("==", of, api.number(name)))
@@ -121,10 +121,10 @@ _DONE, _MISSED = ir.Constant(I32, DONE), ir.Constant(I32, MISSED_TYPE)
 
 
 def _read_number(function: str, kind: Any, suspect: Any, *names: str) -> Callable[..., None]:
-    def read(builder: Any, thing: Any, code: Any, words: Any) -> None:
+    def read(builder: Any, value: Any, code: Any, words: Any) -> None:
         api = Api(builder)
-        _demand(builder, _is_of(builder, thing, *names), _MISSED)
-        value = api.call(function, kind, thing)
+        _demand(builder, _is_of(builder, value, *names), _MISSED)
+        value = api.call(function, kind, value)
         known = ir.Constant(kind, suspect)
         same = builder.fcmp_ordered if kind is DOUBLE else builder.icmp_signed
         # The conversion also returns this number for values that do not fit.
@@ -137,17 +137,17 @@ def _read_number(function: str, kind: Any, suspect: Any, *names: str) -> Callabl
     return read
 
 
-def _read_boolean(builder: Any, thing: Any, code: Any, words: Any) -> None:
+def _read_boolean(builder: Any, value: Any, code: Any, words: Any) -> None:
     api = Api(builder)
-    yes = builder.icmp_unsigned("==", thing, api.object("true"))
-    no = builder.icmp_unsigned("==", thing, api.object("false"))
+    yes = builder.icmp_unsigned("==", value, api.object("true"))
+    no = builder.icmp_unsigned("==", value, api.object("false"))
     _demand(builder, builder.or_(yes, no), _MISSED)
     builder.store(builder.zext(yes, I64), words)
     builder.ret(_DONE)
 
 
-def _read_none(builder: Any, thing: Any, code: Any, words: Any) -> None:
-    is_none = builder.icmp_unsigned("==", thing, Api(builder).object("none"))
+def _read_none(builder: Any, value: Any, code: Any, words: Any) -> None:
+    is_none = builder.icmp_unsigned("==", value, Api(builder).object("none"))
     builder.ret(builder.select(is_none, _DONE, _MISSED))
 
 
@@ -159,48 +159,48 @@ def _word(builder: Any, words: Any, number: int) -> Any:
     return builder.gep(words, [ir.Constant(I64, number)])
 
 
-def _read_array(builder: Any, thing: Any, code: Any, words: Any) -> None:
+def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     """An array of this kind and of as many axes, C-contiguous."""
     api = Api(builder)
     axes = _axes(builder, code)
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
-    _demand(builder, _is_of(builder, thing, "type_array"), _MISSED)
-    ndim = builder.sext(api.field(thing, _NDIM, I32), I64)
+    _demand(builder, _is_of(builder, value, "type_array"), _MISSED)
+    ndim = builder.sext(api.field(value, _NDIM, I32), I64)
     _demand(builder, builder.icmp_signed("==", ndim, axes), _MISSED)
     wanted = ir.Constant(I32, _ALIGNED | _C_CONTIGUOUS)
-    flags = builder.and_(api.field(thing, _FLAGS, I32), wanted)
+    flags = builder.and_(api.field(value, _FLAGS, I32), wanted)
     _demand(builder, builder.icmp_unsigned("==", flags, wanted), _MISSED)
-    dtype = api.field(thing, _DTYPE, POINTER)
+    dtype = api.field(value, _DTYPE, POINTER)
     number = api.field(dtype, _TYPE_NUMBER, I32)
     _demand(builder, builder.icmp_unsigned("<", number, ir.Constant(I32, KIND_NUMBERS)), _MISSED)
     _demand(builder, builder.icmp_unsigned("==", api.kind_of_type_number(number), kind), _MISSED)
     order = api.field(dtype, _BYTE_ORDER, I8)
     native = [builder.icmp_unsigned("==", order, ir.Constant(I8, ord(mark))) for mark in "=|"]
     _demand(builder, builder.or_(*native), _MISSED)
-    builder.store(builder.ptrtoint(thing, I64), words)
-    builder.store(api.field(thing, _DATA, I64), _word(builder, words, 1))
+    builder.store(builder.ptrtoint(value, I64), words)
+    builder.store(api.field(value, _DATA, I64), _word(builder, words, 1))
     lengths = _word(builder, words, 2)
-    dimensions = api.field(thing, _DIMENSIONS, _WORDS)
+    dimensions = api.field(value, _DIMENSIONS, _WORDS)
     with cgutils.for_range(builder, axes, intp=I64) as loop:
         length = builder.load(builder.gep(dimensions, [loop.index]))
         builder.store(length, builder.gep(lengths, [loop.index]))
     builder.ret(_DONE)
 
 
-def _items(builder: Any, thing: Any, size: Any) -> None:
+def _items(builder: Any, value: Any, size: Any) -> None:
     api, nowhere = Api(builder), ir.Constant(OBJECTS, None)
-    there = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, nowhere))
+    there = api.call("PyTuple_Size", I64, _demanded_tuple(builder, value, nowhere))
     _demand(builder, builder.icmp_signed("==", there, size), nowhere)
-    builder.ret(builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS))
+    builder.ret(builder.bitcast(builder.gep(value, [api.number("tuple_items")]), OBJECTS))
 
 
-def _read_row(builder: Any, thing: Any, allowed: Any, words: Any) -> None:
+def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
     api = Api(builder)
-    size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, _MISSED))
+    size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, value, _MISSED))
     _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
     bit = builder.and_(builder.lshr(builder.zext(allowed, I64), size), ir.Constant(I64, 1))
     _demand(builder, builder.icmp_unsigned("!=", bit, ir.Constant(I64, 0)), _MISSED)
-    first = builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS)
+    first = builder.bitcast(builder.gep(value, [api.number("tuple_items")]), OBJECTS)
     builder.store(size, words)
     numbers = _word(builder, words, 1)
     with cgutils.for_range(builder, size, intp=I64) as loop:
@@ -211,12 +211,12 @@ def _read_row(builder: Any, thing: Any, allowed: Any, words: Any) -> None:
     builder.ret(_DONE)
 
 
-def _demanded_tuple(builder: Any, thing: Any, otherwise: Any) -> Any:
+def _demanded_tuple(builder: Any, value: Any, otherwise: Any) -> Any:
     api = Api(builder)
-    flags = api.call("PyType_GetFlags", I64, builder.inttoptr(api.type_of(thing), POINTER))
+    flags = api.call("PyType_GetFlags", I64, builder.inttoptr(api.type_of(value), POINTER))
     is_tuple = builder.and_(flags, ir.Constant(I64, _IS_TUPLE))
     _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(I64, 0)), otherwise)
-    return thing
+    return value
 
 
 def _make_number(function: str, kind: Any) -> Callable[..., None]:
@@ -237,9 +237,9 @@ def _make_none(builder: Any, code: Any, words: Any) -> None:
     _shared(builder, Api(builder).object("none"))
 
 
-def _shared(builder: Any, thing: Any) -> None:
-    Api(builder).call("Py_IncRef", ir.VoidType(), thing)
-    builder.ret(thing)
+def _shared(builder: Any, value: Any) -> None:
+    Api(builder).call("Py_IncRef", ir.VoidType(), value)
+    builder.ret(value)
 
 
 def _pack(builder: Any, size: Any, objects: Any) -> None:
@@ -370,27 +370,27 @@ class _Arguments:
         with builder.goto_block(self.raised):
             builder.ret(ir.Constant(POINTER, None))
 
-    def read(self, kind: Any, thing: Any) -> Any:
+    def read(self, kind: Any, value: Any) -> Any:
         """Check an argument and read it."""
         builder = self.builder
         if isinstance(kind, types.BaseTuple):
-            items = tuple_items(builder, thing, len(kind))
+            items = tuple_items(builder, value, len(kind))
             self._demand(builder.icmp_unsigned("!=", items, ir.Constant(items.type, None)), self.missed)
             values = [self.read(one, builder.load(_at(builder, items, k))) for k, one in enumerate(kind)]
             return self.context.make_tuple(builder, kind, values)
         count = 2 + kind.ndim if isinstance(kind, types.Array) else 1
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=count)
-        status = read_argument(builder, kind, thing, words)
+        status = read_argument(builder, kind, value, words)
         self._look_at(status, not isinstance(kind, (types.Array, types.Boolean)))
         return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
 
-    def read_row(self, kind: Any, thing: Any, sizes: tuple[int, ...]) -> Any:
+    def read_row(self, kind: Any, value: Any, sizes: tuple[int, ...]) -> Any:
         """Check a tuple of one of these lengths; returns an array over a copy of its numbers."""
         builder = self.builder
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=1 + LONGEST_ROW)
-        self._look_at(read_row(builder, thing, sizes, words), True)
+        self._look_at(read_row(builder, value, sizes, words), True)
         data = builder.ptrtoint(_at(builder, words, 1), I64)
         return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
 
@@ -479,8 +479,8 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     api, arguments = Api(builder), _Arguments(context, builder)
     things = [builder.load(_at(builder, function.args[0], k)) for k in range(len(kinds))]
     values = [
-        arguments.read_row(kind, thing, lowered.rows[k]) if k in lowered.rows else arguments.read(kind, thing)
-        for k, (kind, thing) in enumerate(zip(kinds, things, strict=True))
+        arguments.read_row(kind, value, lowered.rows[k]) if k in lowered.rows else arguments.read(kind, value)
+        for k, (kind, value) in enumerate(zip(kinds, things, strict=True))
     ]
     callee = context.declare_function(module, descriptor)
     state = None if lowered.holds_gil else api.call("PyEval_SaveThread", POINTER)

@@ -74,19 +74,19 @@ class Api:
         zero = ir.Constant(I32, 0)
         return self.builder.load(self.builder.gep(self._kinds, [zero, number]))
 
-    def field(self, thing: Any, offset: int, kind: Any) -> Any:
+    def field(self, value: Any, offset: int, kind: Any) -> Any:
         """A field after the header of an object."""
         head = self.builder.add(self.number("object_size"), ir.Constant(I64, offset))
-        return self.at(thing, head, kind)
+        return self.at(value, head, kind)
 
-    def at(self, thing: Any, offset: Any, kind: Any) -> Any:
+    def at(self, value: Any, offset: Any, kind: Any) -> Any:
         """The value at an offset in bytes from an address."""
-        address = self.builder.gep(thing, [offset])
+        address = self.builder.gep(value, [offset])
         return self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
 
-    def type_of(self, thing: Any) -> Any:
+    def type_of(self, value: Any) -> Any:
         """The address of an object's type, the last field of its header, as a number."""
-        return self.field(thing, -8, I64)
+        return self.field(value, -8, I64)
 
 
 def define(module: ir.Module) -> None:

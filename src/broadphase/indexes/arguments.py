@@ -163,16 +163,16 @@ class Reader:
         max_distance = settled_distance(max_distance, "max_distance")
         at = self.point_or_points(origin, "origin", finite=True)
         towards = self.direction_or_directions(direction)
-        furthest = distance_or_distances(max_distance, "max_distance")
-        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(furthest, float):
-            return (*at, *towards, furthest)
+        max_distance = distance_or_distances(max_distance, "max_distance")
+        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
+            return (*at, *towards, max_distance)
         # The length decides for all three; a point given once is repeated by the second pass.
         if isinstance(at, tuple) and isinstance(towards, tuple):
-            at, furthest = lined_up(at, furthest, "origin", "max_distance")
+            at, max_distance = lined_up(at, max_distance, "origin", "max_distance")
         at, towards = lined_up(at, towards, "origin", "direction")
-        at, furthest = lined_up(at, furthest, "origin", "max_distance")
+        at, max_distance = lined_up(at, max_distance, "origin", "max_distance")
         rays = result_array((len(at), 2 * self.dim + 1), np.float64)
-        join_rays(at, towards, furthest, rays)
+        join_rays(at, towards, max_distance, rays)
         return rays
 
     def floats(self, values: Any, width: int) -> Floats | None:

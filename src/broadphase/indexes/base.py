@@ -1018,8 +1018,8 @@ class Index:
         """The first hit of one ray, or of each of many."""
         if not isinstance(rays, tuple):
             return self._space.first_hits(rays, NO_IDS, rules)
-        at, towards, furthest = rays[: self.dim], rays[self.dim : -1], rays[-1]
-        hit = self._space.first_hit(at, towards, furthest, rules)
+        at, towards, max_distance = rays[: self.dim], rays[self.dim : -1], rays[-1]
+        hit = self._space.first_hit(at, towards, max_distance, rules)
         if hit is None:
             hits: Any = self._space.first_hits(np.array([rays]), NO_IDS, rules)
             if hits.ids[0] < 0:

@@ -165,7 +165,7 @@ class TreeStructure(Structure):
 
     def _build(self, tree: int, ids: IdArray) -> None:
         store, arrays = self.store, self._arrays
-        stack = np.empty(kernel.stack_room(arrays.children), np.int64)
+        stack = np.empty(kernel.stack_size(arrays.children), np.int64)
         kernel.drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
@@ -392,11 +392,11 @@ class TreeStructure(Structure):
         return rows[:, 1].copy(), counts, sum(made for _, made in found)
 
     def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
-        capacity = int(kernel.stack_room(self._arrays.children))
+        capacity = int(kernel.stack_size(self._arrays.children))
         return queries.ray_scratch(capacity, 2 * self.dim, self._arrays.edges.dtype)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
         answer: FirstHit | None = _try_ray(
@@ -407,7 +407,7 @@ class TreeStructure(Structure):
             store.masks,
             origin,
             direction,
-            furthest,
+            max_distance,
             self.touching,
             *rules,
         )
@@ -446,7 +446,7 @@ class TreeStructure(Structure):
 
             order = side_by_side(points)
         arguments = points if order is None else points[order]
-        capacity = int(kernel.stack_room(self._arrays.children))
+        capacity = int(kernel.stack_size(self._arrays.children))
 
         def search(begin: int, end: int) -> Any:
             scratch = (np.empty(capacity, np.int64), np.empty(capacity), np.empty(kernel.WIDTH), np.empty(k))

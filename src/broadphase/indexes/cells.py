@@ -189,7 +189,7 @@ class CellLists:
             self.levels = levels
         for begin, end in few_at_a_time(len(ids)):
             while (begin := kernel.enter_boxes(boxes, ids, begin, end, *self._lists())) < end:
-                self._make_room()
+                self._grow()
 
     def remove(self, ids: IdArray) -> None:
         """Take boxes out, before their rows go."""
@@ -226,7 +226,7 @@ class CellLists:
     def _lists(self) -> tuple[Any, ...]:
         return self.heads, self.pool, self.tally, self.lattice, self.levels, self.table, self._places
 
-    def _make_room(self) -> None:
+    def _grow(self) -> None:
         units = len(self.pool) // kernel.UNIT
         pool = _pool_of(2 * units + FEW)
         pool[: len(self.pool)] = self.pool
@@ -245,11 +245,11 @@ class CellLists:
             self.words, box, touching,
         )  # fmt: skip
 
-    def on_ray(self, origin: Given, direction: Given, furthest: float, touching: bool) -> FirstHit | None:
+    def on_ray(self, origin: Given, direction: Given, max_distance: float, touching: bool) -> FirstHit | None:
         """What the ray hits first or -1, tests, distance, and the normal on three axes."""
         return _try_ray(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
-            origin, direction, furthest, touching,
+            origin, direction, max_distance, touching,
         )  # fmt: skip
 
     def around(self, point: Given, k: int) -> NearestIds | None:
@@ -512,13 +512,13 @@ class CellStructure(Structure):
         return ids, moving[1] + static[1]
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules
     ) -> FirstHit | None:
         if rules != NO_RULES:
-            ray = (*origin, *direction, furthest)
+            ray = (*origin, *direction, max_distance)
             hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), protocol.NO_IDS, rules)
             return protocol.described(self.store, hits[0].item(), hits[1], ray)
-        only, query = self._only(), (origin, direction, furthest, self.touching)
+        only, query = self._only(), (origin, direction, max_distance, self.touching)
         if only is not None:
             return only.on_ray(*query)
         moving, static = (lists.on_ray(*query) for lists in self._lists)

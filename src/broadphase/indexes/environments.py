@@ -199,8 +199,10 @@ class Worlds(Structure):
         ids.sort()
         return ids, tests
 
-    def find_first_on_ray(self, origin: Given, direction: Given, furthest: float, rules: Rules) -> FirstHit:
-        rays = np.array(((*origin, *direction[:-1], furthest, direction[-1]),))
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+    ) -> FirstHit:
+        rays = np.array(((*origin, *direction[:-1], max_distance, direction[-1]),))
         hit = np.empty(1, np.int32), np.empty(1), np.zeros((1, 3))
         how = (self.touching, *rules, self._scratch())
         tests = kernel.first_hits(*self._searched(), rays, NO_IDS, 0, 1, *how, *hit)

@@ -223,11 +223,11 @@ class PeriodicSpace(PlainSpace):
         return super().in_circle(center, radius, rules) if inner else None
 
     def first_hit(
-        self, origin: Given, direction: Given, furthest: float, rules: Rules = NO_RULES
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules = NO_RULES
     ) -> RayHit | None:
-        if len(origin) != self.reader.dim or not self._is_inner(origin, origin, furthest):
+        if len(origin) != self.reader.dim or not self._is_inner(origin, origin, max_distance):
             return None
-        return super().first_hit(origin, direction, furthest, rules)
+        return super().first_hit(origin, direction, max_distance, rules)
 
     def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
         return None

@@ -23,7 +23,7 @@ from broadphase.indexes.arguments import Reader
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.methods.lattice import Kept
 from broadphase.methods.task import pair_limit
-from broadphase.points import PointQuery, Points, as_query, asked_from, settled_reach
+from broadphase.points import PointQuery, Points, as_query, query_from, settled_reach
 from broadphase.runtime.threads import resolve
 from broadphase.space import Lattice, as_point_period, settled_period
 
@@ -419,7 +419,7 @@ class PointIndex:
             )
             if store is self._store:
                 self._kept = kept
-        return asked_from(kept.query, np.array([given] if one else given, reader.dtype), one), kept
+        return query_from(kept.query, np.array([given] if one else given, reader.dtype), one), kept
 
     # ---- copies
 

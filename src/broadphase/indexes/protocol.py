@@ -237,10 +237,10 @@ class Structure(ABC):
         return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules
     ) -> FirstHit | None:
         """The first hit, the lowest id among equals."""
-        store, ray = self.store, (*origin, *direction, furthest)
+        store, ray = self.store, (*origin, *direction, max_distance)
         hit, tests = brute_force.scan_for_first(
             store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
         )

@@ -200,8 +200,10 @@ class SortStructure(Structure):
         arguments = *self._search_arguments(rules), self.store.boxes, ray
         return _all_ids(partial(kernel.search_ray, *arguments, self.touching, not self.touching))
 
-    def find_first_on_ray(self, origin: Given, direction: Given, furthest: float, rules: Rules) -> FirstHit:
-        ray = (*origin, *direction, furthest)
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+    ) -> FirstHit:
+        ray = (*origin, *direction, max_distance)
         arguments = *self._search_arguments(rules), self.store.boxes, ray
         hit, tests = kernel.search_first(*arguments, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)

@@ -154,14 +154,14 @@ class PlainSpace:
         return ids
 
     def first_hit(
-        self, origin: Given, direction: Given, furthest: float, rules: Rules = NO_RULES
+        self, origin: Given, direction: Given, max_distance: float, rules: Rules = NO_RULES
     ) -> RayHit | None:
         """The first hit of a ray; `NO_HIT` if it hits nothing."""
         searched = self.searched
         if searched.stale:
             searched.ready()
         try:
-            result = searched.find_first_on_ray(origin, direction, float(furthest), rules)
+            result = searched.find_first_on_ray(origin, direction, float(max_distance), rules)
         except OverflowError:
             return None
         if result is None or result[1] < 0:

@@ -323,12 +323,12 @@ def _around_point(point, radius, window):
 
 
 @inline
-def _around_ray(ray, furthest, window):
-    """A box that certainly meets everything that the ray is judged to hit within ``furthest``."""
+def _around_ray(ray, max_distance, window):
+    """A box that certainly meets everything that the ray is judged to hit within ``max_distance``."""
     dim = window.shape[0] // 2
     for axis in range(dim):
         at, step = float(ray[axis]), float(ray[dim + axis])
-        reach = step * furthest if step != 0.0 else 0.0
+        reach = step * max_distance if step != 0.0 else 0.0
         slack = (abs(at) + abs(reach)) * 4e-15 + 1e-290
         window[axis] = at + min(reach, 0.0) - slack
         window[dim + axis] = at + max(reach, 0.0) + slack

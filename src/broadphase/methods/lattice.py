@@ -72,10 +72,10 @@ def find_near_images(query: PointQuery, reach: Reach, parts: int, limit: int, ke
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
-    # Beyond the furthest of nearest images nothing more is found, but the same again.
-    furthest = _lattice_of(query).furthest
-    radii = np.minimum(reach.radii, furthest), np.minimum(reach.other_radii, furthest)
-    near = Reach(min(reach.r, furthest), radii[0], radii[1][source] if len(radii[1]) else radii[1])
+    # Beyond the max_distance of nearest images nothing more is found, but the same again.
+    max_distance = _lattice_of(query).max_distance
+    radii = np.minimum(reach.radii, max_distance), np.minimum(reach.other_radii, max_distance)
+    near = Reach(min(reach.r, max_distance), radii[0], radii[1][source] if len(radii[1]) else radii[1])
     repeated = int(np.bincount(source, minlength=1).max())
     most = min(repeated * (2 * limit + len(query.points) if same else limit), NO_LIMIT)
     if kept is None or len(near.radii):
@@ -120,7 +120,7 @@ def find_nearest_images(
     wanted = min(k, len(query.found) - same)
     rows = np.arange(n if wanted > 0 else 0)
     lattice = _lattice_of(query)
-    most = min(r, lattice.furthest)
+    most = min(r, lattice.max_distance)
     count = wanted + same
     share = lattice.volume * (count + 1) * query.worlds / max(len(query.found), 1)
     reach = min(most, 1.5 * share ** (1.0 / lattice.vectors.shape[0]))
@@ -166,7 +166,7 @@ def _first_in_row(numbers: Numbers) -> npt.NDArray[np.bool_]:
 
 def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
     """The images up to a distance, or those that are kept."""
-    reach = min(reach, _lattice_of(query).furthest)
+    reach = min(reach, _lattice_of(query).max_distance)
     if kept is not None and kept.images is not None and kept.images.reach >= reach:
         return kept.images
     made = _make_images(query, reach)

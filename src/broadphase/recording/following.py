@@ -115,8 +115,8 @@ class Follower:
         )
 
     def _name(self, ids: npt.NDArray[np.int32], own: npt.NDArray[np.int32]) -> None:
-        self._own = _with_room(self._own, ids)
-        self._names = _with_room(self._names, own)
+        self._own = _with_space(self._own, ids)
+        self._names = _with_space(self._names, own)
         self._own[ids], self._names[own] = own, ids
 
     def _named(self, pairs: PairArray) -> PairArray:
@@ -146,7 +146,7 @@ def run_methods(recording: Recording, methods: Sequence[str], rounds: int) -> di
     return found
 
 
-def _with_room(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def _with_space(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     end = int(rows.max(initial=-1)) + 1
     if end <= len(column):
         return column

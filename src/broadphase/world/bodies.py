@@ -607,7 +607,7 @@ class BodyStore:
         if body._store is not self:
             raise ValueError(f"{name} = {body!r} belongs to another world")
         if body._row < 0:
-            raise ValueError(f"{name} = {body!r} was removed from its world; add its shape anew")
+            raise ValueError(f"{name} = {body!r} was removed from its world; add its shape again")
         return body._row
 
     def ignored(self, ignore: Any) -> frozenset[int]:

@@ -56,7 +56,7 @@ class BroadPhase:
         """The layers whose index was being changed when a call was interrupted."""
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
-        self.room = _room(FEW)
+        self.buffers = _buffers(FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
@@ -169,7 +169,7 @@ class BroadPhase:
         space = self._store.space
         if space.is_inner(region):
             count = self.gather(region, layers=layers)
-            return sorted(self.room.near[:count].tolist()), None
+            return sorted(self.buffers.near[:count].tolist()), None
         images = self.images_near(np.array([region]), layers).in_order()
         return images.rows.tolist(), space.shift(images.turns)
 
@@ -181,12 +181,12 @@ class BroadPhase:
             return Images(found[:, 0], found[:, 1], np.zeros_like(found))
         of, turns = space.turns_near(regions)
         shift, slack = space.shift(turns), space.slack(regions)[of]
-        asked = np.hstack((regions[of, :2] - shift - slack, regions[of, 2:] - shift + slack))
-        found = self.in_boxes(np.ascontiguousarray(asked), layers, limit).astype(np.int64)
+        shifted = np.hstack((regions[of, :2] - shift - slack, regions[of, 2:] - shift + slack))
+        found = self.in_boxes(np.ascontiguousarray(shifted), layers, limit).astype(np.int64)
         return Images(of[found[:, 0]], found[:, 1], turns[found[:, 0]])
 
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: tuple[int, ...] = ALL) -> int:
-        """Write the rows whose bounds overlap a box into ``room.near``, nearly sorted; how many.
+        """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.
         """
@@ -199,14 +199,14 @@ class BroadPhase:
         count = -1
         if trees[0] is not None:
             bits = _EVERY if layers is ALL else sum(1 << layer for layer in layers)
-            count = put_in_box(trees, bits, box, self.room.near)
+            count = put_in_box(trees, bits, box, self.buffers.near)
         if count < 0:
             count = 0
             for layer in self._filled:
                 if layer in layers:
                     count = self._put(count, self._ask(layer, box), layer)
         if count > FEW:
-            self.room.near[:count].sort()
+            self.buffers.near[:count].sort()
         return count
 
     def _ask(self, layer: int, box: Bounds) -> Rows:
@@ -216,10 +216,10 @@ class BroadPhase:
         answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
-    def gather_on_ray(self, origin: Point, direction: Point, furthest: float) -> int:
-        """Write the rows whose bounds a ray hits into ``room.near``; how many."""
+    def gather_on_ray(self, origin: Point, direction: Point, max_distance: float) -> int:
+        """Write the rows whose bounds a ray hits into ``buffers.near``; how many."""
         self.hand_over()
-        count, ray = 0, (*origin, *direction, furthest)
+        count, ray = 0, (*origin, *direction, max_distance)
         for layer in self._filled:
             # `query_ray` would rank them by bounds.
             ids, _ = self._structure(layer).find_on_ray(ray, NO_RULES)
@@ -228,7 +228,7 @@ class BroadPhase:
         return count
 
     def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
-        """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
+        """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none.
 
         None if the indexes do not support that: use `gather_on_ray`.
         """
@@ -242,7 +242,7 @@ class BroadPhase:
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
         """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
 
-        ``rays`` are ``x, y, dx, dy, furthest``.
+        ``rays`` are ``x, y, dx, dy, max_distance``.
         """
         self.hand_over()
         for layer in self._filled:
@@ -266,11 +266,11 @@ class BroadPhase:
         return structure
 
     def _put(self, count: int, ids: Rows, layer: int) -> int:
-        more: int = put_near(self.room.near, count, ids, self._rows[layer])
+        more: int = put_near(self.buffers.near, count, ids, self._rows[layer])
         if more < 0:
-            smaller, self.room = self.room, _room(2 * (count + len(ids)))
-            self.room.near[:count] = smaller.near[:count]
-            more = put_near(self.room.near, count, ids, self._rows[layer])
+            smaller, self.buffers = self.buffers, _buffers(2 * (count + len(ids)))
+            self.buffers.near[:count] = smaller.near[:count]
+            more = put_near(self.buffers.near, count, ids, self._rows[layer])
         return more
 
     def in_boxes(
@@ -301,7 +301,7 @@ class BroadPhase:
         return np.concatenate(found)
 
     def gather_nearest(self, point: Point, k: int) -> tuple[int, float]:
-        """Write the rows with the nearest bounds into ``room.near``.
+        """Write the rows with the nearest bounds into ``buffers.near``.
 
         How many, and the least distance of all others; infinite: that is all.
         """
@@ -375,7 +375,7 @@ def _longer(numbers: Rows, least: int) -> Rows:
     return longer
 
 
-def _room(count: int) -> Buffers:
+def _buffers(count: int) -> Buffers:
     near, sensors = np.empty((2, count), np.int32)
     return Buffers(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
 

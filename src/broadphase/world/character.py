@@ -39,7 +39,7 @@ class Character:
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
         # The memory of single walks, which is reused.
-        self._room, self._log, self._ends = _room(64, 256), _log(32, 64), _ends(1)
+        self._buffers, self._log, self._ends = _buffers(64, 256), _log(32, 64), _ends(1)
 
     def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
         """See `World.walk`."""
@@ -72,7 +72,7 @@ class Character:
             return None
         x, y, size = store.x.item(row), store.y.item(row), (table.width.item(row), table.height.item(row))
         near = broad_phase.gather(kernel.reach_of(x, y, *size, dx, dy, rules), row)
-        others = sorted({*broad_phase.room.near[:near].tolist()} - {row, *ignored})
+        others = sorted({*broad_phase.buffers.near[:near].tolist()} - {row, *ignored})
         if others and store.any_ruled:
             category, mask = store.category.item(row), store.mask.item(row)
             others = [
@@ -86,7 +86,7 @@ class Character:
         starts, blockers = np.array([0, len(others)]), np.array(others, np.int32)
         scene = Scene(table, np.array([row]), blockers, starts, grid, _RING)
         try:
-            _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._room, log, ends)
+            _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._buffers, log, ends)
             if done != kernel.DONE:
                 return None
             to_x, to_y = ends.places[0].tolist()
@@ -211,7 +211,7 @@ class Walkers:
         self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
         """The body of each row of the scene, if the scene has columns of its own."""
-        self.room = _room(64, 256)
+        self.buffers = _buffers(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
         self._pushed: list[Floats] = []
         self._reached = self._reach()
@@ -225,11 +225,11 @@ class Walkers:
         while begin < len(self.rows):
             before = self._before()
             done, state = kernel.walk_rows(
-                scene, self.displacements, begin, through, self.rules, self.room, self.log, self.ends
+                scene, self.displacements, begin, through, self.rules, self.buffers, self.log, self.ends
             )
             self._store_places(begin, int(done), before)
             if state == kernel.MORE_ROOM:
-                self.room = _room(2 * len(self.room.boxes), 2 * len(self.room.planes))
+                self.buffers = _buffers(2 * len(self.buffers.boxes), 2 * len(self.buffers.planes))
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)
             elif state == kernel.INSIDE:
@@ -328,7 +328,7 @@ def rules_of(
     )
 
 
-def _room(boxes: int, planes: int) -> Obstacles:
+def _buffers(boxes: int, planes: int) -> Obstacles:
     return Obstacles(
         np.empty((boxes, 4)),
         np.empty((boxes, 4), np.int64),

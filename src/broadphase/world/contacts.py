@@ -369,16 +369,16 @@ class ContactTracker:
             return None
         if count > _SORTED_HERE:
             self._keys[:count].sort()  # the kernel puts each into its place, which is for few
-        room = len(before.ids) + count
-        pairs = np.empty((2, room, 2), np.int32)
-        now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)
+        capacity = len(before.ids) + count
+        pairs = np.empty((2, capacity, 2), np.int32)
+        now = Found(pairs[0], np.empty((capacity, 2)), np.empty(capacity), pairs[1], matcher)
         found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
         return now.first(found)
 
     def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
-        """Write what may be in contact with some bodies behind ``count`` keys; -1 where there is not room."""
+        """Write what may be in contact with some bodies behind ``count`` keys; -1 if they do not fit."""
         store, broad_phase = self._store, self._broad_phase
         known = (store.tag_sets.bits, store.group, store.category, store.mask)
         if len(rows) > _VERY_FEW:
@@ -387,7 +387,7 @@ class ContactTracker:
             return kernel.put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
             near = broad_phase.gather(store.bounds(row), layers=layers)
-            count = kernel.put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
+            count = kernel.put_candidates(self._keys, count, row, broad_phase.buffers.near, near, *known)
         return count
 
     def _find_all(self, before: Found) -> Found:
@@ -576,12 +576,12 @@ def contacts_of(columns: ShapeColumns, pairs: RowPairs) -> ContactArrays:
     >>> contacts_of(table.columns, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
     array([1. , 0.5])
     """
-    found = _room(len(pairs))
+    found = _new_contacts(len(pairs))
     contact_shapes(columns, pairs, False, *found)
     return found
 
 
-def _room(count: int) -> ContactArrays:
+def _new_contacts(count: int) -> ContactArrays:
     return ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
 
 
@@ -603,7 +603,7 @@ def contacts_between(
     for (places, sizes), length, long in zip(sides, space.lengths, space.endless(both).T, strict=True):
         places[long] -= length
         sizes[long] += 2.0 * length
-    found = _room(count)
+    found = _new_contacts(count)
     # The test takes bounds that overlap for granted.
     bounds = bounds_of(both)
     a, b = bounds[:count], bounds[count:]

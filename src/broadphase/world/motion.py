@@ -152,12 +152,12 @@ class Motion:
         if not found and not passed:
             return _new(Movement, (x, y, (), ()))
         stops = response != "cross" and when == kernel.ALWAYS
-        room = self._broad_phase.room
-        hits = self.hits_found(row, room.hits[:found], response, stops)
+        buffers = self._broad_phase.buffers
+        hits = self.hits_found(row, buffers.hits[:found], response, stops)
         movement = _new(Movement, (x, y, tuple(hits), ()))
         if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = Start(self._store.table.form(row), start_x, start_y)
-            near_by = set(room.sensors[:passed].tolist())
+            near_by = set(buffers.sensors[:passed].tolist())
             return cross(self._state, self.body(row), start, movement, near_by, [])
         return movement
 
@@ -174,7 +174,7 @@ class Motion:
         """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
 
         ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
-        start inside something, and near the edge of a period.  The hits and sensors are in `BroadPhase.room`.
+        start inside something, and near the edge of a period.  Hits and sensors are in `BroadPhase.buffers`.
         """
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
@@ -185,13 +185,13 @@ class Motion:
             if region[0] != region[0] or not self._space.is_inner(region):
                 return None
             near = broad_phase.gather(region, row, layers)
-            room = broad_phase.room
+            buffers = broad_phase.buffers
             if ignored:
-                kept = [other for other in room.near[:near].tolist() if other not in ignored]
+                kept = [other for other in buffers.near[:near].tolist() if other not in ignored]
                 near = len(kept)
-                room.near[:near] = kept
+                buffers.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            swept = kernel.move_body(shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach)
+            swept = kernel.move_body(shapes, store.marks, row, dx, dy, code, when, near, buffers, grid, reach)
             state = swept[0]
         return swept if state == kernel.DONE else None
 

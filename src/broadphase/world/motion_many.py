@@ -33,7 +33,7 @@ from broadphase.world.space import Images, TilesNear, bounds_of, tiles_near, uni
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
-# A mover that crosses hits many bodies; with room for at least so many, a second call is rare.
+# A mover that crosses hits many bodies; with space for at least so many, a second call is rare.
 _LEAST_ROOM = 32
 
 _Inner = npt.NDArray[np.bool_]
@@ -333,7 +333,7 @@ class ManyMotion:
                 swept = self._motion.sweep(row, dx, dy, code, ALWAYS, call.ignored, call.layers)
             if swept is not None:
                 _, found, _, x, y, _, _ = swept
-                hits = self._broad_phase.room.hits[:found].copy()
+                hits = self._broad_phase.buffers.hits[:found].copy()
                 hits[:, 8] = at
                 places[at - begin] = x, y
                 parts.append(hits)
@@ -423,12 +423,12 @@ def all_hits(
     ``guess`` is how many hits there may be.
     """
     parts: list[Floats] = []
-    room, cramped = max(guess, _LEAST_ROOM), True
+    capacity, cramped = max(guess, _LEAST_ROOM), True
     while cramped:
-        hits = np.empty((room, 9))
+        hits = np.empty((capacity, 9))
         begin, found, cramped = move(begin, hits)
         parts.append(first_of(hits, found))
-        room *= 2
+        capacity *= 2
     return joined_hits(parts), begin
 
 

@@ -147,7 +147,7 @@ class Queries:
         rows: list[int]
         if self._space.is_inner(bounds):
             count = self._broad_phase.gather(bounds)
-            near = self._broad_phase.room.near
+            near = self._broad_phase.buffers.near
             count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
             rows = near[:count].tolist()
         else:
@@ -260,10 +260,10 @@ class Queries:
         tag, category, mask, ignore = rules
         kept = tag, category, mask, self._store.ignored(ignore), False
         start, (dx, dy) = as_two(origin, "origin"), as_two(direction, "direction")
-        furthest = _distance(max_distance, "max_distance")
+        max_distance = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        return self._along_ray(start, _unit(dx, dy), furthest, tiles, kept, most)
+        return self._along_ray(start, _unit(dx, dy), max_distance, tiles, kept, most)
 
     def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> bool:
         """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
@@ -282,31 +282,34 @@ class Queries:
         return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
 
     def _along_ray(
-        self, start: _Place, direction: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """What a ray along a unit vector hits."""
         if self._space.periodic:
-            return self._around(start, direction, furthest, tiles, kept, most)
+            return self._around(start, direction, max_distance, tiles, kept, most)
         last: list[BodyHit] = []
         if tiles and self._state.tiles is not None:
-            stop = self._state.tiles.raycast(start, direction, furthest)
+            stop = self._state.tiles.raycast(start, direction, max_distance)
             if stop is not None:
                 last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
-                furthest = math.nextafter(stop.distance, math.inf)
-        return self._straight(start, direction, furthest, kept, most) + last
+                max_distance = math.nextafter(stop.distance, math.inf)
+        return self._straight(start, direction, max_distance, kept, most) + last
 
     def _straight(
-        self, start: _Place, direction: _Place, furthest: float, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """The first bodies that a ray hits, not their images."""
         (x, y), (dx, dy) = start, direction
         if most == 1 and len(kept[3]) < 2:
-            found = self._broad_phase.first_on_ray((x, y, dx, dy, furthest), self._filter(kept))
+            found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._filter(kept))
             if found is not None:
                 return [] if found[0] < 0 else [self._body_hit(start, direction, *found)]
-        count, room = self._broad_phase.gather_on_ray(start, direction, furthest), self._broad_phase.room
+        count, buffers = (
+            self._broad_phase.gather_on_ray(start, direction, max_distance),
+            self._broad_phase.buffers,
+        )
         count = kernel.keep_on_ray(
-            room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits
+            buffers.near, count, self._store.table.columns, x, y, dx, dy, max_distance, buffers.hits
         )
         return [
             self._body_hit(start, direction, row, *hit) for row, hit in self._by_distance(count, kept)[:most]
@@ -339,15 +342,15 @@ class Queries:
         return only
 
     def _around(
-        self, start: _Place, direction: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """The same where a ray goes around, leg by leg."""
         space = self._space
         start = space.place(*start)
-        last = self._tile_ahead(start, direction, furthest) if tiles else []
+        last = self._tile_ahead(start, direction, max_distance) if tiles else []
         if last:
-            furthest = math.nextafter(last[0].distance, math.inf)
-        ray, done = np.array([[*start, *direction, furthest]]), np.zeros(1, np.bool_)
+            max_distance = math.nextafter(last[0].distance, math.inf)
+        ray, done = np.array([[*start, *direction, max_distance]]), np.zeros(1, np.bool_)
         hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
         for _, begun, ends in self._legs(ray, done):
@@ -361,9 +364,9 @@ class Queries:
             done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
         return hits + last
 
-    def _tile_ahead(self, start: _Place, direction: _Place, furthest: float) -> list[BodyHit]:
+    def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
-        ray = np.array([[*start, *direction, furthest]])
+        ray = np.array([[*start, *direction, max_distance]])
         at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
         self._first_tiles(ray, at, distances, normals)
         if at.item(0) < 0:
@@ -472,13 +475,13 @@ class Queries:
         """
         with np.errstate(divide="ignore"):
             around = np.where(rays[:, 2:4] != 0.0, self._space.lengths / np.abs(rays[:, 2:4]), np.inf)
-        legs, furthest = around.min(axis=1), rays[:, 4].copy()
-        check_ray_lengths(furthest, legs)
+        legs, max_distance = around.min(axis=1), rays[:, 4].copy()
+        check_ray_lengths(max_distance, legs)
         active, begun = np.arange(len(rays)), np.zeros(len(rays))
         while len(active):
-            ends = np.minimum(begun + legs[active], furthest[active])
+            ends = np.minimum(begun + legs[active], max_distance[active])
             yield active, begun, ends
-            continues = (ends < furthest[active]) & ~done[active]
+            continues = (ends < max_distance[active]) & ~done[active]
             active, begun = active[continues], ends[continues]
 
     # ---- nearest bodies
@@ -507,8 +510,8 @@ class Queries:
         count_wanted = most + len(kept[3])
         while True:
             count, beyond = self._broad_phase.gather_nearest((x, y), count_wanted)
-            room = self._broad_phase.room
-            kernel.rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
+            buffers = self._broad_phase.buffers
+            kernel.rank_near(buffers.near, count, self._store.table.columns, x, y, buffers.hits)
             found = self._by_distance(count, kept)[:most]
             # Other bodies are at least this far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
@@ -518,7 +521,7 @@ class Queries:
     def _by_distance(self, count: int, kept: _Kept) -> list[tuple[int, list[float]]]:
         """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
         tag, category, mask, ignored, solid = kept
-        near, hits = self._broad_phase.room.near[:count], self._broad_phase.room.hits[:count, :3]
+        near, hits = self._broad_phase.buffers.near[:count], self._broad_phase.buffers.hits[:count, :3]
         if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
@@ -684,9 +687,9 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     starts, vectors = of_one_length(
         as_points(origins, "origins"), as_points(directions, "directions", WAYS), "origins", "directions"
     )
-    furthest = arguments.distance_or_distances(max_distance, "max_distance")
-    if isinstance(furthest, np.ndarray) and len(furthest) != len(starts):
-        raise ValueError(f"max_distance has {len(furthest)} rows and there are {len(starts)} rays")
+    max_distance = arguments.distance_or_distances(max_distance, "max_distance")
+    if isinstance(max_distance, np.ndarray) and len(max_distance) != len(starts):
+        raise ValueError(f"max_distance has {len(max_distance)} rows and there are {len(starts)} rays")
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     nowhere = np.flatnonzero(largest == 0.0)
     if len(nowhere):
@@ -696,7 +699,7 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
         )
     vectors = vectors / largest
     lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
-    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(furthest, len(starts))))
+    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
 
 
 def _along(rays: Floats, far: Floats) -> Floats:

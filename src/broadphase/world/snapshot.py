@@ -326,21 +326,21 @@ class _Writer(pickle.Pickler):
             seen[tags] = seen.get(tags, -1) + 1
             self._listeners[listener] = (*tags, seen[tags])
 
-    def persistent_id(self, thing: Any) -> Any:
-        if isinstance(thing, BodyStore):
+    def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, BodyStore):
             return "store"
-        if isinstance(thing, Body):
-            return self._rows.get(thing)
-        if isinstance(thing, Listener):
-            return self._listeners.get(thing, (thing.a, thing.b, -1))
+        if isinstance(value, Body):
+            return self._rows.get(value)
+        if isinstance(value, Listener):
+            return self._listeners.get(value, (value.a, value.b, -1))
         return None
 
-    def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, Body):
-            was = self._then.removed[thing]
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Body):
+            was = self._then.removed[value]
             return _removed, (self._then.store, was, not self._then.columns[0][was.id])
-        if isinstance(thing, Matcher):
-            return Matcher, (thing.listeners, thing.groups)
+        if isinstance(value, Matcher):
+            return Matcher, (value.listeners, value.groups)
         return NotImplemented
 
 

@@ -117,7 +117,7 @@ def take_point(values, boxes, point):
 
 
 @inline
-def take_ray(origin, direction, furthest, boxes, ray):
+def take_ray(origin, direction, max_distance, boxes, ray):
     """Write a ray as `queries.set_ray` does; returns whether it is valid."""
     dim = len(origin)
     if len(direction) != dim or not take_point(origin, boxes, ray):
@@ -129,8 +129,8 @@ def take_ray(origin, direction, furthest, boxes, ray):
         ray[dim + axis] = step
         finite &= abs(step) < np.inf
         moves |= step != 0.0
-    ray[2 * dim] = furthest
-    return finite and moves and furthest >= 0.0
+    ray[2 * dim] = max_distance
+    return finite and moves and max_distance >= 0.0
 
 
 @jit

@@ -186,20 +186,20 @@ def ray_distance(boxes, i, ray, touching):
     """
     dim = boxes.shape[1] // 2
     x, y = float(ray[0]), float(ray[1])
-    dx, dy, furthest = float(ray[dim]), float(ray[dim + 1]), float(ray[2 * dim])
+    dx, dy, max_distance = float(ray[dim]), float(ray[dim + 1]), float(ray[2 * dim])
     if dim == 2:
         x0, x1 = float(boxes[i, 0]) - x, float(boxes[i, 2]) - x
         y0, y1 = float(boxes[i, 1]) - y, float(boxes[i, 3]) - y
-        return _hit_at(x0, x1, dx, y0, y1, dy, -np.inf, np.inf, 0.0, furthest, touching)
+        return _hit_at(x0, x1, dx, y0, y1, dy, -np.inf, np.inf, 0.0, max_distance, touching)
     z, dz = float(ray[dim - 1]), float(ray[dim + 2])
     x0, x1 = float(boxes[i, 0]) - x, float(boxes[i, 3]) - x
     y0, y1 = float(boxes[i, 1]) - y, float(boxes[i, 4]) - y
     z0, z1 = float(boxes[i, 2]) - z, float(boxes[i, 5]) - z
-    return _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching)
+    return _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, max_distance, touching)
 
 
 @always_inline
-def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
+def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, max_distance, touching):
     """`ray_distance` for a box around or ahead of the origin."""
     enter_x, leave_x = _slab(x0, x1, dx)
     enter_y, leave_y = _slab(y0, y1, dy)
@@ -208,10 +208,10 @@ def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
         return -1.0
     near = max(enter_x, enter_y, enter_z)
     far = min(leave_x, leave_y, leave_z)
-    if near > far or near > furthest or far < 0.0 or near == np.inf:
+    if near > far or near > max_distance or far < 0.0 or near == np.inf:
         return -1.0
     if not touching:
-        if far == 0.0 or near == furthest:
+        if far == 0.0 or near == max_distance:
             return -1.0
         if _slides(x0, x1, dx) or _slides(y0, y1, dy) or _slides(z0, z1, dz):
             return -1.0

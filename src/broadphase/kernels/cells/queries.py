@@ -358,9 +358,9 @@ def walk_level(source, grid, level, ray, q, cell, first_only, best, nearest, out
     boxes, end, _, _, _, _ = source
     heads, pool, lattice, levels, table = grid
     dim = boxes.shape[1] // 2
-    furthest = ray[2 * dim]
+    max_distance = ray[2 * dim]
     if first_only:
-        furthest = min(furthest, nearest[q] * (1.0 + DOUBT))
+        max_distance = min(max_distance, nearest[q] * (1.0 + DOUBT))
     main = np.int64(0)
     for axis in range(1, dim):
         if abs(ray[dim + axis]) > abs(ray[dim + main]):
@@ -373,9 +373,9 @@ def walk_level(source, grid, level, ray, q, cell, first_only, best, nearest, out
     tests = 0
     cell[2] = 0
 
-    first, last = _cells_between(lattice, level, ray, dim, main, 0.0, furthest)
+    first, last = _cells_between(lattice, level, ray, dim, main, 0.0, max_distance)
     low, high = max(first, int(lattice[level, LOWEST + main])), min(last, int(lattice[level, HIGHEST + main]))
-    around, beyond = _cells_between(lattice, level, ray, dim, second, 0.0, furthest)
+    around, beyond = _cells_between(lattice, level, ray, dim, second, 0.0, max_distance)
     steps = float(high - low + 1) + float(
         min(beyond, int(lattice[level, HIGHEST + second])) - max(around, int(lattice[level, LOWEST + second]))
     )
@@ -388,7 +388,7 @@ def walk_level(source, grid, level, ray, q, cell, first_only, best, nearest, out
 
     for turn in range(high - low + 1):
         k = low + turn if forward else high - turn
-        enters, leaves = _stay(lattice, level, ray, main, k, first, last, 0.0, furthest, size, pace)
+        enters, leaves = _stay(lattice, level, ray, main, k, first, last, 0.0, max_distance, size, pace)
         if first_only and enters > nearest[q]:
             break
         cell[main] = k
@@ -733,10 +733,10 @@ def _meet_all(boxes, end, grid, query, touching, out):
 
 @brief
 @numbers(origin=(2, 3), direction=(2, 3))
-def query_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, furthest, touching):
+def query_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, max_distance, touching):
     """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
     values = few(2 * len(origin) + 1, np.float64)
-    if not take_ray(origin, direction, furthest, boxes, values):
+    if not take_ray(origin, direction, max_distance, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
     ray = few(2 * len(origin) + 1, np.float64)
     set_ray(values, ray)

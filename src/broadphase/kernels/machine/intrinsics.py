@@ -435,7 +435,7 @@ MOST, MOST_BYTES = 16, 2048  # as in `scratch`, which cannot be imported here
 _CACHE_LINE = 64
 
 
-def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, lengths: list[Any]) -> Any:
+def _on_the_stack(context: Any, builder: Any, array_type: Any, length: int, lengths: list[Any]) -> Any:
     """An array over stack memory, which is released when the function that contains the call returns.
 
     The memory is reserved in the function's first block, so a call in a loop reserves it only once.
@@ -443,7 +443,7 @@ def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, length
     dtype = context.get_data_type(array_type.dtype)
     width = context.get_abi_sizeof(dtype)
     with builder.goto_entry_block():
-        place = builder.alloca(ir.ArrayType(dtype, _room(room, width)))
+        place = builder.alloca(ir.ArrayType(dtype, _length(length, width)))
         place.align = _CACHE_LINE  # else a store of a vector may lie on two lines, and loads wait for both
     array = context.make_array(array_type)(context, builder)
     strides = [ir.Constant(_I64, width)]
@@ -460,7 +460,7 @@ def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, length
     return array._getvalue()
 
 
-def _room(count: int, width: int) -> int:
+def _length(count: int, width: int) -> int:
     if count * width > MOST_BYTES:
         raise ValueError(f"{count} numbers of {width} bytes are too many for the stack")
     return count
@@ -486,11 +486,11 @@ def _at_most_few(value: Any) -> int:
     return MOST if known is None else known
 
 
-def _along_one_axis(dtype: Any, room: Callable[[Any], int]) -> Any:
+def _along_one_axis(dtype: Any, length: Callable[[Any], int]) -> Any:
     array = types.Array(dtype.dtype, 1, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _on_the_stack(context, builder, array, room(args[0]), [args[0]])
+        return _on_the_stack(context, builder, array, length(args[0]), [args[0]])
 
     return array(types.intp, dtype), codegen
 
@@ -521,7 +521,7 @@ def some_rows(typingctx, rows, columns, dtype):
     array = types.Array(dtype.dtype, 2, "C")
 
     def codegen(context, builder, signature, args):
-        room = _number(args[0]) * _number(args[1])
-        return _on_the_stack(context, builder, array, room, [args[0], args[1]])
+        length = _number(args[0]) * _number(args[1])
+        return _on_the_stack(context, builder, array, length, [args[0], args[1]])
 
     return array(types.intp, types.intp, dtype), codegen

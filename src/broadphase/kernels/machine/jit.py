@@ -17,7 +17,7 @@ from broadphase.kernels.machine.mode import COMPILING, PLAIN, plain
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 COMMON: set[str] = set()
-"""Functions that are compiled separately, ``"broadphase.kernels.room.file.name"``."""
+"""Functions that are compiled separately, ``"broadphase.kernels.package.file.name"``."""
 
 # Unsigned types for counters: halving and shifting take one instruction, and -1 exceeds all other values.
 unsigned = np.uint64

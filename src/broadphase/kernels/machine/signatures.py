@@ -69,7 +69,7 @@ def _is_row(value: Any, sizes: tuple[int, ...]) -> bool:
 
 @cache
 def listed() -> dict[str, tuple[str, ...]]:
-    """For each kernel, ``"room.file.name"``, the types it is compiled for when the package is built."""
+    """For each kernel, ``"package.file.name"``, the types it is compiled for when the package is built."""
     found: dict[str, list[str]] = {}
     with open(FILE, encoding="utf-8") as lines:
         for line in lines:

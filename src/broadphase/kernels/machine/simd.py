@@ -116,7 +116,7 @@ def put_pairs(out, at, first, second, mask):
     """Write the pairs ``first, second`` of the lanes in ``mask`` to the rows from ``at``; return the count.
 
     In each row the smaller id comes first.  All `LANES` rows from ``at`` are overwritten, so ``out``
-    needs that much room; the contents of rows past the returned count are undefined.
+    needs that much space; the contents of rows past the returned count are undefined.
     """
     low, high = np.minimum(first, second)[mask], np.maximum(first, second)[mask]
     out[at : at + len(low), 0] = low

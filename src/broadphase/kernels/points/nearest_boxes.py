@@ -178,8 +178,8 @@ def _keep_nearest(distances, ids, held, wanted):
 @always_inline
 def _outside(point, lattice):
     """The distance from a point to the cells."""
-    furthest = max(_beyond(point[0], lattice, 0), _beyond(point[1], lattice, 1))
-    return max(furthest, _beyond(point[2], lattice, 2)) if lattice.shape[1] == 3 else furthest
+    max_distance = max(_beyond(point[0], lattice, 0), _beyond(point[1], lattice, 1))
+    return max(max_distance, _beyond(point[2], lattice, 2)) if lattice.shape[1] == 3 else max_distance
 
 
 @inline
@@ -219,7 +219,7 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
     found = np.int64(0)
     point = (0.0, 0.0, 0.0)
     held = 0  # the results of the previous point
-    furthest = np.inf
+    max_distance = np.inf
     for turn in range(first, last):
         q = np.int64(order[turn])
         before = point
@@ -228,7 +228,7 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
             reach = max(usual, _outside(point, lattice))
             if held == wanted:
                 step = math.sqrt(_squared(point[0] - before[0], point[1] - before[1], point[2] - before[2]))
-                reach = min(furthest + step, max(WIDER * furthest, _outside(point, lattice)))
+                reach = min(max_distance + step, max(WIDER * max_distance, _outside(point, lattice)))
             held = 0
             while True:
                 held = 0
@@ -255,7 +255,7 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
                 whole = x0 == 0 and y0 == 0 and z0 == 0 and (z1 * tall + y1) * wide + x1 == last_cell - 1
                 reach = np.inf if whole else max(2.0 * reach, usual)
             held = _keep_nearest(near_distances, near_ids, held, wanted)
-            furthest = near_distances[0, wanted - 1]
+            max_distance = near_distances[0, wanted - 1]
         found += held
         for k in range(held):
             ids[q, k] = near_ids[0, k]

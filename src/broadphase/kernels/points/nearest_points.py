@@ -202,8 +202,8 @@ def _box_offsets(boxes, axis, high, at, point, around):
     inner = larger(larger(to_low, to_high), zero)
     if not around < np.inf:
         return inner
-    furthest = larger(load(boxes, high, at) - point, point - load(boxes, axis, at))
-    return smaller(inner, splat(around) - furthest)
+    max_distance = larger(load(boxes, high, at) - point, point - load(boxes, axis, at))
+    return smaller(inner, splat(around) - max_distance)
 
 
 @inline

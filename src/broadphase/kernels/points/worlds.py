@@ -334,7 +334,7 @@ def first_hits(
             tests += top
             own = ignored[q] if ignored.shape[0] > 0 else -1
             x, y, z, _ = _line(exact, rough, k)
-            furthest = exact[2 * dim, k]
+            max_distance = exact[2 * dim, k]
             plain = touching and x.step != 0.0 and y.step != 0.0 and z.step != 0.0
             if not plain:
                 for column in range(2 * dim + 1):
@@ -352,7 +352,7 @@ def first_hits(
                             store(keys, 0, BLOCK * FEW + at, load(keys, 0, base + at))
                         base = np.int64(BLOCK * FEW)
                     keys[0, base + slot] = np.inf
-                    limit = -_rounded_down(-min(furthest, nearest))
+                    limit = -_rounded_down(-min(max_distance, nearest))
                     if name != NOTHING:
                         line = (x, y, z, limit)
                         if _visit_ray(columns, ~name, ~name + LANES, line, keys, base + held) <= _LAST:
@@ -365,7 +365,7 @@ def first_hits(
                         in_y, out_y = _between(boxes, name, y)
                         in_z, out_z = _between(boxes, name, z)
                         near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
-                        misses = (near > far) | (near > furthest) | (far < 0.0) | (near == np.inf)
+                        misses = (near > far) | (near > max_distance) | (far < 0.0) | (near == np.inf)
                         distance = -1.0 if misses else max(near, 0.0)
                     else:
                         in_x = in_y = in_z = 0.0

@@ -55,7 +55,7 @@ def _distance_to_polygon(points, x, y):
 
 
 @inline
-def ray_of(table, i, x, y, dx, dy, furthest):
+def ray_of(table, i, x, y, dx, dy, max_distance):
     """How far along a ray shape ``i`` begins, and the normal there; -1 if the ray misses.
 
     ``dx, dy`` is a unit vector.  A ray that starts inside meets the shape at 0, with a normal of zeros.
@@ -70,7 +70,7 @@ def ray_of(table, i, x, y, dx, dy, furthest):
         enter, leave, nx, ny = _through_rounded(points, grown, from_x, from_y, dx, dy)
     else:
         enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
-    if not (enter < leave and leave > 0.0 and enter < furthest):
+    if not (enter < leave and leave > 0.0 and enter < max_distance):
         return -1.0, 0.0, 0.0
     if enter >= 0.0:
         return max(enter, 0.0), nx, ny
@@ -218,18 +218,18 @@ def leaves_out(only, row):
 def first_on_rays(rays, numbers, ends, ids, rows, table, fits, own, found, hits):
     """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
-    ``rays`` are ``x, y, dx, dy, furthest``; ray ``numbers[k]`` may meet the shapes in
+    ``rays`` are ``x, y, dx, dy, max_distance``; ray ``numbers[k]`` may meet the shapes in
     ``rows[ids[ends[k] : ends[k + 1]]]``, except those that do not fit, and the row ``own`` of the ray.
     """
     for k in range(numbers.shape[0]):
         ray = numbers[k]
-        x, y, dx, dy, furthest = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
+        x, y, dx, dy, max_distance = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
         best, nearest = found[ray], hits[ray, 0]
         for at in range(ends[k], ends[k + 1]):
             row = rows[ids[at]]
             if row == own[ray] or not fits[row]:
                 continue
-            distance, nx, ny = ray_of(table, row, x, y, dx, dy, furthest)
+            distance, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
             if distance < 0.0 or distance > nearest or (distance == nearest and 0 <= best < row):
                 continue
             best, nearest = row, distance
@@ -325,7 +325,7 @@ def _put_by_distance(near, hits, left, row, distance, nx, ny):
 
 
 @brief
-def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
+def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
     """Keep what a ray meets; rows of ``hits`` are distance and normal.
 
     Sorted by distance, then by row, if no more than `FEW` are met.
@@ -333,7 +333,7 @@ def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
     left = 0
     for k in range(count):
         row = near[k]
-        distance, nx, ny = ray_of(table, row, x, y, dx, dy, furthest)
+        distance, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
         if distance >= 0.0:
             _put_by_distance(near, hits, left, row, distance, nx, ny)
             left += 1

@@ -138,11 +138,11 @@ def cast_at_slopes(grid, x, y, dx, dy, longest):
     best = (-1, -1, math.inf, 0.0, 0.0)
     reach = length(grid.width * columns, grid.height * rows)
     reach += length(x - grid.x, y - grid.y)
-    furthest = min(longest, reach)
+    max_distance = min(longest, reach)
     for step in range(columns):
         column = step if dx >= 0.0 else columns - 1 - step
         left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-        begin, end = 0.0, furthest
+        begin, end = 0.0, max_distance
         if dx == 0.0:
             if not left <= x <= right:
                 continue
@@ -189,12 +189,12 @@ def cast_rays_at_slopes(grid, origins, directions, longest, tiles, distances, no
 
 @jit
 def cast_rays_each(grid, rays, tiles, distances, normals):
-    """The first solid tile or slope on each of ``x, y, dx, dy, furthest``; column -1 for none."""
+    """The first solid tile or slope on each of ``x, y, dx, dy, max_distance``; column -1 for none."""
     for k in range(rays.shape[0]):
-        x, y, dx, dy, furthest = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
-        column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, furthest)
+        x, y, dx, dy, max_distance = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
+        column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, max_distance)
         if grid.ground.shape[0] > 0:
-            longest = min(furthest, distance)
+            longest = min(max_distance, distance)
             at_column, at_row, sooner, slope_x, slope_y = cast_at_slopes(grid, x, y, dx, dy, longest)
             if at_column >= 0:
                 column, row, distance, nx, ny = at_column, at_row, sooner, slope_x, slope_y

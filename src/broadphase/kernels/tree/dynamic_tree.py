@@ -31,7 +31,7 @@ LEAST = 5
 
 # No tree is taller: ``node << 6 | level`` is an entry of a search's stack.
 TALLEST = 64
-# The stack holds this many entries, enough for a tree of 8 levels (`stack_room`).  As trees grow, with ten
+# The stack holds this many entries, enough for a tree of 8 levels (`stack_size`).  As trees grow, with ten
 # children in each node, that is a hundred million boxes.
 WAITING = 2 + WIDTH + (WIDTH - 1) * 8
 
@@ -172,7 +172,7 @@ def finite(value):
 
 
 @inline
-def stack_room(children):
+def stack_size(children):
     """The most entries that a depth-first search has on its stack."""
     return 2 + WIDTH + (WIDTH - 1) * np.int64(max(children[0, HEIGHT], children[0, HEIGHT + 1]))
 
@@ -205,7 +205,7 @@ def push_roots(children, nodes, keys):
 
 @jit
 def drop_tree(edges, children, links, tree, nodes):
-    """Free all nodes of a tree; ``nodes`` is scratch for `stack_room` of them."""
+    """Free all nodes of a tree; ``nodes`` is scratch for `stack_size` of them."""
     rows = edges.shape[0] // children.shape[0]
     if children[0, tree] > 0:
         nodes[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)

@@ -58,7 +58,7 @@ from broadphase.kernels.tree.dynamic_tree import (
     move_boxes,
     push_roots,
     stack_by_key,
-    stack_room,
+    stack_size,
 )
 
 # -----------------------------------------------------------------------------------------------------------
@@ -185,10 +185,10 @@ def find_candidates(source, limits, count, queue, several):
 
 
 def query_scratch(
-    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, room: int = QUEUE_ROOM
+    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, length: int = QUEUE_ROOM
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Scratch memory for `search_boxes`; ``room`` is the length of its queues."""
-    queue, grouped = np.empty((2, room), np.int32), np.empty((2, room), np.int32)
+    """Scratch memory for `search_boxes`; ``length`` is that of its queues."""
+    queue, grouped = np.empty((2, length), np.int32), np.empty((2, length), np.int32)
     starts = np.empty(BLOCK + 1, np.int64)
     return np.empty((BLOCK, columns), dtype), queue, grouped, starts, words_for(end_of_ids)
 
@@ -384,10 +384,10 @@ RAYS = 64  # rays that are prepared together, in less than half the time
 _BOX = 63  # the level of boxes on a stack: below that of leaves, 0
 
 
-def ray_scratch(room: int, columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
-    """Scratch memory for `search_firsts` and `search_rays`; ``room`` is `stack_room`."""
+def ray_scratch(length: int, columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
+    """Scratch memory for `search_firsts` and `search_rays`; ``length`` is `stack_size`."""
     prepared = np.empty((columns + 2, RAYS)), np.empty((2 * columns, RAYS), dtype)
-    return *prepared, np.empty(room, np.int64), np.empty(room, dtype)
+    return *prepared, np.empty(length, np.int64), np.empty(length, dtype)
 
 
 @inline
@@ -638,7 +638,7 @@ def first_shape_on_ray(trees, values, shapes, only):
     ray, sides = rays[:-1, NODE_0], _sides_entered(lines, NODE_0)
     times, stack, keys = some_rows(1, WIDTH, np.float64), many(WAITING, np.int64), many(WAITING, np.float64)
     for edges, children, boxes, rows in trees:
-        if stack_room(children) > WAITING:
+        if stack_size(children) > WAITING:
             return TOO_TALL, nearest, nx, ny
         nodes = with_columns(edges, 4 * WIDTH)
         left = push_roots(children, stack, keys)
@@ -663,8 +663,8 @@ def first_shape_on_ray(trees, values, shapes, only):
                 row = np.int64(rows[child])
                 if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
                     continue
-                x, y, dx, dy, furthest = values[0], values[1], values[2], values[3], values[4]
-                distance, x, y = ray_of(shapes, row, x, y, dx, dy, furthest)
+                x, y, dx, dy, max_distance = values[0], values[1], values[2], values[3], values[4]
+                distance, x, y = ray_of(shapes, row, x, y, dx, dy, max_distance)
                 if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
                     best, nearest, nx, ny = row, distance, x, y
     return best, nearest, nx, ny
@@ -712,11 +712,11 @@ def _distance_bound(point, other):
 
 
 @inline
-def search_around(source, point, ids, distances, scratch, furthest):
+def search_around(source, point, ids, distances, scratch, max_distance):
     """The nearest ids of a point, up to the length of ``ids``, as a heap; returns how many, and the tests.
 
-    ``furthest`` is a known bound of the squared distance of the last of them, or infinity.  ``scratch``:
-    nodes and keys of `stack_room`, and `WIDTH` squares.
+    ``max_distance`` is a known bound of the squared distance of the last of them, or infinity.  ``scratch``:
+    nodes and keys of `stack_size`, and `WIDTH` squares.
     """
     edges, children, boxes, categories, masks, category, mask = source
     nodes, keys, squares = scratch
@@ -726,7 +726,7 @@ def search_around(source, point, ids, distances, scratch, furthest):
     left = push_roots(children, nodes, keys)
     while left > 0:
         left -= 1
-        if keys[left] > furthest:
+        if keys[left] > max_distance:
             continue
         node = nodes[left] >> 6
         level = nodes[left] & 63
@@ -735,7 +735,7 @@ def search_around(source, point, ids, distances, scratch, furthest):
         begin = left
         for k in range(WIDTH):
             square = squares[k]
-            if not square <= furthest:  # also where the slot is not in use
+            if not square <= max_distance:  # also where the slot is not in use
                 continue
             child = child_of(children, node, k)
             if level > 0:
@@ -745,7 +745,7 @@ def search_around(source, point, ids, distances, scratch, furthest):
                 distance = distance_to_box(boxes, child, point)
                 kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
                 if kept == wanted:
-                    furthest = _reach(distances[0])
+                    max_distance = _reach(distances[0])
     return kept, tests
 
 
@@ -756,7 +756,7 @@ def search_nearest(
     """Write the nearest ids of the points ``first .. last - 1`` into rows of ``out``; returns the tests.
 
     Up to the length of a row, in no order; the rest of the row is -1.  ``scratch``: nodes and keys of
-    `stack_room`, `WIDTH` squares and the distances of a row.
+    `stack_size`, `WIDTH` squares and the distances of a row.
     """
     nodes, keys, squares, distances = scratch
     source = (edges, children, boxes, categories, masks, category, mask)
@@ -764,15 +764,15 @@ def search_nearest(
     tests = np.int64(0)
     kept = np.int64(0)
     for q in range(first, last):
-        furthest = np.inf  # squared
+        max_distance = np.inf  # squared
         if q > first and kept == wanted:
             bound = _distance_bound(points[q], points[q - 1])
             if bound == 0.0:
                 for k in range(wanted):
                     out[q, k] = out[q - 1, k]
                 continue
-            furthest = _reach(distances[0] + bound)
-        kept, made = search_around(source, points[q], out[q], distances, (nodes, keys, squares), furthest)
+            max_distance = _reach(distances[0] + bound)
+        kept, made = search_around(source, points[q], out[q], distances, (nodes, keys, squares), max_distance)
         tests += made
         for k in range(kept, wanted):
             out[q, k] = -1
@@ -834,14 +834,14 @@ def put_in_box(trees, bits, values, near):
 @brief
 @numbers(origin=(2, 3), direction=(2, 3))
 def query_ray(
-    edges, children, boxes, categories, masks, origin, direction, furthest, touching, category, mask
+    edges, children, boxes, categories, masks, origin, direction, max_distance, touching, category, mask
 ):
     """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
     dim = len(origin)
     values = one_row(2 * dim + 1, np.float64)
-    if not take_ray(origin, direction, furthest, boxes, values[NODE_0]):
+    if not take_ray(origin, direction, max_distance, boxes, values[NODE_0]):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
-    if stack_room(children) > WAITING:
+    if stack_size(children) > WAITING:
         return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
     rays, lines = some_rows(8, 1, np.float64)[: 2 * dim + 2], some_rows(12, 1, edges.dtype)[: 4 * dim]
     scratch = (rays, lines, many(WAITING, np.int64), many(WAITING, edges.dtype))
@@ -864,7 +864,7 @@ def query_nearest(edges, children, boxes, values, k):
     ids, distances = result(k, np.int32), result(k, np.float64)
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
-    if stack_room(children) > WAITING:
+    if stack_size(children) > WAITING:
         return ids, distances, np.int64(-2)
     scratch = many(WAITING, np.int64), many(WAITING, np.float64), many(WIDTH, np.float64)
     no_sets = few(0, np.uint32)
