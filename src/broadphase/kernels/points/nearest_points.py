@@ -333,7 +333,8 @@ def search_points(
     plain = scale.factor == 1.0 and itemsize == points.itemsize
     search = _Search(points, others, wanted, scale.period, ring, plain, low, high)
     full = scratch.squares.shape[1] - 3 * LANES
-    wider = (1.0 + _DEVIATIONS / math.sqrt(wanted)) ** (1.0 / dim)
+    # A little more than the root, because libraries have no `pow` on all platforms.
+    wider = 1.0 + _DEVIATIONS / math.sqrt(wanted) / dim
     before = (kind(0), kind(0), kind(0))
     usual, farthest, world, last = np.inf, np.inf, np.int32(-1), np.int64(-1)
     found = np.int64(0)
