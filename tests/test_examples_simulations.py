@@ -159,7 +159,7 @@ def test_robots_and_gas_print_and_draw(tmp_path, capsys):
     assert "2 worlds, 8 robots, 32 obstacles, 192 rays a frame" in said
     assert "rays a second" in said
     gas.main(["--count", "500", "--shots", "2", "--picture", str(tmp_path / "gas.png")])
-    assert "max_distance from theory" in capsys.readouterr().out
+    assert "furthest from theory" in capsys.readouterr().out
     for name in ("robots", "gas"):
         assert (tmp_path / f"{name}.png").stat().st_size > 5_000
 
