@@ -86,7 +86,7 @@ def test_answers_in_memory_that_runs_out(name, room, monkeypatch):
     index = make(name)
     index.insert_many(boxes)
     index.query_box(requested[:2])  # its structure is built with unlimited memory
-    monkeypatch.setattr(slices, "MOST_ROOM", room)
+    monkeypatch.setattr(slices, "MAX_CAPACITY", room)
     monkeypatch.setattr(slices, "MOST_ROWS_OF_QUERIES", 4 * room)
     assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, True).tolist()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from broadphase.boxes import as_filter, join_filter
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.methods import spatial_hash, uniform_grid
 from broadphase.methods.cells import assign_levels, enter
 
@@ -177,4 +177,4 @@ def test_the_limit_stops_the_search(method, scene, threads, exhaustive):
     assert found.pairs > everything - 1
     found = method.find(task(boxes, limit=10, threads=threads))
     assert 10 < found.pairs < everything
-    assert sum(map(len, found.chunks)) <= 10 + LEAST_ROOM * threads
+    assert sum(map(len, found.chunks)) <= 10 + LEAST_CAPACITY * threads

@@ -9,7 +9,7 @@ import pytest
 import broadphase
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
-DECORATORS = {"jit", "brief", "inline", "always_inline", "common"}
+DECORATORS = {"jit", "holds_gil", "inline", "always_inline", "common"}
 MAKERS = {
     "empty",
     "zeros",

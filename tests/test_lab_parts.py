@@ -18,7 +18,7 @@ from broadphase.lab.messages import Setup
 from broadphase.lab.scenes import make_scene, still
 from broadphase.lab.session import Runner
 from broadphase.lab.snippet import snippet
-from broadphase.runtime.threads import GivenUp, Wish, wanted_by
+from broadphase.runtime.threads import Cancelled, CancelToken, cancelled_by
 
 # ---- the Python lines
 
@@ -110,13 +110,13 @@ def test_growth_reports_every_method_and_stops_when_cancelled():
     assert [point["done"] for point in points] == [1, 2, 3, 4, 5, 6]
     assert all(point["total"] == 6 and point["milliseconds"] > 0 for point in points)
     assert points[4]["tests"] == 100 * 99 // 2
-    few, wish = [], Wish()
+    few, token = [], CancelToken()
 
     def two(point):
         few.append(point)
-        wish.given_up = len(few) == 2
+        token.cancelled = len(few) == 2
 
-    with wanted_by(wish), pytest.raises(GivenUp):
+    with cancelled_by(token), pytest.raises(Cancelled):
         measure_growth(("brute_force", "strips"), frames, 100, two)
     assert len(few) == 2
     json.dumps(points)
@@ -142,7 +142,10 @@ def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
     show = messages.Show(tests=True, structure=True)
     queries = []
     runner = Runner(
-        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: queries.append(True), Wish()
+        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static),
+        0,
+        lambda: queries.append(True),
+        CancelToken(),
     )
     runner.start(scene.boxes(), 0, show)
     runner.wait(60)
@@ -165,7 +168,7 @@ def test_the_error_of_a_slow_lane_is_raised_by_the_next_start():
         raise MemoryError("no room")
 
     scene = make_scene("balls", count=20, seed=1)
-    runner = Runner(fail, 0, lambda: queries.append(True), Wish())
+    runner = Runner(fail, 0, lambda: queries.append(True), CancelToken())
     runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
     runner.wait(60)
     assert queries == [True]

@@ -201,7 +201,7 @@ def test_offsets_lead_from_one_to_the_other():
 
 
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "all equal"])
-def test_threads_slices_and_rooms_change_nothing(monkeypatch, scene):
+def test_threads_slices_and_capacities_change_nothing(monkeypatch, scene):
     points = point_scenes.points_of(scene, 25_000 if scene != "all equal" else 1200, 2, np.float32)
     r = {"uniform": 0.02, "clusters": 2e-4}.get(scene, 0.1)
     whole = bp.neighbors(points, r, threads=1)
@@ -211,7 +211,7 @@ def test_threads_slices_and_rooms_change_nothing(monkeypatch, scene):
     for name in ("i", "j", "distance"):
         np.testing.assert_array_equal(getattr(unordered, name)[order], getattr(whole, name))
     monkeypatch.setattr(engine, "MOST", 20_000)
-    monkeypatch.setattr(engine, "_MOST_ROOM", 3_000)
+    monkeypatch.setattr(engine, "_MAX_CAPACITY", 3_000)
     monkeypatch.setattr(engine, "_USUAL", 0)
     cut = bp.neighbors(points, r, threads=2)
     for name in ("i", "j", "distance"):

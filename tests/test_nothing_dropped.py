@@ -10,7 +10,7 @@ from test_strips import cut_into
 import broadphase as bp
 from broadphase import methods
 from broadphase.boxes import as_filter
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.strips.bin import BLOCK, count_copies
 from broadphase.methods import strips
@@ -25,7 +25,7 @@ METHODS = [name for name in bp.METHODS if name != "auto"]
 def stops(monkeypatch):
     """One number for each time that a search stopped."""
     counted = []
-    monkeypatch.setattr(slices, "given_up", lambda: counted.append(None))
+    monkeypatch.setattr(slices, "cancelled", lambda: counted.append(None))
     return counted
 
 
@@ -35,10 +35,10 @@ def set_everywhere(monkeypatch, name, value):
             monkeypatch.setattr(module, name, value)
 
 
-def small_rooms(monkeypatch, rows):
+def small_buffers(monkeypatch, rows):
     """No memory for more than so many pairs at a time."""
-    set_everywhere(monkeypatch, "FIRST_ROOM", rows)
-    set_everywhere(monkeypatch, "MOST_ROOM", rows)
+    set_everywhere(monkeypatch, "FIRST_CAPACITY", rows)
+    set_everywhere(monkeypatch, "MAX_CAPACITY", rows)
     monkeypatch.setattr(Scratch, "pairs", lambda self, wanted: np.empty((rows, 2), np.int32))
     array = Scratch.array
 
@@ -74,11 +74,11 @@ def check_all(monkeypatch, stops, dim, dtype, n, method):
                 with monkeypatch.context() as patch:
                     small_budgets(patch, 0)
                     assert answer(method, boxes, True, rules, store=store) == right, name
-                    small_rooms(patch, LEAST_ROOM)
+                    small_buffers(patch, LEAST_CAPACITY)
                     assert answer(method, boxes, True, rules, store=store) == right, name
                     small_budgets(patch, 50_000_000)
                     assert answer(method, boxes, True, rules, store=store) == right, name
-                assert len(stops) >= right[2] // LEAST_ROOM, name
+                assert len(stops) >= right[2] // LEAST_CAPACITY, name
 
 
 @pytest.mark.covering
@@ -107,13 +107,13 @@ def test_every_step_in_many_strips(monkeypatch, stops, dim, dtype):
 @pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("rows", [LEAST_ROOM, LEAST_ROOM + 1, 2 * LEAST_ROOM + 5])
+@pytest.mark.parametrize("rows", [LEAST_CAPACITY, LEAST_CAPACITY + 1, 2 * LEAST_CAPACITY + 5])
 @pytest.mark.parametrize("most", [0, 1, 100, 3_000])
-def test_rooms_and_budgets_of_any_size(monkeypatch, stops, method, rows, most):
+def test_capacities_and_budgets_of_any_size(monkeypatch, stops, method, rows, most):
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (70, 1))
     boxes[::5] += 0.5
     right = answer(method, boxes, True, None)
-    small_rooms(monkeypatch, rows)
+    small_buffers(monkeypatch, rows)
     small_budgets(monkeypatch, most)
     assert answer(method, boxes, True, None) == right
     assert right[1] == 70 * 69 // 2
@@ -125,7 +125,7 @@ def test_rooms_and_budgets_of_any_size(monkeypatch, stops, method, rows, most):
 def test_the_limit_holds_in_chunks(monkeypatch, method):
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (90, 1))
     pairs = 90 * 89 // 2
-    small_rooms(monkeypatch, LEAST_ROOM)
+    small_buffers(monkeypatch, LEAST_CAPACITY)
     for limit in (pairs, pairs - 1, 1000, 1, 0):
         if limit == pairs:
             assert len(bp.pairs(boxes, method=method, max_pairs=limit)) == pairs
@@ -133,7 +133,7 @@ def test_the_limit_holds_in_chunks(monkeypatch, method):
             with pytest.raises(bp.PairLimitExceeded):
                 bp.pairs(boxes, method=method, max_pairs=limit)
     found = methods.finder(method)(task(boxes, True, limit=10))
-    assert 10 < sum(map(len, found.chunks)) <= 10 + LEAST_ROOM
+    assert 10 < sum(map(len, found.chunks)) <= 10 + LEAST_CAPACITY
 
 
 def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from checks import assert_same
 from method_checks import KINDS, scenes
-from test_nothing_dropped import set_everywhere, small_budgets, small_rooms
+from test_nothing_dropped import set_everywhere, small_budgets, small_buffers
 
 import broadphase as bp
 from broadphase.kernels.arrays import sorting
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import bits_of, ordered_column
 from broadphase.kernels.tree.bvh import build_tree
 from broadphase.methods import strips
@@ -36,7 +36,7 @@ def test_pairs_at_every_step(monkeypatch, name, dim, dtype):
             right, tests = index.pairs(), index.stats.tests
             with monkeypatch.context() as patch:
                 small_budgets(patch, 0)
-                small_rooms(patch, LEAST_ROOM)
+                small_buffers(patch, LEAST_CAPACITY)
                 set_everywhere(patch, "AT_ONCE", 1)
                 assert_same(index.pairs(), right)
                 assert index.stats.tests == tests, scene

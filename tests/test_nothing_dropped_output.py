@@ -27,10 +27,10 @@ def pile(count, mover):
 @pytest.mark.parametrize(
     "form", [bp.Box(5, 5, 5, 5), bp.Circle(8, 8, 3), bp.Polygon([(5, 5), (9, 5), (7, 9)])]
 )
-@pytest.mark.parametrize("first_room", [1, movement.FIRST_ROOM])
-def test_a_body_in_a_pile_meets_all_of_it(form, first_room, monkeypatch):
-    count = movement.FIRST_ROOM + 20
-    monkeypatch.setattr(movement, "FIRST_ROOM", first_room)
+@pytest.mark.parametrize("first_capacity", [1, movement.FIRST_CAPACITY])
+def test_a_body_in_a_pile_meets_all_of_it(form, first_capacity, monkeypatch):
+    count = movement.FIRST_CAPACITY + 20
+    monkeypatch.setattr(movement, "FIRST_CAPACITY", first_capacity)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
     assert [body.id for body in met[:count]] == list(range(count))
@@ -55,7 +55,7 @@ def form_meets(form, tile):
 
 def begin_with(room, monkeypatch):
     """The first size of the buffer for hits."""
-    monkeypatch.setattr(motion_many, "_LEAST_ROOM", room)
+    monkeypatch.setattr(motion_many, "_LEAST_CAPACITY", room)
     monkeypatch.setattr(motion_many, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
 
 
@@ -122,12 +122,12 @@ def test_growing_is_limited_by_memory(monkeypatch):
 
 
 @smaller_set
-@pytest.mark.parametrize("first_room", [1, 3, changes._FIRST_CHANGES])
-@pytest.mark.parametrize("most_room", [2, changes.MOST_ROOM])
+@pytest.mark.parametrize("first_capacity", [1, 3, changes._FIRST_CHANGES])
+@pytest.mark.parametrize("max_capacity", [2, changes.MAX_CAPACITY])
 @pytest.mark.parametrize("most_rows", [90, changes.MOST_ROWS])
-def test_changes_between_lists_with_any_buffer_size(first_room, most_room, most_rows, monkeypatch):
-    monkeypatch.setattr(changes, "_FIRST_CHANGES", first_room)
-    monkeypatch.setattr(changes, "MOST_ROOM", most_room)
+def test_changes_between_lists_with_any_buffer_size(first_capacity, max_capacity, most_rows, monkeypatch):
+    monkeypatch.setattr(changes, "_FIRST_CHANGES", first_capacity)
+    monkeypatch.setattr(changes, "MAX_CAPACITY", max_capacity)
     monkeypatch.setattr(changes, "MOST_ROWS", most_rows)
     monkeypatch.setattr(changes, "ranges", lambda begin, end: ranges(begin, end, most_rows))
     random = np.random.default_rng(8)

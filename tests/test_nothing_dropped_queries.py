@@ -9,7 +9,7 @@ from index_scenes import NAMES, make
 
 import broadphase as bp
 from broadphase.indexes.cells import ladder
-from broadphase.kernels.arrays.results import FEW, ROOM
+from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY
 from broadphase.kernels.cells.dynamic_cells import MOST_LEVELS
 from broadphase.kernels.machine import memory
 from broadphase.kernels.machine.mode import PLAIN
@@ -18,8 +18,8 @@ from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.dynamic_tree import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_size
 
 SMALL = (0, 1, FEW - 1, FEW, FEW + 1, 300)
-EDGES = (ROOM - LANES - 1, ROOM - LANES, ROOM - LANES + 1, ROOM - 1, ROOM, ROOM + 1)
-LARGE = (700, 2 * ROOM + 3, 2_500)
+EDGES = tuple(STACK_CAPACITY + more for more in (-LANES - 1, -LANES, -LANES + 1, -1, 0, 1))
+LARGE = (700, 2 * STACK_CAPACITY + 3, 2_500)
 ALL = 5_000
 STEP = 1 / 1024  # a power of two: sums and distances are exact in either dtype
 
@@ -96,7 +96,7 @@ def test_few_on_one_spot(name, dim, each):
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("name", NAMES)
 def test_about_as_many_hits_as_the_buffer_holds(name, each):
-    each(lambda n: check(filled(name, Scene(n, 2)), Scene(n, 2)), (*EDGES, 2 * ROOM + 3))
+    each(lambda n: check(filled(name, Scene(n, 2)), Scene(n, 2)), (*EDGES, 2 * STACK_CAPACITY + 3))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -194,7 +194,7 @@ def test_more_leaves_than_the_buffer_holds():
     scene = Scene(ALL, 2, others=0)
     tree = bp.BoxTree()
     tree.insert_many(scene.boxes, category=scene.categories)
-    assert len(scene.boxes) > WIDTH * ROOM // 2
+    assert len(scene.boxes) > WIDTH * STACK_CAPACITY // 2
     for rule in (None, 2):
         wanted = scene.counting(rule).tolist()
         assert tree.query_box([-0.5, -0.5, 0.5, 0.5], mask=rule).tolist() == wanted

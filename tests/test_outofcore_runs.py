@@ -107,7 +107,7 @@ class TestResuming:
         assert contents(out) == before
 
     @pytest.mark.parametrize(
-        "word", ["asked", "boxes", "pairs", "tiles", "parts", "checksum", "a digit", "all"]
+        "word", ["request", "boxes", "pairs", "tiles", "parts", "checksum", "a digit", "all"]
     )
     def test_a_damaged_report(self, source, tmp_path, word):
         out = tmp_path / "out"

@@ -324,7 +324,7 @@ def test_changes_that_are_never_read_are_not_kept():
 @pytest.mark.parametrize(("room", "swaps"), [(1 << 12, 1 << 22), (2, 1 << 22), (1 << 12, 3)])
 def test_ends_that_stop_anywhere_do_what_the_model_does(dim, room, swaps, monkeypatch):
     """Else the machine would seldom see anything but a fresh start, and no call that ends early."""
-    monkeypatch.setattr(sweep_and_prune, "ROOM", room)
+    monkeypatch.setattr(sweep_and_prune, "EVENTS", room)
     monkeypatch.setattr(sweep_and_prune, "MOST_SWAPS", swaps)
     monkeypatch.setattr(sweep_and_prune, "MOST_TOUCHED", 10.0)
     machine("sweep_and_prune", dim)().runTest()
@@ -332,7 +332,7 @@ def test_ends_that_stop_anywhere_do_what_the_model_does(dim, room, swaps, monkey
 
 @smaller_set
 def test_pairs_that_begin_at_one_place_with_a_small_buffer(row, monkeypatch):
-    monkeypatch.setattr(sweep_and_prune, "ROOM", 4)
+    monkeypatch.setattr(sweep_and_prune, "EVENTS", 4)
     monkeypatch.setattr(sweep_and_prune, "MOST_TOUCHED", 1.0)
     row.move_many(range(8, 20), np.tile(row.box(19), (12, 1)))
     assert len(row.changes().began) == 12 * 11 // 2

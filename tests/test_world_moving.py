@@ -9,7 +9,7 @@ from world_helpers import world_with
 from broadphase import Box, Circle, Polygon, Tile, TileMap, World
 from broadphase.geometry.narrow_phase import contact
 
-ROOM = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
+STACK_CAPACITY = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
 
 
 # ---- one body
@@ -89,7 +89,7 @@ def test_a_body_that_starts_inside_is_pushed_out():
 
 @pytest.mark.smaller_set
 def test_a_live_tile_counts_at_once():
-    tiles = TileMap(np.array(ROOM), 10)
+    tiles = TileMap(np.array(STACK_CAPACITY), 10)
     world = World()
     world.tiles = tiles
     body = world.add(Box(12, 12, 6, 6))

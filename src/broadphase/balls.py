@@ -118,7 +118,7 @@ class BallSimulation:
         check_positive(self._radii, "radius")
         check_positive(self._masses, "masses")
         self._region = region
-        check_room(region, self._radii)
+        check_region(region, self._radii)
         if positions is None:
             self._positions = scattered(self._radii, region, random)
         else:
@@ -260,7 +260,7 @@ class BallSimulation:
     def radii(self, radii: Any) -> None:
         checked = one_each(radii, len(self), "radii")
         check_positive(checked, "radii")
-        check_room(self._region, checked)
+        check_region(self._region, checked)
         self._radii[:] = checked
 
     @property
@@ -503,7 +503,7 @@ def check_positive(values: Vectors, name: str) -> None:
         raise ValueError(f"{name} must be positive and finite; ball {row} has {values[row]}")
 
 
-def check_room(bounds: Walls, radii: Vectors) -> None:
+def check_region(bounds: Walls, radii: Vectors) -> None:
     """Raise if the largest ball does not fit between the walls."""
     side = min(bounds[2] - bounds[0], bounds[3] - bounds[1])
     if len(radii) and 2.0 * radii.max() > side:

@@ -28,14 +28,14 @@ Task = Literal["compile", "link"]
 
 
 class Job(NamedTuple):
-    """A kernel, ``"room.file.name"``, for one list of types."""
+    """A kernel, ``"package.file.name"``, for one list of types."""
 
     kernel: str
     types: str
 
     @property
     def module(self) -> str:
-        """``"room.file"``."""
+        """``"package.file"``."""
         return self.kernel.rpartition(".")[0]
 
     @property

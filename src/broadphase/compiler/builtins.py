@@ -471,7 +471,10 @@ def _at(builder: Any, first: Any, number: int) -> Any:
 
 
 def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> None:
-    """Write the function ``name`` that calls a kernel for one list of types; a brief one keeps the GIL."""
+    """Write the function ``name`` that calls a kernel for one list of types.
+
+    A kernel made by `holds_gil` keeps the GIL.
+    """
     descriptor = lowered.descriptor
     kinds = descriptor.argtypes
     function = ir.Function(module, CALL, name)

@@ -86,7 +86,7 @@ class Lowered(NamedTuple):
     descriptor: Any
     """Numba's descriptor: the function's name in the library, its argument types and result type."""
     holds_gil: bool
-    """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
+    """Whether it keeps the GIL (`broadphase.kernels.machine.jit.holds_gil`)."""
     rows: dict[int, tuple[int, ...]]
     """The arguments that are tuples of one of these lengths (`broadphase.kernels.machine.jit.numbers`)."""
 
@@ -96,7 +96,7 @@ def lower(dispatcher: Any, listed: str) -> Lowered:
     kinds = parse(listed)
     dispatcher.compile(kinds)
     found = dispatcher.overloads[kinds]
-    holds_gil = getattr(dispatcher.py_func, "brief", False)
+    holds_gil = getattr(dispatcher.py_func, "holds_gil", False)
     return Lowered(found.library, found.fndesc, holds_gil, rows_of(listed))
 
 

@@ -14,7 +14,7 @@ from broadphase.geometry.shapes import columns_of as columns_of
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, bound_rows, turn_rows
 
-_FIRST_ROOM = 16
+_FIRST_CAPACITY = 16
 _BY_ROW = 7  # how many of the columns have one entry for each shape
 _NO_ROWS = np.empty(0, np.int64)
 # How a shape is rotated, see `ShapeTable`.
@@ -39,14 +39,14 @@ class ShapeTable:
 
     def __init__(self) -> None:
         self._shapes: list[Shape] = []
-        self.places = _empty_columns(_FIRST_ROOM)
+        self.places = _empty_columns(_FIRST_CAPACITY)
         """`columns` with spare rows and without points, for kernels that query and move boxes only."""
         self._points = np.empty((0, 2))
         self._axes = np.empty((0, 2))
         self._base = np.empty((0, 2))
         """The points at angle 0."""
         self._points_used = 0
-        self._turning = np.zeros((_FIRST_ROOM, 4))
+        self._turning = np.zeros((_FIRST_CAPACITY, 4))
         """By row: x and y of the centre, relative to the position; 0 for a box without points, 1 for
         one with points, 2 for any other shape; the angle."""
         self._turned: dict[int, Polygon] = {}

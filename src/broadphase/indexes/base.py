@@ -367,9 +367,9 @@ class Index:
 
     def reserve(self, n: int) -> None:
         """Reserve memory for ``n`` boxes in all, so that filling the index copies nothing."""
-        room = arguments.count(n, "n", 0)
-        self._store.reserve(room)
-        self._space.reserve(room)
+        capacity = arguments.count(n, "n", 0)
+        self._store.reserve(capacity)
+        self._space.reserve(capacity)
 
     def __len__(self) -> int:
         return self._store.live

@@ -33,7 +33,7 @@ from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
-from broadphase.kernels.machine.kernel import trial
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
@@ -50,13 +50,13 @@ _ENOUGH_FOR_THREADS = 2_000
 # With so many times as many static boxes, there is one query for each moving box: 10,000 among 1,000,000 take
 # a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
 _SPARSE = 4
-_FIRST_ROOM = 64
+_FIRST_CAPACITY = 64
 _CACHE_LINE = 64
 _FIRST_NODES = 16
 # The margin of a moving box is so many times its last step.
 STEPS = 4.0
 _try_box, _try_ray, _try_nearest, _try_move = map(
-    trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
+    try_call, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
 )
 
 
@@ -342,7 +342,7 @@ class TreeStructure(Structure):
         return found
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
-        scratch = self._scratch(queries.QUEUE_ROOM)
+        scratch = self._scratch(queries.QUEUE_CAPACITY)
 
         def search_part(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             nonlocal scratch
@@ -366,7 +366,7 @@ class TreeStructure(Structure):
 
     def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
         arguments = *self._search_arguments(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
-        out = np.empty((_FIRST_ROOM, 2), np.int32)
+        out = np.empty((_FIRST_CAPACITY, 2), np.int32)
         while True:
             done, rows, tests = queries.search_rays(*arguments, out)
             if done == 1:
@@ -382,7 +382,7 @@ class TreeStructure(Structure):
             def search_part(begin: int, end: int, out: PairArray) -> Any:
                 return queries.search_rays(*self._search_arguments(), some[:end], begin, *how, scratch, out)
 
-            rows, tests = in_chunks(search_part, len(some), 4 * len(some) + _FIRST_ROOM)
+            rows, tests = in_chunks(search_part, len(some), 4 * len(some) + _FIRST_CAPACITY)
             rows[:, 0] += first
             return rows, tests
 

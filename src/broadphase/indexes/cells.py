@@ -26,7 +26,7 @@ from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.cells import dynamic_cells as kernel
 from broadphase.kernels.cells import queries
 from broadphase.kernels.cells.one_shot import MOST_PLACES
-from broadphase.kernels.machine.kernel import trial
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.cells import (
     ENOUGH_FOR_THREADS,
     LARGEST_CELL,
@@ -58,7 +58,7 @@ _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
 _try_box, _try_ray, _try_nearest, _try_move = map(
-    trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
+    try_call, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
 )
 
 
@@ -181,11 +181,11 @@ class CellLists:
 
     def enter(self, ids: IdArray) -> None:
         """Enter boxes that are in no cell."""
-        boxes, room = self.store.boxes, len(self.store.alive)
+        boxes, capacity = self.store.boxes, len(self.store.alive)
         if len(self.levels) < self.store.end:
-            levels = np.full(room, kernel.ABSENT, np.uint8)
+            levels = np.full(capacity, kernel.ABSENT, np.uint8)
             levels[: len(self.levels)] = self.levels
-            self.words = _words_for(room)
+            self.words = _words_for(capacity)
             self.levels = levels
         for begin, end in few_at_a_time(len(ids)):
             while (begin := kernel.enter_boxes(boxes, ids, begin, end, *self._lists())) < end:
@@ -366,9 +366,9 @@ class _Places:
             at = (at[0], kernel.LOOK, 0, 0, 0)
         return kernel.pair_places(*self._common, self._visited, self._block, at, end, out, most, store)
 
-    def _make_block(self, room: int) -> None:
+    def _make_block(self, capacity: int) -> None:
         boxes = self._common[0]
-        self._block = kernel.make_block(boxes.shape[1], room, boxes.dtype)
+        self._block = kernel.make_block(boxes.shape[1], capacity, boxes.dtype)
 
 
 def _pool_of(units: int) -> npt.NDArray[np.int32]:

@@ -39,7 +39,7 @@ from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import MOST_ROOM, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
+from broadphase.runtime.slices import MAX_CAPACITY, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -51,7 +51,7 @@ Compared = tuple[PairArray, PairArray, int]
 
 # Among fewer boxes than this, finding all pairs takes less time than queries for some.
 FEWEST_BOXES = 1000
-_FIRST_ROOM = 64
+_FIRST_CAPACITY = 64
 _FIRST_CHANGES = 1024
 _SMALLEST_MERGE = 1024
 # Up to so many queries run on one thread; starting a second one costs as much.
@@ -194,7 +194,7 @@ def _with_capacity(store: BoxStore, entries: Entries, count: int) -> tuple[IdArr
         slots = np.full(len(store.alive), -1, np.int32)
         slots[: len(entries.slots)] = entries.slots
     if count > len(kept[0]):
-        kept = _like(store, max(2 * len(kept[0]), count, _FIRST_ROOM))
+        kept = _like(store, max(2 * len(kept[0]), count, _FIRST_CAPACITY))
         for column, rows in zip(entries.kept, kept, strict=True):
             rows[:held] = column[:held]
     return slots, kept
@@ -274,7 +274,7 @@ def _split(
         b, n, more, fewer = split_changes(before, now, renewed, b, n, began, ended)
         come.append(first_of(began, more))
         gone.append(first_of(ended, fewer))
-        capacity = min(4 * capacity, MOST_ROOM)
+        capacity = min(4 * capacity, MAX_CAPACITY)
     return come, gone
 
 

@@ -47,8 +47,8 @@ from broadphase.space import as_env, numbered
 
 # Moving so many boxes at once, it is quicker to write all columns again.
 MANY = 64
-_LEAST_ROOM = 1024
-_FIRST_ROOM = 64
+_LEAST_CAPACITY = 1024
+_FIRST_CAPACITY = 64
 # Grown by moves so many times, the bounding boxes of a curve are worth another sort.
 _LOOSE = 1.5
 _LARGE = 1e300
@@ -130,7 +130,7 @@ class Worlds(Structure):
         self._most = int(np.diff(self._firsts).max())
         self._low, self._table = 0, np.arange(worlds + 1)
         span = self._known.item(-1) - self._known.item(0) if worlds else 0
-        self._few_gaps = span < 2 * len(ids) + _LEAST_ROOM  # a table tells the worlds of environments
+        self._few_gaps = span < 2 * len(ids) + _LEAST_CAPACITY  # a table tells the worlds of environments
         if worlds and self._few_gaps:
             self._low, self._table = self._known.item(0), np.full(span + 2, worlds)
             self._table[self._known - self._low] = np.arange(worlds)
@@ -178,8 +178,8 @@ class Worlds(Structure):
 
     def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Keys, and the slots of those that were appended."""
-        room = kernel.BLOCK * kernel.FEW + self._most + kernel.AT_ONCE
-        return np.empty((1, room), np.float32), np.empty(self._most + 1, np.int64)
+        capacity = kernel.BLOCK * kernel.FEW + self._most + kernel.AT_ONCE
+        return np.empty((1, capacity), np.float32), np.empty(self._most + 1, np.int64)
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch()
@@ -190,7 +190,7 @@ class Worlds(Structure):
         return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
-        out = np.empty((_FIRST_ROOM, 2), np.int32)
+        out = np.empty((_FIRST_CAPACITY, 2), np.int32)
         arguments: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
         done, found, tests = kernel.search_boxes(*self._searched(), *arguments)
         if not done:

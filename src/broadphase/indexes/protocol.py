@@ -55,7 +55,7 @@ from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MOST_ROOM, growing, in_chunks, paced
+from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -175,7 +175,7 @@ class Structure(ABC):
     def refresh(self) -> None:  # noqa: B027 - nothing to do is a good default
         """Bring a structure that is built lazily up to date.  One thread at a time runs this."""
 
-    def reserve(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
+    def reserve(self, capacity: int) -> None:  # noqa: B027 - nothing to do is a good default
         """Reserve memory for this many ids in all."""
 
     # ---- pairs
@@ -427,14 +427,14 @@ def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, Rules], g
     # One array for all threads: their rows are moved together in it, not copied out of it.
     memory = SharedRows(guesses)
 
-    def search(begin: int, end: int, room: PairArray) -> tuple[IdArray, int, bool]:
-        rows, tests = _find_sorted(structure, how, boxes[begin:end], room)
+    def search(begin: int, end: int, capacity: PairArray) -> tuple[IdArray, int, bool]:
+        rows, tests = _find_sorted(structure, how, boxes[begin:end], capacity)
         rows[:, 0] += begin
-        return rows, tests, rows.ctypes.data == room.ctypes.data
+        return rows, tests, rows.ctypes.data == capacity.ctypes.data
 
     spans = threads.shares(len(boxes), len(guesses))
     found_in_parts = threads.run_all(
-        [partial(search, *span, room) for span, room in zip(spans, memory.parts, strict=True)]
+        [partial(search, *span, capacity) for span, capacity in zip(spans, memory.parts, strict=True)]
     )
     tests = sum(made for _, made, _ in found_in_parts)
     if all(fits for *_, fits in found_in_parts):
@@ -455,7 +455,7 @@ def _find_sorted(
 
 def expected_rows(boxes: Rows) -> int:
     """A guess of how many rows box queries find."""
-    return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MOST_ROOM)
+    return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MAX_CAPACITY)
 
 
 def pairs_between(

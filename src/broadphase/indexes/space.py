@@ -76,9 +76,9 @@ class PlainSpace:
         self.structure.ready()
         self.searched.ready()
 
-    def reserve(self, room: int) -> None:
+    def reserve(self, capacity: int) -> None:
         """See `Structure.reserve`."""
-        self.structure.reserve(room)
+        self.structure.reserve(capacity)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "searched"}

@@ -26,7 +26,7 @@ _COLUMNS = {
     "masks": EVERY_BIT,
     "renewed": False,
 }
-_FIRST_ROOM = 16
+_FIRST_CAPACITY = 16
 _NAN = float("nan")
 # Below this share of all rows, bulk operations use the heap of free ids; above it, one pass over all rows is
 # cheaper.
@@ -336,7 +336,7 @@ class BoxStore:
     def _grow(self, more: int) -> None:
         if self.end + more > MOST_BOXES:
             raise ValueError(f"an index holds at most {MOST_BOXES} rows: ids are 32 bits wide")
-        self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_ROOM))
+        self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_CAPACITY))
 
 
 def _run_of(ids: IdArray) -> Any:

@@ -29,7 +29,7 @@ from broadphase.indexes.protocol import Structure, find_rows, pairs_between, ren
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
 from broadphase.kernels.boxes.checks import put_box
 from broadphase.kernels.boxes.overlap import no_filter
-from broadphase.kernels.machine.kernel import trial
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
@@ -40,7 +40,7 @@ _CROWDED = 1.5
 # The tree follows changes of up to one box in so many; beyond, building it again costs little more.
 _FOLLOWED = 16
 _FEW = 8
-_try_to_put = trial(put_box)
+_try_to_put = try_call(put_box)
 
 
 class _Frame(NamedTuple):

@@ -45,7 +45,7 @@ MOST_TOUCHED = 1 / 3
 MOST_PASSED, ALWAYS_PASSED = 4, 1 << 14
 # So many are passed in one call of a kernel, which takes less than 0.1 s.
 MOST_SWAPS = 1 << 22
-ROOM = 1 << 12  # events of a call
+EVENTS = 1 << 12  # events of a call
 _MOST_IDS = 2**30
 
 
@@ -231,7 +231,7 @@ class SweepStructure(Structure):
         for begin, end in growing(len(ids), most=FIRST_CHANGES):
             at = begin
             while at < end:
-                buffer = np.empty(ROOM, np.int64)
+                buffer = np.empty(EVENTS, np.int64)
                 at, found, passed = move_ends(ids[:end], at, *boxes, *order, buffer, min(left, MOST_SWAPS))
                 events.append(buffer[:found])
                 left -= passed

@@ -20,7 +20,7 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import ROOM, finished, put_row, result
+from broadphase.kernels.arrays.results import STACK_CAPACITY, finished, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
 from broadphase.kernels.boxes.queries import (
@@ -299,7 +299,7 @@ def search_box(order, rules, values, touching, lowered, begin):
     set_array(values, query)
     edges = few(len(values), order[0].dtype)
     query_keys(query, order[3], touching, lowered, edges)
-    out = many(ROOM, np.int32)
+    out = many(STACK_CAPACITY, np.int32)
     block, found, tests = _collect(order, rules, edges, begin, _FIRST, out, _FIRST)
     return finished(out, found), tests, block
 
@@ -406,13 +406,13 @@ def search_ray(order, rules, boxes, values, touching, lowered, begin):
     window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
     _around_ray(ray, float(ray[2 * dim]), window)
     query_keys(window, first_axis, True, lowered, edges)
-    out = many(ROOM, np.int32)
+    out = many(STACK_CAPACITY, np.int32)
     found = np.int64(0)
     tests = 0
     last = blocks_before(columns, edges[dim])
     block = next_block(maxima, begin, edges[0])
     while block < last:
-        if found + LANES > ROOM:
+        if found + LANES > STACK_CAPACITY:
             return finished(out, found), tests, block
         hits = overlapping(columns, block * LANES, edges)
         tests += boxes_in(columns, block)

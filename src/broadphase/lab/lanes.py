@@ -311,8 +311,8 @@ def measure_growth(
 
     Raises
     ------
-    GivenUp
-        It was cancelled (`broadphase.runtime.threads.wanted_by`).
+    Cancelled
+        It was cancelled (`broadphase.runtime.threads.cancelled_by`).
     """
     sizes = [size for size in SIZES if size <= most] or [most]
     total = len(sizes) * len(methods)

@@ -31,7 +31,7 @@ from broadphase.lab.uploads import Uploads
 from broadphase.methods.choose import explain
 from broadphase.runtime import memory
 from broadphase.runtime.slices import stop_if_unwanted
-from broadphase.runtime.threads import GivenUp, Wish, given_up, wanted_by
+from broadphase.runtime.threads import Cancelled, CancelToken, cancelled, cancelled_by
 
 # ---- how much all tabs may hold
 
@@ -107,11 +107,13 @@ class Runner:
         The frame in which the lane is made.
     finished : callable
         Called when a thread ends after `wait` has timed out.
-    wish : Wish
+    token : CancelToken
         That of the session; this lane is cancelled with it.
     """
 
-    def __init__(self, make: Callable[[], Lane], born: int, finished: Callable[[], None], wish: Wish) -> None:
+    def __init__(
+        self, make: Callable[[], Lane], born: int, finished: Callable[[], None], token: CancelToken
+    ) -> None:
         self._make, self._finished = make, finished
         self.born = born
         self.lane: Lane | None = None
@@ -121,7 +123,7 @@ class Runner:
         self._seconds = float("inf")
         self._measured = 0.0
         self._thread: threading.Thread | None = None
-        self._wish = Wish(wish)
+        self._token = CancelToken(token)
         self._missed = False
         self._failed: Exception | None = None
 
@@ -165,13 +167,13 @@ class Runner:
 
     def give_up(self) -> None:
         """Cancel the lane: what runs in a thread ends at its next slice."""
-        self._wish.given_up = True
+        self._token.cancelled = True
 
     def _run_apart(self, boxes: BoxArray, frame: int, show: Show) -> None:
         try:
-            with wanted_by(self._wish):
+            with cancelled_by(self._token):
                 self._run(boxes, frame, show)
-        except GivenUp:
+        except Cancelled:
             return
         except Exception as error:  # raised by the next `start`, in the session's thread
             self._failed = error
@@ -236,10 +238,10 @@ class Session:
         self._epoch = 0
         self._first = False
         self._reported = 0.0
-        self._wish = Wish()
+        self._token = CancelToken()
         """Cancels all that is computed for this page, in any thread."""
         self._growing: threading.Thread | None = None
-        self._growth_wish = Wish()
+        self._growth_token = CancelToken()
         self._thread = threading.Thread(target=self._run, name="lab session", daemon=True)
 
     def start(self) -> None:
@@ -266,7 +268,7 @@ class Session:
         of them is just starting has the number of its parent for a moment.  The child then died of the
         exception, and the parent waited for its start forever.
         """
-        self._wish.given_up = True
+        self._token.cancelled = True
         self.mail.close()
 
     def join(self, timeout: float) -> None:
@@ -276,7 +278,7 @@ class Session:
     # ---- the thread
 
     def _run(self) -> None:
-        with contextlib.suppress(GivenUp), wanted_by(self._wish):
+        with contextlib.suppress(Cancelled), cancelled_by(self._token):
             self._work()
         self._scene = None
         self._keep_only([])
@@ -287,7 +289,7 @@ class Session:
         while self.mail.wait():
             try:
                 self._turn()
-            except GivenUp:
+            except Cancelled:
                 raise
             except BadMessage as error:
                 self.mail.pause()
@@ -362,7 +364,7 @@ class Session:
             make: Callable[[], Lane] = partial(ReplayLane, key[0], scene, *key[1:4])
         else:
             make = partial(Lane, key[0], scene.boxes(), scene.static, *key[1:4])
-        return Runner(make, scene.frame, self.mail.redraw, self._wish)
+        return Runner(make, scene.frame, self.mail.redraw, self._token)
 
     def _keep_only(self, lanes: list[Runner]) -> None:
         """Show these lanes and cancel the others."""
@@ -459,9 +461,9 @@ class Session:
 
     # ---- growth
 
-    def _grow(self, wish: Growth) -> None:
-        self._growth_wish.given_up = True
-        if not wish.run:
+    def _grow(self, growth: Growth) -> None:
+        self._growth_token.cancelled = True
+        if not growth.run:
             return
         if self._growing is not None:
             self._growing.join(0.0)
@@ -469,22 +471,22 @@ class Session:
                 raise BadMessage("the measurement before has not stopped yet; try again")
         if self._setup is None:
             raise BadMessage("there is no scene to measure yet")
-        self._growth_wish = Wish(self._wish)
+        self._growth_token = CancelToken(self._token)
         self._growing = threading.Thread(
-            target=self._measure, args=(wish.methods, self._setup, self._growth_wish), daemon=True
+            target=self._measure, args=(growth.methods, self._setup, self._growth_token), daemon=True
         )
         self._growing.start()
 
-    def _measure(self, methods: tuple[str, ...], setup: Setup, wish: Wish) -> None:
-        with wanted_by(wish):
+    def _measure(self, methods: tuple[str, ...], setup: Setup, token: CancelToken) -> None:
+        with cancelled_by(token):
             try:
                 self._measure_all(methods, setup)
-            except GivenUp:
+            except Cancelled:
                 pass
             except Exception as error:
                 log.exception("a measurement failed")
                 self._say("error", text=f"{type(error).__name__}: {error}"[:400])
-            self._say("growth", ended=True, stopped=given_up())
+            self._say("growth", ended=True, stopped=cancelled())
         _give_memory_back()
 
     def _measure_all(self, methods: tuple[str, ...], setup: Setup) -> None:

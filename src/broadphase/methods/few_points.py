@@ -22,7 +22,7 @@ _MOST_FOR_NEAREST = 300
 _LARGEST_K = 16
 _LARGEST_INT = 1 << 53  # an int beyond this may be no float
 _PAIRS_EACH = 8
-"""Room for this many pairs a point; where there are more, sorting is a small part of the time."""
+"""Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
 
 def _is_plain(points: Any, most: int) -> bool:

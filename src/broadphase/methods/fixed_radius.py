@@ -38,7 +38,7 @@ from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
-from broadphase.runtime.threads import GivenUp, given_up
+from broadphase.runtime.threads import Cancelled, cancelled
 
 # -----------------------------------------------------------------------------------------------------------
 # Points sorted into cells that are no narrower than the search distance.
@@ -234,7 +234,7 @@ def none_of(kind: Any) -> Points:
 _PIECES = 4  # for each thread, so that no thread waits long for the last
 # Numbers of finds that are not in the memory made for all begin here.
 _ELSEWHERE = 1 << 48
-_MOST_ROOM = 1 << 24
+_MAX_CAPACITY = 1 << 24
 _COUNTED_AT_ONCE = 1 << 15
 _ROW_COST = 30.0
 _USUAL = 8
@@ -358,11 +358,11 @@ def _search(
             filled += found
             if total > limit:
                 break
-            if given_up():
-                raise GivenUp
+            if cancelled():
+                raise Cancelled
             if at < end and (at == before or tests <= most):
-                size = min(max(2 * out[0].shape[1], 2 * total), _MOST_ROOM)
-                if at == before and out[0].shape[1] >= _MOST_ROOM:
+                size = min(max(2 * out[0].shape[1], 2 * total), _MAX_CAPACITY)
+                if at == before and out[0].shape[1] >= _MAX_CAPACITY:
                     size = 2 * out[0].shape[1]
                 out = np.empty((1, size), np.int32), np.empty((1, size), kind)
                 base, filled = _ELSEWHERE * (1 + next(numbers)), 0
@@ -427,8 +427,8 @@ def _count_within(
                 at, found, tests = search_near(cells, queries, rule, ranges, here, 0, at, end, most, NO_LIMIT)
                 within = np.searchsorted(bounds, here.squares[0, :found])
                 tally += np.bincount(within, minlength=len(tally))
-                if given_up():
-                    raise GivenUp
+                if cancelled():
+                    raise Cancelled
                 if at == before:  # one point is near more than there is room for
                     size *= 2
                     here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))

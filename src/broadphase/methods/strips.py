@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import (
     AT_ONCE,
     DIGITS,
@@ -124,7 +124,7 @@ def begin(
     memory = memories[(n > _FEW) + (n > SMALL_WORLD)]
     if axes:
         memory.lattice[:] = lattice
-    out = task.scratch.pairs(4 * n + LEAST_ROOM)
+    out = task.scratch.pairs(4 * n + LEAST_CAPACITY)
     state, strips, swept, at, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
         *(most_crowding, memory, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from broadphase.boxes import BoxArray, copy_sound
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.numeric import whole
 from broadphase.runtime import threads
@@ -16,8 +16,8 @@ from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
 from broadphase.runtime.slices import (
     FIRST,
     FIRST_OF_FEW,
+    MAX_CAPACITY,
     MOST,
-    MOST_ROOM,
     Part,
     Position,
     Resumable,
@@ -115,7 +115,7 @@ def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: Pair
     rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
     if task.store:
         # So that the next call is large enough for all; a kernel stops if less than this is left.
-        task.scratch.pairs(min(found + rest.pairs + LEAST_ROOM, _MOST_ROOM))
+        task.scratch.pairs(min(found + rest.pairs + LEAST_CAPACITY, _MAX_CAPACITY))
     return rest
 
 
@@ -133,7 +133,7 @@ def search_in_shares(
     within a row at its beginning, without the row.
     """
     # One chunk of this size nearly always holds all: joining several takes longer than the search.
-    length = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
+    length = min(4 * len(task.boxes) // len(shares), MAX_CAPACITY) if task.store else 0
 
     left_of = limit_of_shares(task.limit, len(shares))
 
@@ -155,5 +155,5 @@ def together(parts: list[Part], cells: int = 0) -> Found:
     )
 
 
-_MOST_ROOM = MOST_KEPT // 16
+_MAX_CAPACITY = MOST_KEPT // 16
 _FEW_BOXES = 1 << 17  # that fit into the L1 and L2 caches, where the cost of a comparison is known

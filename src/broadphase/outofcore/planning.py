@@ -140,7 +140,7 @@ def make_plan(
         most_copies = _most_copies(sample, tiling)
         with folder.appearing(folder.tiling) as part, part.open("wb") as file:
             np.savez(file, **asdict(tiling))
-        saved = {"asked": identity, "sizes": asdict(sizes), "most_copies": most_copies, "letters": letters}
+        saved = {"request": identity, "sizes": asdict(sizes), "most_copies": most_copies, "letters": letters}
         folder.write_json(folder.plan, with_checksum(saved))
     else:
         tiling, most_copies, letters = _read_tiling(folder), before["most_copies"], before["letters"]

@@ -254,8 +254,8 @@ def _run_on_threads(workers: int, calls: Calls, done: Done) -> None:
     def work() -> None:
         try:
             while not failed:
-                if threads.given_up():
-                    raise threads.GivenUp
+                if threads.cancelled():
+                    raise threads.Cancelled
                 with taking:
                     number, call = next(calls, (-1, None))
                 if call is None:

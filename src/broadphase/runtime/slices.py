@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.results import FIRST_ROOM, LEAST_ROOM
+from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.runtime.memory import PairArray, pair_array
-from broadphase.runtime.threads import GivenUp, given_up
+from broadphase.runtime.threads import Cancelled, cancelled
 
 GOAL = 0.08
 """Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
@@ -35,7 +35,7 @@ FIRST_OF_FEW = 10_000_000
 it takes no more than 60 ms if each comparison ends in one of categories."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
-MOST_ROOM = 1 << 22
+MAX_CAPACITY = 1 << 22
 """Pairs for which memory is allocated at a time."""
 MOST_ROWS_OF_QUERIES = 1 << 24
 """The same for the results of many queries, once the first ones have shown how many there will be."""
@@ -70,7 +70,7 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
 
     Raises
     ------
-    GivenUp
+    Cancelled
         In a helper, where the caller of `runtime.threads.run_all` was interrupted.
 
     Examples
@@ -98,11 +98,11 @@ def stop_if_unwanted() -> None:
 
     Raises
     ------
-    GivenUp
+    Cancelled
         The caller was interrupted.
     """
-    if given_up():
-        raise GivenUp
+    if cancelled():
+        raise Cancelled
 
 
 def next_most(most: int, took: float, at_most: int) -> int:
@@ -143,7 +143,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left:
 
     Raises
     ------
-    GivenUp
+    Cancelled
         In a helper, where the caller of `runtime.threads.run_all` was interrupted.
     """
     chunks: list[PairArray] = []
@@ -151,10 +151,10 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left:
     most = int(min(MOST, FIRST))
     wanted = left(0)
     while at[0] < end and wanted >= 0:
-        if len(out) < LEAST_ROOM:
-            out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
-        if len(out) > wanted + LEAST_ROOM:  # limited, so that it does not go far beyond
-            out = out[: wanted + LEAST_ROOM]
+        if len(out) < LEAST_CAPACITY:
+            out = np.empty((min(max(2 * pairs, FIRST_CAPACITY), MAX_CAPACITY), 2), np.int32)
+        if len(out) > wanted + LEAST_CAPACITY:  # limited, so that it does not go far beyond
+            out = out[: wanted + LEAST_CAPACITY]
         started = perf_counter()
         at, found, more = kernel(at, end, out, most, store)
         pairs += int(found)
@@ -176,7 +176,7 @@ def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, i
 
     Raises
     ------
-    GivenUp
+    Cancelled
         As of `slices`.
 
     Examples
@@ -246,7 +246,7 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
 
     Raises
     ------
-    GivenUp
+    Cancelled
         As of `slices`.
 
     Examples
@@ -264,7 +264,7 @@ def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple
 
     Raises
     ------
-    GivenUp
+    Cancelled
         As of `slices`.
 
     Examples
@@ -335,7 +335,7 @@ def in_chunks(
     expected number of rows, or memory for them: they are written to it if they fit.
     """
     given = not isinstance(guess, int)
-    out: PairArray = pair_array(min(guess, MOST_ROOM)) if isinstance(guess, int) else guess
+    out: PairArray = pair_array(min(guess, MAX_CAPACITY)) if isinstance(guess, int) else guess
     filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):

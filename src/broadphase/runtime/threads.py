@@ -51,50 +51,50 @@ _UNTIL_BEGUN = 6e-6
 _OFFERED, _LEFT = 0, 8
 
 
-class GivenUp(Exception):  # noqa: N818 - not an error: the work is no longer wanted
+class Cancelled(Exception):  # noqa: N818 - not an error: the work is no longer wanted
     """Ends a helper's work when its caller was interrupted."""
 
 
-class Wish:
+class CancelToken:
     """A request that another thread computes, and that can be cancelled.
 
-    Setting ``given_up`` cancels it: what runs under `wanted_by` then ends with `GivenUp` at its next check
+    What runs under `cancelled_by` then ends with `Cancelled` at its next check once ``cancelled`` is set
     (see `broadphase.runtime.slices`).
 
     Parameters
     ----------
-    asker : Wish, optional
+    parent : CancelToken, optional
         The request of which this is a part.
     """
 
-    given_up = False
+    cancelled = False
 
-    def __init__(self, asker: "Wish | None" = None) -> None:
-        self.asker = asker
+    def __init__(self, parent: "CancelToken | None" = None) -> None:
+        self.parent = parent
 
 
 @contextmanager
-def wanted_by(wish: Wish) -> Iterator[None]:
+def cancelled_by(token: CancelToken) -> Iterator[None]:
     """Within the block, this thread and its helpers work for this request and end when it is cancelled.
 
     Examples
     --------
-    >>> wish = Wish()
-    >>> with wanted_by(wish):
-    ...     print(given_up())
-    ...     wish.given_up = True  # by another thread
-    ...     print(given_up())
+    >>> token = CancelToken()
+    >>> with cancelled_by(token):
+    ...     print(cancelled())
+    ...     token.cancelled = True  # by another thread
+    ...     print(cancelled())
     False
     True
     """
-    _inside.job = wish
+    _inside.job = token
     try:
         yield
     finally:
         _inside.job = None
 
 
-class _Job(Wish, Generic[Result]):
+class _Job(CancelToken, Generic[Result]):
     """The work of one call: a thread that takes a piece owns it."""
 
     def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
@@ -142,7 +142,7 @@ class _Job(Wish, Generic[Result]):
         while True:
             try:
                 if arrived is not None or not self._whole:
-                    self.given_up = True
+                    self.cancelled = True
                 # A helper that enters from here on takes nothing; one that has taken a piece has entered
                 # before.
                 self._todo.clear()
@@ -293,13 +293,13 @@ def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> li
     return job.results()
 
 
-def given_up() -> bool:
-    """Whether this thread's work is cancelled: its caller was interrupted, or the `Wish` was given up."""
-    wish: Wish | None = getattr(_inside, "job", None)
-    while wish is not None:
-        if wish.given_up:
+def cancelled() -> bool:
+    """Whether this thread's work is cancelled, by an interrupt of its caller or by its `CancelToken`."""
+    token: CancelToken | None = getattr(_inside, "job", None)
+    while token is not None:
+        if token.cancelled:
             return True
-        wish = wish.asker
+        token = token.parent
     return False
 
 

@@ -226,7 +226,7 @@ GONE = -1
 NO_RESPONSE = -1
 """What a body without a response of its own has in that column."""
 
-_FIRST_ROOM = 64
+_FIRST_CAPACITY = 64
 # The arrays by row, and what their unused rows hold.
 _COLUMNS: dict[str, tuple[type, Any]] = {
     "alive": (np.bool_, False),
@@ -585,7 +585,7 @@ class BodyStore:
         self.live = 0
         self._free: list[int] = []
         self.alive = np.empty(0, np.bool_)
-        self.reserve(_FIRST_ROOM)
+        self.reserve(_FIRST_CAPACITY)
 
     def __iter__(self) -> Iterator[Body]:
         return (body for body in self.bodies if body is not None)

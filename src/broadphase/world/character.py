@@ -228,7 +228,7 @@ class Walkers:
                 scene, self.displacements, begin, through, self.rules, self.buffers, self.log, self.ends
             )
             self._store_places(begin, int(done), before)
-            if state == kernel.MORE_ROOM:
+            if state == kernel.BUFFER_FULL:
                 self.buffers = _buffers(2 * len(self.buffers.boxes), 2 * len(self.buffers.planes))
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)

@@ -34,7 +34,7 @@ from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
 # A mover that crosses hits many bodies; with space for at least so many, a second call is rare.
-_LEAST_ROOM = 32
+_LEAST_CAPACITY = 32
 
 _Inner = npt.NDArray[np.bool_]
 
@@ -423,7 +423,7 @@ def all_hits(
     ``guess`` is how many hits there may be.
     """
     parts: list[Floats] = []
-    capacity, cramped = max(guess, _LEAST_ROOM), True
+    capacity, cramped = max(guess, _LEAST_CAPACITY), True
     while cramped:
         hits = np.empty((capacity, 9))
         begin, found, cramped = move(begin, hits)

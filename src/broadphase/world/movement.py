@@ -42,7 +42,7 @@ from broadphase.world.tiles import NO_TILES, Tile, TileMap
 _MOST_ROUNDS = 200
 
 # Few shapes start in more obstacles than this; for those that do, the kernel is called again.
-FIRST_ROOM = 16
+FIRST_CAPACITY = 16
 
 # A shape is pushed out of one obstacle at a time; after so many pushes its bounds are pushed out as a box.
 _MOST_PUSHES = 16
@@ -147,7 +147,7 @@ def depenetrate_box(
     """
     x, y, width, height = box
     search = partial(kernel.overlapping, x, y, width, height, blockers.bounds, grid)
-    rows = all_rows(search, np.empty((FIRST_ROOM, 3), np.int64)).tolist()
+    rows = all_rows(search, np.empty((FIRST_CAPACITY, 3), np.int64)).tolist()
     each = [
         bounds_of_cell(grid, column, row) if body < 0 else tuple(blockers.bounds[body].tolist())
         for body, column, row in rows
@@ -263,7 +263,7 @@ def _pushed(hit: Hit, box: BoxPlace, place: Place, bounds: Bounds) -> Hit:
 def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[list[float]]:
     """Everything that the mover overlaps, as `overlapping_shapes` writes it."""
     search = partial(kernel.overlapping_shapes, mover, *blocker_table(blockers), grid)
-    rows: list[list[float]] = all_rows(search, np.empty((FIRST_ROOM, 7))).tolist()
+    rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
 
 

@@ -10,11 +10,11 @@ A kernel can neither be interrupted nor allocate memory.  So a search takes as m
   then the position in that row; ``(row, 0, ...)`` is the beginning of a row.  The kernel returns where it
   stopped, and the next call continues there.  The search is done when ``at[0] == end``.
 - It stops when ``out``, an ``(m, 2)`` int32 array, is too small for what the next comparisons may find.
-  Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_ROOM` rows it makes
+  Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_CAPACITY` rows it makes
   at least one step.
 - It stops when it has made more than ``most`` comparisons, or other work that takes as long; with 0 it still
   makes one step.
-- Without ``store`` it only counts: then ``out`` is scratch of `LEAST_ROOM` rows, and never full.
+- Without ``store`` it only counts: then ``out`` is scratch of `LEAST_CAPACITY` rows, and never full.
 - Its other state (the strip that it has sorted) is in arrays that the caller allocates and does not change
   until the search is done.  No pair is found twice or dropped, whatever the sizes of the arrays and
   the budgets are, and the pairs come in the same order.
@@ -34,10 +34,10 @@ from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
 # `out` for a kernel that only counts; it never stores.
-FIRST_ROOM = 1024
+FIRST_CAPACITY = 1024
 # The most rows that any kernel writes between two checks of the capacity: two leaves of a tree with 16 boxes
 # each, and the lanes that are written after the last pair.
-LEAST_ROOM = 16 * 16 + LANES
+LEAST_CAPACITY = 16 * 16 + LANES
 
 
 @inline
@@ -52,9 +52,9 @@ def put(out, at, i, j):
 #
 # The idiom of a kernel that answers one query and returns ``ids, tests``::
 #
-#     out = many(ROOM, np.int32)
+#     out = many(STACK_CAPACITY, np.int32)
 #     found = search(..., out)  # writes until ``out`` is full, and counts all
-#     if found > ROOM:
+#     if found > STACK_CAPACITY:
 #         ids = result(found, np.int32)
 #         search(..., ids)  # again, or from where the array was full
 #         return ids, tests
@@ -69,7 +69,7 @@ def put(out, at, i, j):
 FEW = 32
 # How many ids the stack holds; a query that finds more searches twice.  Kernels should use half of their
 # stack.
-ROOM = 512
+STACK_CAPACITY = 512
 
 
 @inline

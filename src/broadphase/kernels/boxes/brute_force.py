@@ -6,7 +6,7 @@ This is the shortest example of a search that stops and continues (`broadphase.k
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import ROOM, begun, finished, put_row, result
+from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, finished, put_row, result
 from broadphase.kernels.boxes.overlap import may_pair
 from broadphase.kernels.boxes.queries import (
     box_meets,
@@ -132,13 +132,13 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
 @inline
 def _scan(boxes, n, categories, masks, query, by_ray, touching, category, mask):
     """Ids that a ray hits, or that overlap a box; returns ``ids, tests``."""
-    out = many(ROOM, np.int32)
+    out = many(STACK_CAPACITY, np.int32)
     found = _meet(boxes, _FIRST, n, categories, masks, query, by_ray, touching, category, mask, out, _FIRST)
-    if found <= ROOM:
+    if found <= STACK_CAPACITY:
         return finished(out, found), n
-    ids = begun(out, ROOM, found)
-    after = out[ROOM - 1] + 1
-    _meet(boxes, after, n, categories, masks, query, by_ray, touching, category, mask, ids, ROOM)
+    ids = begun(out, STACK_CAPACITY, found)
+    after = out[STACK_CAPACITY - 1] + 1
+    _meet(boxes, after, n, categories, masks, query, by_ray, touching, category, mask, ids, STACK_CAPACITY)
     return ids, n
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import always_inline, brief, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import one_row, with_columns
 
 # -----------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def join_rays(origins, directions, distances, rays):
 # Replace one box of an index by the one that the caller wrote.
 
 
-@brief
+@holds_gil
 @numbers(values=(4, 6))
 def put_box(boxes, alive, end, i, values):
     """Give box ``i`` a new row; returns False, and changes nothing, if the row is invalid."""

@@ -258,7 +258,7 @@ def scatter_copies(boxes, layout, levels, order, starts, entries, places, begin,
 # (``axis >= 0``), and the search in a cell is a sweep that stops early.  ``axis = -1``: no order.
 
 
-# How many boxes are compared between two checks of the output's capacity; less than `LEAST_ROOM`.
+# How many boxes are compared between two checks of the output's capacity; less than `LEAST_CAPACITY`.
 TOGETHER = 256
 # The cost of copying a box, and of checking where an overlap is reported, in comparisons.
 WORK_OF_A_COPY = 8

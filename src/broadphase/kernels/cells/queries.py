@@ -3,7 +3,7 @@
 import numpy as np
 
 from broadphase.kernels.arrays.results import (
-    ROOM,
+    STACK_CAPACITY,
     clear_marks,
     count_marked,
     finished,
@@ -40,7 +40,7 @@ from broadphase.kernels.cells.dynamic_cells import (
     span_of,
 )
 from broadphase.kernels.cells.one_shot import MOST_PLACES, Span
-from broadphase.kernels.machine.jit import brief, common, inline, jit, numbers, unsigned
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit, numbers, unsigned
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 
 # -----------------------------------------------------------------------------------------------------------
@@ -633,7 +633,7 @@ _IDS_PER_CELL_OF_ONE = 16_384
 REFUSED, MOVED, HOMELESS = range(3)
 
 
-@brief
+@holds_gil
 @numbers(values=(4, 6))
 def query_box(boxes, end, heads, pool, lattice, levels, table, words, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
@@ -653,9 +653,9 @@ def query_box(boxes, end, heads, pool, lattice, levels, table, words, values, to
         ids, tests = _marked(boxes, end, grid, query, touching, words)
         let_go(words, own)
         return ids, tests
-    out = many(ROOM, np.int32)
+    out = many(STACK_CAPACITY, np.int32)
     found, tests = _meet_all(boxes, end, grid, query, touching, out)
-    if found <= ROOM:
+    if found <= STACK_CAPACITY:
         return finished(out, found), tests
     ids = result(found, np.int32)
     _meet_all(boxes, end, grid, query, touching, ids)
@@ -731,7 +731,7 @@ def _meet_all(boxes, end, grid, query, touching, out):
     return found, tests
 
 
-@brief
+@holds_gil
 @numbers(origin=(2, 3), direction=(2, 3))
 def query_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, max_distance, touching):
     """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
@@ -764,7 +764,7 @@ def query_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
 
 
-@brief
+@holds_gil
 @numbers(values=(2, 3))
 def query_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
@@ -781,7 +781,7 @@ def query_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     return ids[:kept], distances[:kept], tests
 
 
-@brief
+@holds_gil
 @numbers(values=(4, 6))
 def move_box(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values):
     """Give box ``i`` a new row, and put it into its new cells."""

@@ -46,13 +46,13 @@ def jit(function: Callable[..., Any]) -> Any:
     return kernel(function)
 
 
-def brief(function: Callable[..., Any]) -> Any:
+def holds_gil(function: Callable[..., Any]) -> Any:
     """As `jit`, for kernels that return within microseconds: they hold the GIL.
 
     Releasing and acquiring the GIL costs as much as the rest of such a call, and another thread that runs
     Python may hold it for 5 ms.
     """
-    function.__dict__["brief"] = True
+    function.__dict__["holds_gil"] = True
     return jit(function)
 
 

@@ -124,7 +124,7 @@ class Recorder:
         return self._call(*arguments)
 
 
-def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel, returning ``None`` for arguments of types that are not listed in ``signatures.txt``.
 
     Called directly, a kernel would be compiled for such types, or raise an error about what kernels accept;
@@ -134,18 +134,18 @@ def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
-        return owner.builtin(_refuse) or _Trial(kernel, owner.name, owner.rows)
+        return owner.builtin(_refuse) or _TryCall(kernel, owner.name, owner.rows)
     if isinstance(kernel, Recorder):
-        return _Trial(kernel, kernel.name, kernel.rows)
+        return _TryCall(kernel, kernel.name, kernel.rows)
     name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
-    return _Trial(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))
+    return _TryCall(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))
 
 
 def _refuse(*arguments: Any) -> None:
     """Return ``None`` for arguments of types that were not compiled."""
 
 
-class _Trial:
+class _TryCall:
     """The same for a kernel that is not a builtin: not compiled yet, recorded, or plain Python."""
 
     def __init__(self, kernel: Callable[..., Any], name: str, rows: dict[int, tuple[int, ...]]) -> None:

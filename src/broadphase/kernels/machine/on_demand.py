@@ -54,7 +54,7 @@ def compile_kernel(
     return whole, found.builtin(name, otherwise if whole else Refusal(name, types))
 
 
-def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | None:
+def _compile(stem: str, jobs: list[tuple[str, str]], wanted: str) -> Library | None:
     if library(stem) is None:
         library.cache_clear()
         if find_spec("numba") is None or not HOST.linkers():
@@ -62,7 +62,7 @@ def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | No
             return None
         error = _run_compiler(stem + HOST.suffix, jobs)
         if error:
-            raise TypeError(f"a kernel cannot be called: {asked}: {error}")
+            raise TypeError(f"a kernel cannot be called: {wanted}: {error}")
     return Library(stem)
 
 

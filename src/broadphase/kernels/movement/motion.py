@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
@@ -72,7 +72,7 @@ def moved(bodies, row):
     _list(bodies, row, np.int64(bodies.layer[row]))
 
 
-@brief
+@holds_gil
 def put(xs, ys, bodies, row, x, y):
     """Set the position of a body."""
     if xs[row] != x or ys[row] != y:
@@ -97,7 +97,7 @@ def moved_many(bodies, rows):
         moved(bodies, rows[k])
 
 
-@brief
+@holds_gil
 def list_replaced(bodies, row, layer):
     """List a row for an index that has to drop the row's former state first."""
     _list(bodies, row, layer)
@@ -143,7 +143,7 @@ def take_list(bodies, alive, layer, ids, gone, known, fresh):
     return leave, stay, come
 
 
-@brief
+@holds_gil
 def take_moved(bodies, alive, layer, ids, shapes):
     """`take_list` where the only change is that one body moved, as between two movements.
 
@@ -239,7 +239,7 @@ def swept_region(x, y, width, height, dx, dy, mirrored):
     return min(x, goal_x), min(y, goal_y), max(x + width, goal_x + width), max(y + height, goal_y + height)
 
 
-@brief
+@holds_gil
 def meets_slope(box, dx, dy, mirrored, grid):
     """Whether the region that a box sweeps holds a slope; then the box moves as other shapes do."""
     x, y, width, height = box
@@ -247,7 +247,7 @@ def meets_slope(box, dx, dy, mirrored, grid):
     return any_slope(grid, left, top, right, bottom)
 
 
-@brief
+@holds_gil
 def region_of(shapes, row, dx, dy, mirrored, reach):
     """A box around everything that body ``row`` can meet on its path; NaN if `move_body` cannot be used.
 
@@ -403,7 +403,7 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
     return blockers, met, only_boxes
 
 
-@brief
+@holds_gil
 def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 

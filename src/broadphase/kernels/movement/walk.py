@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
 from broadphase.kernels.movement.walk_obstacles import (
     FIRST_PLANE,
@@ -37,7 +37,7 @@ from broadphase.kernels.movement.walk_obstacles import (
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
 
-DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
+DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
 
 MOST_LEGS = 256
 _BACK = 2.0  # a leg ends this many tolerances before a sloped side
@@ -75,7 +75,7 @@ class Log(NamedTuple):
     """What walkers met, and where they turned."""
 
     hits: npt.NDArray[np.float64]
-    """``(h, 9)``, as in `motion.Room`."""
+    """``(h, 9)``, as in `motion.Buffers`."""
     bends: npt.NDArray[np.float64]
     """``(b, 4)``: mover, place, time."""
     counts: npt.NDArray[np.int64]
@@ -530,7 +530,7 @@ def region_of(x, y, width, height, dx, dy, rules):
     return x - across, y - along, x + width + across, y + height + along
 
 
-@brief
+@holds_gil
 def reach_of(x, y, width, height, dx, dy, rules):
     """`region_of` for one, enlarged by rounding: what touches it overlaps it."""
     left, top, right, bottom = region_of(x, y, width, height, dx, dy, rules)
@@ -564,7 +564,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         walker = x, y, x + width, y + height
         count = gather(obstacles, shapes, mine, grid, ring, region, walker, False, rules)
         if count < 0:
-            return m, MORE_ROOM
+            return m, BUFFER_FULL
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
         tolerance = _tolerance(x, y, trip, abs(dx), reach)
@@ -572,7 +572,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         if not free:
             count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
             if count < 0:
-                return m, MORE_ROOM
+                return m, BUFFER_FULL
             _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:

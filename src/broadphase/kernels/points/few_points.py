@@ -14,7 +14,7 @@ from broadphase.kernels.machine.memory import few
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
 from broadphase.kernels.points.distance import distance, plus, times
 
-NOT_FINITE, NO_ROOM = -1, -2
+NOT_FINITE, TOO_MANY = -1, -2
 
 
 @inline
@@ -64,7 +64,7 @@ def _no_period(points):
 def find_pairs_of_few(points, r, columns, rows, distances):
     """Pairs of points within ``r``, in order, into ``rows`` and ``distances``, while there is room.
 
-    Returns how many; `NOT_FINITE` or `NO_ROOM` if this search cannot be used.
+    Returns how many; `NOT_FINITE` or `TOO_MANY` if this search cannot be used.
     """
     n = points.shape[0]
     if not _lay_out(points, columns):
@@ -82,7 +82,7 @@ def find_pairs_of_few(points, r, columns, rows, distances):
                 d = distance(points, points, i, other, around)
                 if d <= most:
                     if found == distances.shape[0]:
-                        return NO_ROOM
+                        return TOO_MANY
                     rows[0, found], rows[1, found], distances[found] = i, other, d
                     found += 1
     return found

@@ -12,7 +12,7 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 
 import math
 
-from broadphase.kernels.machine.jit import brief, common, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.shapes.table import (
     BOX,
     CIRCLE,
@@ -67,7 +67,7 @@ def part_intervals(a_lo, a_hi, b_lo, b_hi):
     return 1.0, up
 
 
-@brief
+@holds_gil
 def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     """Two boxes, each by its edges; a tie between the axes goes to x."""
     if touching:
@@ -82,7 +82,7 @@ def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     return True, 0.0, sign_y, depth_y
 
 
-@brief
+@holds_gil
 def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     """Two circles; with the same centre, the first moves towards smaller x."""
     dx = ax - bx
@@ -96,7 +96,7 @@ def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     return True, dx / distance, dy / distance, reach - distance
 
 
-@brief
+@holds_gil
 def circle_box(x, y, radius, left, top, right, bottom, touching):
     """A circle against a box."""
     near_x = min(max(x, left), right)
@@ -157,7 +157,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
     return True, sign * nx + 0.0, sign * ny + 0.0, depth
 
 
-@brief
+@holds_gil
 def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching):
     """Two convex polygons: points relative to their positions, and one axis for each edge."""
     dx = bx - ax
@@ -174,7 +174,7 @@ def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching
     return best
 
 
-@brief
+@holds_gil
 def polygon_box(x, y, points, axes, left, top, width, height, touching):
     """A convex polygon against a box: the axes x and y, then the polygon's own."""
     dx = left - x
@@ -193,7 +193,7 @@ def polygon_box(x, y, points, axes, left, top, width, height, touching):
     return best
 
 
-@brief
+@holds_gil
 def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     """A circle against a convex polygon whose points run counter-clockwise."""
     cx = x - polygon_x
@@ -343,7 +343,7 @@ def contact_rounded(a, i, b, j, touching):
     return True, dx / near + 0.0, dy / near + 0.0, reach - near
 
 
-@brief
+@holds_gil
 def touch_rounded(a, b, touching):
     """The only shape of a table against the only one of another."""
     return contact_rounded(a, 0, b, 0, touching)

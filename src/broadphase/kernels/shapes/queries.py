@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_up
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import contact_of, length
 from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
 
@@ -253,7 +253,7 @@ def distances_of_rows(points, rows, table, distances):
 FEW = 64  # up to this many are sorted here; more, the caller sorts
 
 
-@brief
+@holds_gil
 def put_near(near, count, ids, rows):
     """Append ``rows[ids]`` to the first ``count`` of ``near``; how many there are then, -1 if it is full."""
     if count < 0 or count + ids.shape[0] > near.shape[0]:
@@ -275,7 +275,7 @@ def sort_near(near, count):
         near[at] = row
 
 
-@brief
+@holds_gil
 def keep_overlapping(near, count, query, table):
     """Sort ``near`` and keep what overlaps shape 0 of ``query``; returns how many are left.
 
@@ -324,7 +324,7 @@ def _put_by_distance(near, hits, left, row, distance, nx, ny):
     hits[at, 0], hits[at, 1], hits[at, 2] = distance, nx, ny
 
 
-@brief
+@holds_gil
 def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
     """Keep what a ray meets; rows of ``hits`` are distance and normal.
 
@@ -340,7 +340,7 @@ def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
     return left
 
 
-@brief
+@holds_gil
 def rank_near(near, count, table, x, y, hits):
     """Sort by the distance from a point, as `keep_on_ray` does; the distances are written to ``hits``."""
     for k in range(count):

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 
 # -----------------------------------------------------------------------------------------------------------
 # Shapes of any kind as columns: what kernels take for a mix of boxes, circles and polygons.
@@ -182,7 +182,7 @@ def _cosine(x):
     return rest + ((1.0 - rest - half) + z * tail)
 
 
-@brief
+@holds_gil
 def cosine_sine(angle):
     """``cosine, sine`` of an angle in degrees; exact at quarter turns."""
     within = angle if abs(angle) < 1e12 else _within_a_turn(angle)
@@ -242,7 +242,7 @@ def set_axes(points, begin, count, axes):
         axes[k, 0], axes[k, 1] = nx + 0.0, ny + 0.0
 
 
-@brief
+@holds_gil
 def turn_points(base, centre_x, centre_y, angle, points, axes):
     """Corners rotated by an angle, and the axes of their sides."""
     cosine, sine = cosine_sine(angle)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import SORTED, ordered, sort_some
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
@@ -317,7 +317,7 @@ def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, 
 # Source: the box pruning of Terdiman and Giesen, rotated by 45 degrees.
 
 
-STEPS = LEAST_ROOM // LANES - 1  # comparisons between two checks of capacity and lanes
+STEPS = LEAST_CAPACITY // LANES - 1  # comparisons between two checks of capacity and lanes
 OFTEN = 72  # comparisons for a pair
 FEW_LANES = 4  # so few lanes continue one by one
 TOGETHER = np.int64(-1)  # instead of the lanes that continue one by one: all lanes are still together
@@ -383,10 +383,10 @@ def sweep_sorted(
     """
     while i < n:
         while lanes == TOGETHER:
-            if found + LEAST_ROOM > out.shape[0] and not store:
+            if found + LEAST_CAPACITY > out.shape[0] and not store:
                 counted += found
                 found = np.int64(0)
-            if found + LEAST_ROOM > out.shape[0] or tests > most:
+            if found + LEAST_CAPACITY > out.shape[0] or tests > most:
                 return (i, j, lanes, partner), counted, found, tests
             found, tests, j, going = _diagonals(
                 axes, columns, marks, i, j, categories, masks, out, found, tests
@@ -400,10 +400,10 @@ def sweep_sorted(
                 lanes &= lanes - 1
                 partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
                 continue
-            if found + LEAST_ROOM > out.shape[0] and not store:
+            if found + LEAST_CAPACITY > out.shape[0] and not store:
                 counted += found
                 found = np.int64(0)
-            if found + LEAST_ROOM > out.shape[0] or tests > most:
+            if found + LEAST_CAPACITY > out.shape[0] or tests > most:
                 return (i, j, lanes, partner), counted, found, tests
             found, tests, partner = _row(
                 axes, columns, marks, i + lane, partner, categories, masks, out, found, tests

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
 
 # The sides of a one-way tile that block, as bits.  Top is the side of the smaller y.
@@ -94,14 +94,14 @@ def sides_at(grid, column, row):
 # The tiles that a box overlaps, the tile at a point, and the bounds of a tile.
 
 
-@brief
+@holds_gil
 def cell_of_point(grid, x, y):
     """Column and row of the half-open cell that holds a point; -1 or the count where it is outside."""
     rows, columns = grid.solid.shape
     return cell_at(x, grid.x, grid.width, columns), cell_at(y, grid.y, grid.height, rows)
 
 
-@brief
+@holds_gil
 def bounds_of_cell(grid, column, row):
     """The box of a cell: left, top, right, bottom."""
     return (
@@ -112,7 +112,7 @@ def bounds_of_cell(grid, column, row):
     )
 
 
-@brief
+@holds_gil
 def cells_of_box(grid, left, top, right, bottom):
     """The cells that a box overlaps: first column, column after the last, first row, row after the last."""
     rows, columns = grid.solid.shape
@@ -121,7 +121,7 @@ def cells_of_box(grid, left, top, right, bottom):
     return first_column, max(first_column, end_column), first_row, max(first_row, end_row)
 
 
-@brief
+@holds_gil
 def first_solid(grid, left, top, right, bottom):
     """The first solid tile that a box overlaps, row by row: ``column, row``, or -1, -1."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
@@ -194,7 +194,7 @@ def _leaves(k, step, count):
     return (k < 0 and step <= 0) or (k >= count and step >= 0)
 
 
-@brief
+@holds_gil
 def cast_ray(grid, x, y, dx, dy, size, longest):
     """The first solid tile on a ray from ``x, y`` towards ``dx, dy``.
 
@@ -238,7 +238,7 @@ def cast_ray(grid, x, y, dx, dy, size, longest):
     return -1, -1, math.inf, 0.0, 0.0
 
 
-@brief
+@holds_gil
 def cast_ray_far(grid, x, y, dx, dy, longest):
     """`cast_ray` in distances, for a direction of any length: ``column, row, distance, normal, point``.
 
@@ -272,7 +272,7 @@ def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
         )
 
 
-@brief
+@holds_gil
 def sees(grid, x, y, to_x, to_y):
     """Whether no solid tile is between two points; the same in both directions."""
     if to_x < x or (to_x == x and to_y < y):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, cells_of_box, edge
 
@@ -42,7 +42,7 @@ def _height(top, bottom, part, hangs):
     return top + part * (bottom - top) if hangs else bottom - part * (bottom - top)
 
 
-@brief
+@holds_gil
 def slope_of(grid, column, row):
     """Of a tile with a slope: ``left, top, right, bottom, y at the left, y at the right, hangs``.
 
@@ -61,7 +61,7 @@ def slope_of(grid, column, row):
     return left, top, right, bottom, from_y, to_y, hangs
 
 
-@brief
+@holds_gil
 def any_slope(grid, left, top, right, bottom):
     """Whether a box overlaps a tile with a slope."""
     if grid.ground.shape[0] > 0:
@@ -73,7 +73,7 @@ def any_slope(grid, left, top, right, bottom):
     return False
 
 
-@brief
+@holds_gil
 def slope_tiles(grid, left, top, right, bottom, out):
     """Tiles with slopes that a box overlaps, as `kernels.tiles.grid.solid_tiles` writes solid ones."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
@@ -125,7 +125,7 @@ def _through(grid, column, row, x, y, dx, dy):
     return enter, normal_x + 0.0, normal_y + 0.0
 
 
-@brief
+@holds_gil
 def cast_at_slopes(grid, x, y, dx, dy, longest):
     """The first slope on a ray: ``column, row, distance, normal``; column -1 for none.
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.results import LEAST_ROOM, put
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
 from broadphase.kernels.arrays.sorting import AT_ONCE, bits_of, ordered, ordered_columns, ordered_rows, pieces
 from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap, overlapping_lanes
 from broadphase.kernels.machine.jit import inline, jit
@@ -469,7 +469,7 @@ def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
             node = np.int64(nodes)
         own, own_end = begin[leaf], begin[leaf + 1]
         while node < nodes:
-            if tests > most or (store and found + LEAST_ROOM > out.shape[0]):
+            if tests > most or (store and found + LEAST_CAPACITY > out.shape[0]):
                 return (leaf, node), found, tests
             tests += 1
             if common[leaf] & common[node] != 0 or not _bounds_overlap(axes, bounds, leaf, node):
@@ -546,7 +546,7 @@ def _lanes_that_meet(axes, columns, j, bounds, node):
 
 
 IdPairs = npt.NDArray[np.int32]
-_FIRST_ROOM = 1024
+_FIRST_CAPACITY = 1024
 
 
 @inline
@@ -610,7 +610,7 @@ def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple
     level, other_level = (children[0, [HEIGHT + MOVING, HEIGHT + other]] - 1).tolist()
     if not roots.all():
         return np.empty((2, 0), np.int32), 0
-    now, then = np.empty((2, 2, _FIRST_ROOM), np.int32)
+    now, then = np.empty((2, 2, _FIRST_CAPACITY), np.int32)
     now[:, 0] = roots
     count, tests = 1, 0
     while level > 0 or other_level > 0:
@@ -620,7 +620,7 @@ def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple
                 edges, children, links, now, count, then, level - other_level, at, found, AT_ONCE
             )
             tests += made
-            if found + LEAST_ROOM > then.shape[1]:
+            if found + LEAST_CAPACITY > then.shape[1]:
                 larger = np.empty((2, 2 * then.shape[1]), np.int32)
                 larger[:, :found] = then[:, :found]
                 then = larger
@@ -641,7 +641,7 @@ def pair_children(edges, children, links, now, count, then, higher, at, found, m
     """
     dim = edges.shape[0] // children.shape[0] // 2
     tests = np.int64(0)
-    while at < count and tests <= most and found + LEAST_ROOM <= then.shape[1]:
+    while at < count and tests <= most and found + LEAST_CAPACITY <= then.shape[1]:
         a = np.int64(now[0, at])
         b = np.int64(now[1, at])
         tests += count_of(links, a)
@@ -671,7 +671,7 @@ def join_leaf_pairs(
     row = at[0]
     found = tests = np.int64(0)
     while row < end and tests <= most:
-        if store and found + LEAST_ROOM > out.shape[0]:
+        if store and found + LEAST_CAPACITY > out.shape[0]:
             break
         a = np.int64(leaves[0, row])
         b = np.int64(leaves[1, row])

@@ -94,7 +94,7 @@ def free_node(children, links, node):
 
 
 @inline
-def room_left(children):
+def free_nodes(children):
     """How many nodes can be made before the arrays must grow."""
     return children.shape[0] - 1 - children[0, NODES]
 
@@ -568,7 +568,7 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
     for at in range(first, ids.shape[0]):
         i = np.int64(ids[at])
         tree = np.int64(classes[i] & 1)
-        if room_left(children) < children[0, HEIGHT + tree] + 1:
+        if free_nodes(children) < children[0, HEIGHT + tree] + 1:
             return at
         if fresh:
             reach[i] = 0.0

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.arrays.results import (
     RANKED,
-    ROOM,
+    STACK_CAPACITY,
     count_rows,
     group_by_query,
     put_long_rows,
@@ -30,7 +30,7 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import always_inline, brief, common, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -74,7 +74,7 @@ from broadphase.kernels.tree.dynamic_tree import (
 
 BLOCK = 64  # queries that descend together
 SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
-QUEUE_ROOM = 12_000  # queue entries: two rows of them are below the size at which malloc asks the system
+QUEUE_CAPACITY = 12_000  # queue entries: two rows of them are below the size at which malloc asks the system
 
 
 @inline
@@ -185,7 +185,7 @@ def find_candidates(source, limits, count, queue, several):
 
 
 def query_scratch(
-    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, length: int = QUEUE_ROOM
+    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, length: int = QUEUE_CAPACITY
 ) -> tuple[npt.NDArray[Any], ...]:
     """Scratch memory for `search_boxes`; ``length`` is that of its queues."""
     queue, grouped = np.empty((2, length), np.int32), np.empty((2, length), np.int32)
@@ -267,12 +267,12 @@ def search_one(source, limits):
 
     ``limits``: its edges (`set_limits`).
     """
-    queue = some_rows(1, ROOM, np.int32)
+    queue = some_rows(1, STACK_CAPACITY, np.int32)
     begin, end, tests = find_candidates(source, limits, np.int64(1), queue, False)
     if begin < 0:
         leaves, found, tests = _walk(source, limits, queue, many(0, np.int32))
         ids = result(found, np.int32)
-        if leaves > ROOM // 2:
+        if leaves > STACK_CAPACITY // 2:
             _walk(source, limits, queue, ids)
             return ids, tests
         children = source[1]
@@ -334,7 +334,7 @@ def _walk(source, limits, queue, ids):
                     counts = row_meets(boxes, i, limits, NODE_0)
                     counts = counts and passes(categories, masks, i, category, mask)
                     hits ^= np.int64(not counts) << slot
-            if 2 * leaves < ROOM:
+            if 2 * leaves < STACK_CAPACITY:
                 queue[0, 2 * leaves], queue[0, 2 * leaves + 1] = node, hits
             if len(ids) > 0:
                 _put_slots(children, node, hits, ids, found)
@@ -621,7 +621,7 @@ def _nearer(edges, node, k, ray, near):
     return near - _SHAPE_ROUNDING * (size + near)
 
 
-@brief
+@holds_gil
 @numbers(values=(5,))
 def first_shape_on_ray(trees, values, shapes, only):
     """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
@@ -793,7 +793,7 @@ _NO_RULE = np.int64(-1)
 REFUSED, STAYS, LEAVES = range(3)
 
 
-@brief
+@holds_gil
 @numbers(values=(4, 6))
 def query_box(edges, children, boxes, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
@@ -806,7 +806,7 @@ def query_box(edges, children, boxes, values, touching):
     return search_one((edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE), limits)
 
 
-@brief
+@holds_gil
 @numbers(values=(4,))
 def put_in_box(trees, bits, values, near):
     """Write the ``rows`` of the boxes that overlap a box into ``near``; how many.
@@ -814,7 +814,7 @@ def put_in_box(trees, bits, values, near):
     ``trees`` as of `first_shape_on_ray`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
     queue is too short for the search.
     """
-    limits, queue = one_row(len(values), np.float64), some_rows(1, ROOM, np.int32)
+    limits, queue = one_row(len(values), np.float64), some_rows(1, STACK_CAPACITY, np.int32)
     set_limits(values, False, limits, NODE_0)
     no_sets = few(0, np.uint32)
     count, bit = np.int64(0), 1
@@ -831,7 +831,7 @@ def put_in_box(trees, bits, values, near):
     return count
 
 
-@brief
+@holds_gil
 @numbers(origin=(2, 3), direction=(2, 3))
 def query_ray(
     edges, children, boxes, categories, masks, origin, direction, max_distance, touching, category, mask
@@ -856,7 +856,7 @@ def query_ray(
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
 
 
-@brief
+@holds_gil
 @numbers(values=(2, 3))
 def query_nearest(edges, children, boxes, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
@@ -874,7 +874,7 @@ def query_nearest(edges, children, boxes, values, k):
     return ids[:kept], distances[:kept], tests
 
 
-@brief
+@holds_gil
 @numbers(values=(4, 6))
 def move_box(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and update the tree as `move_boxes` does."""
