@@ -107,7 +107,7 @@ class Run:
     def _check_before(self) -> None:
         """Resume only the work of the same call."""
         if self.folder.plan.exists():
-            before = self.folder.read_plan()["request"]
+            before = self.folder.read_plan().get("request", {})
             differ = [key for key in self.identity if before.get(key) != self.identity[key]]
             if self.files is not None and differ:
                 raise FileExistsError(
@@ -281,7 +281,7 @@ def write(request: Request) -> Written:
     assert out is not None
     run = Run(request)
     before = _report_in(out)
-    same_call = before is not None and run.files is not None and before["request"] == run.identity
+    same_call = before is not None and run.files is not None and before.get("request") == run.identity
     if before is not None and same_call and _is_intact(out, before):
         if _work_is_left(run):  # killed between the last two steps
             run.folder.remove()
@@ -303,7 +303,7 @@ def _work_is_left(run: Run) -> bool:
     root = run.folder.root
     if not run.folder.plan.exists():
         return not root.exists() or (root.is_dir() and not any(root.iterdir()))
-    return bool(run.folder.read_plan()["request"] == run.identity)
+    return bool(run.folder.read_plan().get("request") == run.identity)
 
 
 def _report_in(out: str) -> dict[str, Any] | None:
