@@ -11,18 +11,27 @@ CAN_TELL = sys.platform == "linux" and (_FOLDER / "fd").is_dir()
 """Whether this system says which files are open."""
 
 
-def opened() -> set[str]:
-    """The files that this process has open or mapped."""
-    found = set()
+def opened_under(path: str) -> str | None:
+    """A file that this process has open or mapped and that is ``path`` or in it, if there is one."""
     for handle in (_FOLDER / "fd").iterdir():
         try:
-            found.add(str(handle.readlink()))
+            target = str(handle.readlink())
         except OSError:  # closed in the meantime
             continue
-    for line in (_FOLDER / "maps").read_text("utf-8").splitlines():
-        _, slash, path = line.partition("/")
-        found.add(slash + path)
-    return {path for path in found if path.startswith("/") and not Path(path).is_dir()}
+        if _is_in(target, path):
+            return target
+    # Thousands of lines: only those of this path are looked at.
+    mapped = (_FOLDER / "maps").read_text("utf-8")
+    targets = (
+        ["/" + line.partition("/")[2] for line in mapped.splitlines() if path in line]
+        if path in mapped
+        else []
+    )
+    return next((target for target in targets if _is_in(target, path)), None)
+
+
+def _is_in(target: str, path: str) -> bool:
+    return (target == path or target.startswith(path + "/")) and not Path(target).is_dir()
 
 
 def _full(path, folder) -> str:
@@ -33,10 +42,9 @@ def _full(path, folder) -> str:
 
 
 def _check(path, folder=None) -> None:
-    full = _full(path, folder)
-    for other in opened():
-        if other == full or other.startswith(full + "/"):
-            raise PermissionError(errno.EACCES, "is open, so that Windows would refuse this", other)
+    other = opened_under(_full(path, folder))
+    if other is not None:
+        raise PermissionError(errno.EACCES, "is open, so that Windows would refuse this", other)
 
 
 @contextmanager
