@@ -2,8 +2,8 @@
 
 Two fast boxes may be apart at the beginning and at the end of a frame and overlap in between.  The broad
 phase searches the swept AABBs of the boxes; the pairs that it finds are tested exactly
-(`broadphase.kernels.movement.on_the_way`), with rational numbers where two times are too near to each other
-for floating point.
+(`broadphase.kernels.movement.time_of_impact`), with rational numbers where two times are too near to each
+other for floating point.
 
 Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
 across a crowded world, divide the frame.
@@ -19,7 +19,7 @@ from broadphase.boxes import BoxArray, as_boxes, as_filter, as_float_array, sett
 from broadphase.errors import PairLimitExceeded
 from broadphase.foreign import BOXES, WAYS, check_same_crs
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.on_the_way import UNSURE, meeting_times
+from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times
 from broadphase.methods.in_space import Space, as_space, find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit

@@ -1,8 +1,9 @@
-"""The sets of tags that bodies have, by number, and the bits by which the broad phase knows them.
+"""The bodies of a world: `Body`, which users hold, the columns that it reads and writes, and its tags.
 
-Each tag of a listener has one of 32 bits.  A body has the bits of its tags, and hears the bits of the tags
-that theirs are paired with: what `broadphase.Index` calls category and mask.  From the 33rd tag on bits are
-shared; the broad phase then finds a few pairs too many, which contacts sort out by the sets of tags.
+Tags become bits, by which the broad phase skips pairs without a listener.  Each tag of a listener has one of
+32 bits.  A body has the bits of its tags, and hears the bits of the tags that theirs are paired with: what
+`broadphase.Index` calls category and mask.  From the 33rd tag on bits are shared; the broad phase then finds
+a few pairs too many, which contacts sort out by the sets of tags.
 
 Sets that no body has any more are forgotten from time to time, and so are the bits of tags without listeners:
 tags that are used once cost nothing in the long run.

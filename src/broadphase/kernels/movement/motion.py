@@ -1,4 +1,4 @@
-"""The columns of a world's bodies that kernels read and mark, and lists of rows that indexes have to update.
+"""Moves bodies of a world, one or many, and lists the rows that its indexes have to update.
 
 A world has one list for each of its indexes.  A row is in a list once, however often it changes before the
 index is read.  A row that is listed without a change costs little and is never wrong, so every change lists

@@ -1,4 +1,4 @@
-"""A counting sort of boxes and of query points by cells.
+"""The nearest boxes of many points: both are sorted into cells, and the cells around a point are searched.
 
 A ``lattice`` is a ``(3, dim)`` array: where the cells begin on each axis, cells per unit, and how many cells.
 Boxes and points outside belong to the cells at the edge.

@@ -1,4 +1,4 @@
-"""Points sorted along a space-filling curve, and bounding boxes of consecutive points.
+"""The nearest of many points: sorted along a space-filling curve, with bounding boxes of consecutive points.
 
 The curve is G. M. Morton's (1966): the bits of all coordinates interleaved.  `LANES` consecutive points are a
 leaf, `LANES` leaves have a bounding box, and so on.  This is an implicit tree that needs no building: the

@@ -1,4 +1,4 @@
-"""When do two moving boxes meet?
+"""Time of impact: when two moving boxes meet.
 
 Every edge moves at constant velocity from where it is to its goal.  Two boxes overlap while, on every axis,
 the min of each is not above the max of the other: differences that are linear in time, so that each is
