@@ -23,10 +23,12 @@ INK = "#747c84"
 def gallery_style(_conf: dict[str, Any], _file: str) -> None:
     """No ground, and ink that is legible on light and on dark."""
     import matplotlib as mpl
+    from matplotlib.animation import HTMLWriter
 
     clear = ("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor")
     ink = ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color")
     mpl.rcParams.update({**dict.fromkeys(clear, "none"), **dict.fromkeys(ink, INK)})
+    HTMLWriter._supports_transparency = lambda _: True  # else each frame of a film gets a white ground
 
 
 # ---- the parts of a drawing

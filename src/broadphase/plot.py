@@ -28,6 +28,7 @@ Projection = Literal["xy", "xz", "yz"]
 PLAIN = "#0072B2"
 OVERLAPPING = "#D55E00"
 DARKEST_CELL = 0.45  # of black, on which boxes and numbers are still legible
+_CELLS = ["#60606000", "#606060"]  # the ground shows through empty cells, light or dark
 
 _FAR = 1e150  # treated as infinite; up to here, matplotlib multiplies widths without overflow
 _MOST_CELLS = 1_000_000
@@ -143,7 +144,7 @@ def draw_cells(
     numbers: bool | None = None,
     projection: Projection | None = None,
 ) -> "Axes":
-    """Draw the cells of a grid, fuller ones darker, with the number of boxes in the middle.
+    """Draw the cells of a grid, fuller ones in a stronger grey, with the number of boxes in the middle.
 
     A box counts in every cell that it touches.  Cell borders are the multiples of ``cell_size``.
 
@@ -177,6 +178,8 @@ def draw_cells(
     --------
     >>> axes = draw_cells([[0, 0, 2, 2], [1, 1, 3, 3]], cell_size=1)
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
     flat = _flat(boxes, projection)
     columns, rows, counts = count_cells(flat, cell_size)
     ax = _prepared(ax, flat, projection)
@@ -185,10 +188,10 @@ def draw_cells(
         columns,
         rows,
         counts,
-        cmap="Greys",
+        cmap=LinearSegmentedColormap.from_list("cells", _CELLS),
         vmin=0,
         vmax=fullest / DARKEST_CELL,
-        edgecolors="#d0d0d0",
+        edgecolors="#80808060",
         linewidth=0.5 if max(counts.shape) <= _MOST_BORDERS else 0,
         zorder=0,
     )
@@ -393,6 +396,7 @@ def _write_numbers(
             ha="center",
             va="center",
             fontsize=size,
+            color="black",
             path_effects=halo,
             clip_on=True,
             zorder=5,
