@@ -18,6 +18,14 @@ def fits(show, width, theme):
     assert page.evaluate(OVERLAPPING) == []
 
 
+def test_the_numbers_of_a_lane_are_one_row_on_a_phone(show):
+    page = show("n=40&methods=spatial_hash", width=390)
+    numbers = page.locator(".lane .numbers div:visible")
+    assert numbers.count() == 5
+    assert len({box.bounding_box()["y"] for box in numbers.all()}) == 1
+    assert page.evaluate(STICKING_OUT) == []
+
+
 STICKING_OUT = """
 () => [...document.querySelectorAll('body *')].filter(element => {
     const box = element.getBoundingClientRect();

@@ -267,6 +267,8 @@ def test_slider_and_next_are_on_the_first_screen(tour):
         if step != STEPS[-1]:
             turn = phone.get_by_role("link", name="Next").bounding_box()
             assert turn["y"] + turn["height"] <= 844, step
+    slider, turn = (phone.locator(name).bounding_box() for name in ("#slider", ".turn"))
+    assert 0 < slider["y"] < slider["y"] + slider["height"] <= turn["y"] < 844, "seven pictures come after it"
 
 
 @pytest.mark.exhaustive
