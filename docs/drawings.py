@@ -1,12 +1,14 @@
 """What the site draws while it is built: figures as SVG, ``{drawing} cutting``, and the style of the gallery.
 
 The figures count what they show: their boxes are random with a fixed seed, compared as the method does it.
-Their colours are variables of the theme, so one drawing serves light and dark.
+Their colours are variables of the theme, so one drawing serves light and dark. A figure is panels and notes,
+each narrow enough for a phone; they stand side by side where there is room.
 """
 
 from collections.abc import Iterator
+from html import escape
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,19 @@ def gallery_style(_conf: dict[str, Any], _file: str) -> None:
 
 
 # ---- the parts of a drawing
+
+
+class Panel(NamedTuple):
+    """One picture of a figure, at most 400 wide."""
+
+    title: str
+    wide: int
+    high: int
+    parts: list[str]
+
+
+Figure = tuple[list[Panel], list[str]]
+"""Panels, and notes beside them."""
 
 
 def _box(x: float, y: float, wide: float, high: float, kind: str) -> str:
@@ -74,7 +89,7 @@ def _touched(boxes: Floats, count: int) -> list[range]:
 # ---- the figures
 
 
-def cutting() -> tuple[int, str]:
+def cutting() -> Figure:
     """Who is compared with whom: all, a sweep, a sweep in each of five strips."""
     boxes, strips = _scene(40, 5, 11, seed=4), 5
     everyone = list(combinations(range(len(boxes)), 2))
@@ -84,10 +99,10 @@ def cutting() -> tuple[int, str]:
     hits = {pair for pair in swept if _meet(boxes[pair[0]], boxes[pair[1]], 1)}
     kinds = ["met" if any(k in pair for pair in hits) else "plain" for k in range(len(boxes))]
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    parts = []
-    for panel, (name, tested) in enumerate((("every pair", everyone), ("one sweep", swept), ("strips", cut))):
-        x, y, scale = 8 + 218 * panel, 8, 2.0
-        parts.append(_box(x, y, 200, 200, "frame"))
+    panels = []
+    for name, tested in (("every pair", everyone), ("one sweep", swept), ("strips", cut)):
+        x, y, scale = 4, 4, 2.0
+        parts = [_box(x, y, 200, 200, "frame")]
         if tested is cut:
             parts += [
                 _line(x, y + 200 * k / strips, x + 200, y + 200 * k / strips, "border")
@@ -97,11 +112,13 @@ def cutting() -> tuple[int, str]:
             _line(*(scale * middles[i] + (x, y)), *(scale * middles[j] + (x, y)), "test") for i, j in tested
         ]
         parts += _boxes(boxes, kinds, x, y, scale)
-        parts.append(_text(x + 100, 232, f"{name}: {len(tested)} tests", "middle"))
-    return 244, "".join(parts)
+        title = f"{name}: {len(tested)} tests"
+        parts.append(_text(x + 100, 224, title, "middle"))
+        panels.append(Panel(title, 208, 232, parts))
+    return panels, []
 
 
-def width() -> tuple[int, str]:
+def width() -> Figure:
     """The two costs of a strip, counted, over the number of strips."""
     boxes = _scene(4_000, 0.6, 1.8, seed=2)
     boxes = boxes[np.argsort(boxes[:, 0])]
@@ -118,7 +135,7 @@ def width() -> tuple[int, str]:
         copies.append(COPY * float((last - first + 1).mean()))
     both = np.add(tests, copies)
     best = int(np.argmin(both))
-    left, low, wide, high = 60, 220, 560, 190
+    left, low, wide, high = 34, 220, 335, 190
     top = 2.2 * both[best]
     parts = [_line(left, low, left + wide, low, "axis"), _line(left, low, left, low - high, "axis")]
     across = [left + wide * np.log2(count / counts[0]) / np.log2(counts[-1] / counts[0]) for count in counts]
@@ -141,20 +158,20 @@ def width() -> tuple[int, str]:
     parts += [_text(x, low + 20, count, "middle") for x, count in ticks]
     parts.append(_text(left + wide / 2, low + 42, "strips", "middle"))
     parts.append(
-        f'<text transform="translate(44 {low - high / 2}) rotate(-90)" text-anchor="middle">cost a box</text>'
+        f'<text transform="translate(20 {low - high / 2}) rotate(-90)" text-anchor="middle">cost a box</text>'
     )
-    return 272, "".join(parts)
+    return [Panel("tests and copies over strips", 400, 272, parts)], []
 
 
 COPY = 30
 """What a copy costs, in tests, as `kernels/strips/sweep.py` counts it."""
 
 
-def once() -> tuple[int, str]:
+def once() -> Figure:
     """Three boxes at a border: which copies may be paired in which strip."""
     boxes = {"A": (60, 40, 200, 160), "B": (150, 60, 290, 180), "C": (250, 130, 380, 200)}
     border = 110
-    parts = [_box(8, 8, 400, 102, "frame"), _box(8, 110, 400, 102, "frame")]
+    parts = [_box(4, 8, 392, 102, "frame"), _box(4, 110, 392, 102, "frame")]
     for name, (x0, y0, x1, y1) in boxes.items():
         if y0 < border:
             parts.append(_box(x0, y0, x1 - x0, border - 3 - y0, "box plain"))
@@ -168,22 +185,13 @@ def once() -> tuple[int, str]:
             )
         )
         parts.append(_text(x0 + 10, y0 + 22, name))
-    for y, lines in (
-        (34, ("Strip 1: A and B begin here.", "A-B is reported.")),
-        (
-            136,
-            (
-                "Strip 2: A and B (grey) began",
-                "earlier, so A-B is skipped.",
-                "C begins here: B-C is reported.",
-            ),
-        ),
-    ):
-        parts += [_text(424, y + 22 * k, words) for k, words in enumerate(lines)]
-    return 220, "".join(parts)
+    return [Panel("three boxes in two strips", 400, 212, parts)], [
+        "Strip 1: A and B begin here. A-B is reported.",
+        "Strip 2: A and B (grey) began earlier, so A-B is skipped. C begins here: B-C is reported.",
+    ]
 
 
-def diagonal() -> tuple[int, str]:
+def diagonal() -> Figure:
     """Sixteen boxes of a strip against those one further on, two further on, and so on."""
     lanes, count, side = 16, 26, 11.0
     boxes = _scene(count, 8, 16, seed=21)
@@ -200,33 +208,27 @@ def diagonal() -> tuple[int, str]:
             hit = lane in active and _meet(i, j, 1)
             kind = "met" if hit else ("even" if step % 2 else "odd") if lane in active else "idle"
             parts.append(
-                _box(70 + side * (lane + step), 30 + side * lane, side - 1, side - 1, f"cell {kind}")
+                _box(50 + side * (lane + step), 30 + side * lane, side - 1, side - 1, f"cell {kind}")
             )
             tests, hits = tests + (lane in active), hits + hit
     for k in range(count):
-        parts.append(_box(70 + side * k, 16, side - 1, side - 1, "cell box plain"))
+        parts.append(_box(50 + side * k, 16, side - 1, side - 1, "cell box plain"))
         if k < lanes:
-            parts.append(_box(54, 30 + side * k, side - 1, side - 1, "cell box plain"))
-    parts.append(_text(46, 120, "16", "end"))
+            parts.append(_box(34, 30 + side * k, side - 1, side - 1, "cell box plain"))
+    parts.append(_text(26, 120, "16", "end"))
     every = lanes * (lanes - 1) // 2 + lanes * (count - lanes)
-    for k, words in enumerate(
-        (
-            "16 boxes of a strip, sorted (rows),",
-            "against all that follow (columns).",
-            "Each diagonal is one step of 16 lanes.",
-            f"{steps} steps, {tests} tests, {hits} pairs (orange);",
-            f"without a stop {every} tests.",
-            "Pale: a lane that has stopped already.",
-        )
-    ):
-        parts.append(_text(372, 44 + 26 * k, words))
-    return 224, "".join(parts)
+    return [Panel("a diagonal sweep", 340, 212, parts)], [
+        "16 boxes of a strip, sorted (rows), against all that follow (columns).",
+        "Each diagonal is one step of 16 lanes.",
+        f"{steps} steps, {tests} tests, {hits} pairs (orange); without a stop {every} tests.",
+        "Pale: a lane that has stopped already.",
+    ]
 
 
-def counting() -> tuple[int, str]:
+def counting() -> Figure:
     """Where copies begin and where they end, and the running sum of both."""
     spans = [(1, 2), (1, 4), (3, 3), (4, 7), (6, 6), (6, 8), (9, 9)]
-    count, side, left = 11, 44, 130
+    count, side, left = 11, 26, 106
     steps = np.zeros(count + 1, int)
     for first, last in spans:
         steps[first] += 1
@@ -234,7 +236,7 @@ def counting() -> tuple[int, str]:
     parts = []
     for k, (first, last) in enumerate(spans):
         parts.append(
-            _box(left + side * first + 4, 12 + 15 * k, side * (last - first + 1) - 8, 11, "box plain")
+            _box(left + side * first + 3, 12 + 15 * k, side * (last - first + 1) - 8, 11, "box plain")
         )
     for row, (name, values) in enumerate((("+1, -1", steps), ("running sum", np.cumsum(steps)))):
         y = 128 + 40 * row
@@ -252,10 +254,10 @@ def counting() -> tuple[int, str]:
             )
     parts.append(_text(left - 12, 64, "boxes", "end"))
     parts += [_line(left + side * k - 1.5, 8, left + side * k - 1.5, 122, "border") for k in range(count + 1)]
-    return 210, "".join(parts)
+    return [Panel("boxes over strips, and their running sum", 396, 206, parts)], []
 
 
-def bitmap() -> tuple[int, str]:
+def bitmap() -> Figure:
     """A few boxes, the cells in which a partner may begin, and the many that are looked at."""
     rng = np.random.default_rng(8)
     few, slack, cell = _scene(7, 6, 14, seed=12), 2.0, 5.0
@@ -268,7 +270,7 @@ def bitmap() -> tuple[int, str]:
         )
         marked[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1] = True
     kept = marked[tuple((many[:, ::-1] // cell).astype(int).T)]
-    x, y, scale = 8, 8, 2.6
+    x, y, scale = 4, 4, 2.6
     parts = [_box(x, y, 260, 260, "frame")]
     for row, column in np.argwhere(marked):
         parts.append(
@@ -279,49 +281,54 @@ def bitmap() -> tuple[int, str]:
     parts += _boxes(few, ["plain"] * len(few), x, y, scale)
     for (px, py), near in zip(many, kept, strict=True):
         parts.append(_box(x + scale * px, y + scale * py, 4, 4, "met" if near else "idle"))
-    for k, words in enumerate(
-        (
-            f"{len(few)} boxes, joined with {len(many)} small ones.",
-            "Orange cells: the bit is set, a partner",
-            "may begin there.",
-            f"{int(kept.sum())} of the {len(many)} are searched;",
-            f"the other {int((~kept).sum())} cost one look at a bit.",
-        )
-    ):
-        parts.append(_text(288, 60 + 26 * k, words))
-    return 276, "".join(parts)
+    return [Panel("boxes over a bitmap", 268, 268, parts)], [
+        f"{len(few)} boxes, joined with {len(many)} small ones.",
+        "Orange cells: the bit is set, a partner may begin there.",
+        f"{int(kept.sum())} of the {len(many)} are searched; "
+        f"the other {int((~kept).sum())} cost one look at a bit.",
+    ]
 
 
-def record() -> tuple[int, str]:
+def record() -> Figure:
     """The 32 bytes of a copy in 3-D."""
     names = ["min x", "max x", "min y", "max y", "min z", "max z", "index", "class"]
     parts = []
     for k, name in enumerate(names):
-        parts.append(_box(8 + 80 * k, 12, 78, 44, f"cell {'met-pale' if k > 5 else 'odd'}"))
-        parts.append(_text(47 + 80 * k, 39, name, "middle"))
-    parts.append(_text(8, 82, "24 bytes of edges"))
-    parts.append(_text(488, 82, "8 bytes beside them"))
-    return 94, "".join(parts)
+        parts.append(_box(4 + 49 * k, 12, 47, 44, f"cell {'met-pale' if k > 5 else 'odd'}"))
+        parts.append(_text(27.5 + 49 * k, 39, name, "middle"))
+    parts.append(_text(4, 80, "24 bytes of edges"))
+    parts.append(_text(394, 80, "8 bytes beside them", "end"))
+    return [Panel("the fields of a copy", 400, 90, parts)], []
 
 
 FIGURES = {make.__name__: make for make in (cutting, width, once, diagonal, counting, bitmap, record)}
 
 
+def draw(name: str, caption: str) -> str:
+    """The HTML of a figure; who does not see it hears the title of each panel and the caption."""
+    panels, notes = FIGURES[name]()
+    drawn = [
+        f'<svg class="drawing" width="{wide}" viewBox="0 0 {wide} {high}" role="img">'
+        f"<title>{escape(title)}</title><desc>{escape(caption)}</desc>{''.join(parts)}</svg>"
+        for title, wide, high, parts in panels
+    ]
+    beside = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    return (
+        f'<figure class="drawing"><div class="panels">{"".join(drawn)}'
+        f"{beside and f'<div>{beside}</div>'}</div><figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
 class Drawing(SphinxDirective):
-    """A figure with its caption; the alternative text is the caption's first line."""
+    """A figure with its caption."""
 
     required_arguments = 1
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Draw it."""
-        high, parts = FIGURES[self.arguments[0]]()
-        words = " ".join(self.content)
-        svg = (
-            f'<svg class="drawing" viewBox="0 0 660 {high}" role="img" aria-label="{words}">{parts}</svg>'
-            f"<figcaption>{words}</figcaption>"
-        )
-        return [nodes.raw("", f'<figure class="drawing" tabindex="0">{svg}</figure>', format="html")]
+        self.env.note_dependency(__file__)
+        return [nodes.raw("", draw(self.arguments[0], " ".join(self.content)), format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
