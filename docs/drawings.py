@@ -301,7 +301,88 @@ def record() -> Figure:
     return [Panel("the fields of a copy", 400, 90, parts)], []
 
 
-FIGURES = {make.__name__: make for make in (cutting, width, once, diagonal, counting, bitmap, record)}
+def _bars(title: str, rows: list[tuple[str, float]]) -> Panel:
+    """Times in milliseconds; the first is ours."""
+    most = max(time for _, time in rows)
+    parts = []
+    for k, (words, time) in enumerate(rows):
+        parts.append(_text(4, 18 + 48 * k, words))
+        parts.append(_box(4, 25 + 48 * k, 230 * time / most, 16, f"cell {'plain' if k else 'met'}"))
+        parts.append(_text(12 + 230 * time / most, 38 + 48 * k, f"{time} ms"))
+    return Panel(title, 320, 48 * len(rows), parts)
+
+
+def _square(boxes: Floats, kinds: list[str], strips: int, title: str) -> Panel:
+    """A scene cut into strips, with a title of one or two lines."""
+    borders = [_line(4, 4 + 200 * k / strips, 204, 4 + 200 * k / strips, "border") for k in range(1, strips)]
+    words = [_text(104, 222 + 18 * k, line, "middle") for k, line in enumerate(title.split("\n"))]
+    parts = [_box(4, 4, 200, 200, "frame"), *borders, *_boxes(boxes, kinds, 4, 4, 2.0), *words]
+    return Panel(title.replace("\n", " "), 208, 248, parts)
+
+
+def classes() -> Figure:
+    """What keeping large boxes in wide strips of their own would copy."""
+    small, large = _scene(36, 4, 8, seed=5), _scene(4, 25, 40, seed=6)
+    everyone = np.vstack([small, large])
+    one, narrow, wide = (sum(map(len, _touched(*put))) for put in ((everyone, 5), (small, 5), (everyone, 2)))
+    kinds = ["plain"] * len(small) + ["met"] * len(large)
+    return [
+        _square(everyone, kinds, 5, f"one width for all:\n{one} copies"),
+        _square(small, kinds[: len(small)], 5, f"two widths:\n{narrow} copies of the small"),
+        _square(everyone, kinds, 2, f"and {wide} of all,\nfor large against small"),
+    ], []
+
+
+def order() -> Figure:
+    """Pairs grouped by first id, before and after two rounds of exchanging neighbours; what sorting takes."""
+    rng = np.random.default_rng(3)
+    firsts = np.repeat(np.arange(16), rng.integers(2, 4, 16))
+    keys = 100 * firsts + rng.permutation(100)[: len(firsts)]
+    parts = []
+    for row, name in enumerate(("grouped by first id", "after two rounds")):
+        low, late = 84 + 108 * row, 0
+        for k, key in enumerate(keys):
+            wrong = k > 0 and keys[k - 1] > key
+            late += wrong
+            high = 8 + 0.5 * (key % 100)
+            kind = "cell met" if wrong else "cell plain"
+            parts.append(_box(4 + 6.4 * k + 5 * firsts[k], low - high, 5.4, high, kind))
+        parts.append(_text(4, low + 18, f"{name}: {late} in the wrong order"))
+        for begin in (0, 1, 0, 1):
+            pairs = keys[begin : begin + (len(keys) - begin) // 2 * 2].reshape(-1, 2)
+            pairs.sort(axis=1)
+    rows = [
+        ("exchanges, then insertion", 0.86),
+        ("NumPy's sort of 64-bit keys", 2.0),
+        ("insertion alone", 2.32),
+    ]
+    return [Panel("partners in groups", 364, 216, parts), _bars("time of sorting 200,000 pairs", rows)], []
+
+
+def threads() -> Figure:
+    """What each of two threads does, and how long it takes."""
+    boxes = _scene(40, 5, 11, seed=4)
+    shares = ["plain" if k < 20 else "met" for k in range(40)]
+    pieces = [
+        (strip, (left, max(top, 20 * strip), right, min(bottom, 20 * strip + 20)))
+        for (left, top, right, bottom), strips in zip(boxes, _touched(boxes, 5), strict=True)
+        for strip in strips
+    ]
+    owners = ["met" if strip % 2 else "plain" for strip, _ in pieces]
+    rows = [("two cores", 18.0), ("one core", 32.8)]
+    return [
+        _square(boxes, shares, 5, "1. each counts and copies\nits share of the boxes"),
+        _square(
+            np.array([piece for _, piece in pieces]), owners, 5, "2. then sweeps\nits share of the strips"
+        ),
+        _bars("time for a million boxes", rows),
+    ], []
+
+
+FIGURES = {
+    make.__name__: make
+    for make in (cutting, width, once, diagonal, counting, bitmap, record, classes, order, threads)
+}
 
 
 def draw(name: str, caption: str) -> str:

@@ -1,11 +1,13 @@
 """What the pages say is there, is there; what they say happens, happens."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from itertools import count
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -121,6 +123,38 @@ def test_every_path_that_a_page_names_exists(page):
         if path not in names and not any((start / path).exists() for start in starts)
     ]
     assert not missing
+
+
+def test_every_drawing_comes_out_in_light_and_dark(monkeypatch):
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    drawings = importlib.import_module("drawings")
+    shown = [name for page in PAGES for name in re.findall(r"^```{drawing} (\w+)$", text(page), re.MULTILINE)]
+    assert sorted(shown) == sorted(drawings.FIGURES)
+    rules = re.findall(r"^svg\.drawing (.*?){(.*?)}", text("docs/_static/site.css"), re.MULTILINE | re.DOTALL)
+    coloured = set(re.findall(r"\.(\w[\w-]*)", " ".join(selector for selector, _ in rules)))
+    for name in shown:
+        panels = list(ElementTree.fromstring(drawings.draw(name, "a < b & c")).iter("svg"))
+        assert panels, name
+        for svg in panels:
+            assert svg.findtext("title"), name
+            assert svg.findtext("desc") == "a < b & c", name
+            wide, high = map(float, svg.get("viewBox").split()[2:])
+            assert wide <= 400, f"{name} is too wide for a phone"
+            shapes = [shape for shape in svg if shape.tag not in ("title", "desc", "text")]
+            assert shapes, name
+            for shape in shapes:
+                assert coloured.intersection(shape.get("class").split()), ElementTree.tostring(shape)
+            for box in svg.iter("rect"):
+                x, y, width, height = (float(box.get(key)) for key in ("x", "y", "width", "height"))
+                assert 0 <= x < x + width <= wide, name
+                assert 0 <= y < y + height <= high, name
+    used = set(re.findall(r"var\((--[\w-]+)\)", " ".join(style for _, style in rules)))
+    for theme in ("light", "dark"):
+        block = re.search(
+            rf'html\[data-theme="{theme}"\] {{(.*?)}}', text("docs/_static/site.css"), re.DOTALL
+        )
+        assert used <= set(re.findall(r"(--[\w-]+):", block[1])), theme
 
 
 def test_contributing_names_the_paths_that_a_newcomer_needs():
