@@ -28,7 +28,7 @@ shapes = [Rectangle((10, 50), 35, 40), Circle((70, 60), 18), Circle((45, 20), 0.
 for ax, (name, found), shape in zip(axes, results, shapes, strict=True):
     bp.plot.draw_boxes(boxes, ax=ax, color="0.7")
     bp.plot.draw_boxes(boxes[found], ax=ax, color=bp.plot.OVERLAPPING)
-    shape.set(facecolor="none", edgecolor="black", linewidth=1.5, zorder=9)
+    shape.set(facecolor="none", edgecolor="0.5", linewidth=2, zorder=9)
     ax.add_patch(shape)
     ax.set_title(f"{name}: {len(found)}")
 plt.show()

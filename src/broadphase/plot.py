@@ -131,7 +131,8 @@ def draw_pairs(
         centres[(np.abs(flat) >= _FAR).any(axis=1)] = np.nan  # an infinite box has no centre
         segments = centres[rows]
         segments = segments[np.isfinite(segments).all(axis=(1, 2))]
-        lines = LineCollection(list(segments), colors="black", linewidths=0.8, zorder=4)
+        ink = ax.title.get_color()  # black, or what is legible on the ground of a style
+        lines = LineCollection(list(segments), colors=ink, linewidths=0.8, zorder=4)
         ax.add_collection(lines, autolim=False)
     return ax
 
