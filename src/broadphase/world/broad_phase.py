@@ -60,14 +60,14 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
-        self._trees: list[Tree | None] = [None] * len(ALL)
+        self._trees: tuple[Tree | None, ...] = (None,) * len(ALL)
         """By layer: what kernels take that search all layers; see `_searched`."""
         self._outdated = {*ALL}
         """The layers whose index has changed since that was taken."""
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
-        return self.__dict__ | {"_trees": [None] * len(ALL), "_outdated": {*ALL}}
+        return self.__dict__ | {"_trees": (None,) * len(ALL), "_outdated": {*ALL}}
 
     @property
     def pattern(self) -> Index:
@@ -78,15 +78,15 @@ class BroadPhase:
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
         """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
-        counts = self._store.marks.counts
-        if not counts.item(-1) and not self._unsettled:
+        counts = self._store.marks.counts.tolist()
+        if not counts[-1] and not self._unsettled:
             return 0
         sent = 0
         for layer in layers:
             if layer in self._unsettled:
                 sent += self._fill(layer)
-            elif counts.item(layer):
-                sent += self._update(layer, counts.item(layer))
+            elif counts[layer]:
+                sent += self._update(layer, counts[layer])
         return sent
 
     def _update(self, layer: int, count: int) -> int:
@@ -232,7 +232,8 @@ class BroadPhase:
 
         None if the indexes do not support that: use `gather_on_ray`.
         """
-        self.hand_over()
+        if self._store.marks.counts.item(-1) or self._unsettled:
+            self.hand_over()
         trees = self._searched()
         if trees[0] is None:
             return None
@@ -253,10 +254,12 @@ class BroadPhase:
     def _searched(self) -> tuple[Tree | None, ...]:
         """The trees of all layers, for kernels that search them in one call; None: the indexes are none."""
         if self._outdated:
+            trees = [*self._trees]
             for layer in self._outdated:
-                self._trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+                trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+            self._trees = tuple(trees)
             self._outdated.clear()
-        return tuple(self._trees)
+        return self._trees
 
     def _structure(self, layer: int) -> Structure:
         """The structure of an index, ready to be searched."""
