@@ -93,34 +93,29 @@ class BroadPhase:
         """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
         self._outdated.add(layer)
-        if count == 1 and self._follow_one(layer):
-            self._unsettled.remove(layer)
-            return 1
+        store, index = self._store, self._indexes[layer]
+        if count == 1:
+            # The usual case between two movements, in two kernel calls: one body has moved.
+            shapes = store.table.columns if store.any_round else store.table.places
+            mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
+            if mover >= 0:
+                structure = index._space.structure
+                # What `move` does, without checking the arguments again.
+                if structure.stale or not structure.move_one(mover, box):
+                    index.move(mover, box)
+                self._unsettled.remove(layer)
+                return 1
         gone, known, fresh, leave, stay, come = self._taken(layer, count)
         if leave:
             self._ids[layer][self._rows[layer][gone[:leave]]] = NOT_IN
-            self._indexes[layer].remove_many(gone[:leave])
+            index.remove_many(gone[:leave])
         if stay:
             rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
-            self._indexes[layer].move_many(self._ids[layer][rows], self._store.table.bounds(rows))
+            index.move_many(self._ids[layer][rows], store.table.bounds(rows))
         if come:
             self._insert(layer, np.sort(fresh[:come]))
         self._unsettled.remove(layer)
         return stay + come
-
-    def _follow_one(self, layer: int) -> bool:
-        """The usual case between two movements, in two kernel calls: one body has moved."""
-        store = self._store
-        shapes = store.table.columns if store.any_round else store.table.places
-        mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
-        if mover < 0:
-            return False
-        index = self._indexes[layer]
-        structure = index._space.structure
-        # What `move` does, without checking the arguments again.
-        if structure.stale or not structure.move_one(mover, box):
-            index.move(mover, box)
-        return True
 
     def _fill(self, layer: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""

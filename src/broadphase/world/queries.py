@@ -302,19 +302,19 @@ class Queries:
         if most == 1 and len(kept[3]) < 2:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._filter(kept))
             if found is not None:
-                return [] if found[0] < 0 else [self._body_hit(start, direction, *found)]
+                return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
         count = self._broad_phase.gather_on_ray(start, direction, max_distance)
         buffers = self._broad_phase.buffers
         count = kernel.keep_on_ray(
             buffers.near, count, self._store.table.columns, x, y, dx, dy, max_distance, buffers.hits
         )
         return [
-            self._body_hit(start, direction, row, *hit) for row, hit in self._by_distance(count, kept)[:most]
+            self._body_hit(start, direction, (row, *hit))
+            for row, hit in self._by_distance(count, kept)[:most]
         ]
 
-    def _body_hit(
-        self, start: _Place, direction: _Place, row: int, distance: float, nx: float, ny: float
-    ) -> BodyHit:
+    def _body_hit(self, start: _Place, direction: _Place, found: Any) -> BodyHit:
+        row, distance, nx, ny = found
         point = start[0] + distance * direction[0], start[1] + distance * direction[1]
         hit: BodyHit = _new(BodyHit, (self._store.bodies[row], distance, (nx, ny), point))
         return hit
