@@ -1,7 +1,7 @@
 """Few points: `neighbors` and `nearest` where sorting into cells or along a curve takes too long.
 
 See `broadphase.kernels.points.few_points`.  ``python benchmarks/neighbors.py --points 100 1000`` compares it
-with other libraries.  Neighbours of 1,000 points in the plane take 150 us (220 if all are compared), the
+with other libraries.  Neighbours of 1,000 points in the plane take 120 us (220 if all are compared), the
 nearest of each 100 (260 along a curve).  It loses to cells from about a thousand points on, and to the curve
 where many of the nearest are wanted.
 """
@@ -47,7 +47,7 @@ def _memory(dim: int, dtype: "np.dtype[Any]", _: int) -> Group[Memory]:
     columns, rows = np.empty((dim, _MOST + LANES), dtype), np.empty((2, _PAIRS_EACH * _MOST), np.int32)
     memory = Memory(
         columns,
-        np.empty(_MOST, np.int32),
+        np.empty((1, _MOST + LANES), np.int32),
         bits_of(columns[0]),
         np.empty((2, _MOST), np.int64),
         np.empty((_MOST, 32), np.uint32),

@@ -14,7 +14,18 @@ import numpy as np
 from broadphase.kernels.arrays.sorting import BEGIN, ordered, sort_some
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import few, many, one_row
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    load,
+    lowest_lane,
+    mask_of,
+    put_lanes,
+    smaller,
+    splat,
+    store,
+)
 from broadphase.kernels.points.distance import distance, plus, times
 
 UNSUITABLE = -1
@@ -30,7 +41,7 @@ class Memory(NamedTuple):
     columns: Any
     """``(dim, n + LANES)``: the points, sorted along the axis of the first row."""
     order: Any
-    """``(n,)``: their rows."""
+    """``(1, n + LANES)``: their rows."""
     keys: Any
     """The memory of the first column as integers."""
     words: Any
@@ -47,7 +58,7 @@ class Memory(NamedTuple):
 @inline
 def _sort(points, memory):
     """Write the points, ended by `LANES` infinite ones, and their order; whether all are finite."""
-    columns, order, keys = memory.columns, memory.order, memory.keys
+    columns, order, keys = memory.columns, memory.order[0], memory.keys
     n, dim = points.shape
     kind, top = points.dtype.type, 8 * points.itemsize - 1
     total, widest, first = kind(0), kind(-1), np.int64(0)
@@ -139,7 +150,7 @@ def find_pairs_of_few(points, r, room, memory):
     most = points.dtype.type(r)
     around, bound, held = _no_period(points), _bound(points, most * most), np.int64(0)
     for k in range(n):
-        i = np.int64(order[k])
+        i, count = np.int64(order[0, k]), np.int64(0)
         for j in range(k + 1, n, LANES):
             gap = columns[0, j] - columns[0, k]
             if gap * gap > bound:
@@ -147,15 +158,17 @@ def find_pairs_of_few(points, r, room, memory):
             near = bits(_squares(columns, k, j) <= splat(bound))
             if j + LANES > n:
                 near &= (1 << (n - j)) - 1
-            held += count_lanes(near)
-            if held > room and bound < np.inf:  # else squares overflow, and say nothing
-                return UNSUITABLE
-            while near != 0:
-                other = np.int64(order[j + lowest_lane(near)])
-                near &= near - 1
-                low, high = min(i, other), max(i, other)
-                marks[low, high >> 5] |= 1 << (high & 31)
-                filled[low] |= 1 << (high >> 5)
+            # Without a branch for each of them: a branch that is not foreseen takes as long as all of this.
+            put_lanes(rows, 1, count, load(order, 0, j), mask_of(near))
+            count += count_lanes(near)
+        held += count
+        if held > room and bound < np.inf:  # else squares overflow, and say nothing
+            return UNSUITABLE
+        for at in range(count):
+            other = np.int64(rows[1, at])
+            low, high = min(i, other), max(i, other)
+            marks[low, high >> 5] |= 1 << (high & 31)
+            filled[low] |= 1 << (high >> 5)
     found = np.int64(0)
     for i in range(n):
         words = np.int64(filled[i])
@@ -184,7 +197,7 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
     n = points.shape[0]
     if not _sort(points, memory):
         return UNSUITABLE
-    columns, order, groups = memory.columns, memory.order, (n + LANES - 1) // LANES
+    columns, order, groups = memory.columns, memory.order[0], (n + LANES - 1) // LANES
     most, around, left = points.dtype.type(r), _no_period(points), _MOST_COMPARISONS * n
     for turn in range(n):
         i, x = np.int64(order[turn]), columns[0, turn]
