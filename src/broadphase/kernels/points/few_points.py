@@ -136,7 +136,7 @@ def _no_period(points):
 
 
 @jit
-def find_pairs_of_few(points, r, room, memory):
+def find_pairs_of_few(points, r, capacity, memory):
     """Write the pairs of points within ``r``, in order, into the memory; how many, or `UNSUITABLE`."""
     n = points.shape[0]
     if not _sort(points, memory):
@@ -162,7 +162,7 @@ def find_pairs_of_few(points, r, room, memory):
             put_lanes(rows, 1, count, load(order, 0, j), mask_of(near))
             count += count_lanes(near)
         held += count
-        if held > room and bound < np.inf:  # else squares overflow, and say nothing
+        if held > capacity and bound < np.inf:  # else squares overflow, and say nothing
             return UNSUITABLE
         for at in range(count):
             other = np.int64(rows[1, at])
@@ -181,7 +181,7 @@ def find_pairs_of_few(points, r, room, memory):
                 near &= near - 1
                 d = distance(points, points, i, other, around)
                 if d <= most:
-                    if found == room:
+                    if found == capacity:
                         return UNSUITABLE
                     rows[0, found], rows[1, found], distances[found] = i, other, d
                     found += 1
