@@ -159,6 +159,33 @@ def test_thousands_of_points_at_one_place():
     assert (found.ids[3:] == [0, 1, 2]).all()
 
 
+@pytest.mark.parametrize(("dtype", "beyond"), [(np.float32, 12), (np.float64, 24)])
+def test_a_tie_where_the_first_search_ends(dtype, beyond):
+    """A first search ends at 1.75 times the last distance: of two points there, equally far, it finds one.
+
+    Their squares differ by one unit in the last place, of which the lower is the last that it looks at.
+    """
+    unit = np.spacing(dtype(1.75**2))
+    outer, inner = ([1.75, np.sqrt(k * unit)] for k in (beyond + 1, beyond))
+    others = np.array([outer, inner, [-4, 0]], dtype)
+    points = np.array([[-3, 0], [0, 0]], dtype)
+    right = point_scenes.nearest(points, 2, others)
+    assert right[0][1].tolist() == [0, 1]
+    assert right[1][1, 0] == right[1][1, 1]
+    expect(bp.nearest(points, 1, other=others), (right[0][:, :1], right[1][:, :1]))
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_few_points_on_a_lattice_line_or_heap(dim, dtype):
+    """Many ties, the same coordinate on an axis, and more points in one place than are compared."""
+    random = np.random.default_rng(31)
+    for n, sides in ((1, 5), (2, 1), (17, 3), (250, 12), (900, 30), (1000, 1)):
+        points = random.integers(0, sides, (n, dim)).astype(dtype)
+        points[:, 0] *= random.integers(0, 2)
+        for k, r in ((1, np.inf), (2, np.inf), (2, 1.0), (5, 2.5)):
+            expect(bp.nearest(points, k, r=r), point_scenes.nearest(points, k, r=r))
+
+
 def test_some_of_the_nearest():
     points = point_scenes.points_of("uniform", N, 2, np.float64)
     whole = bp.nearest(points, 7)

@@ -1,36 +1,38 @@
-"""Brute force over few points: `neighbors` and `nearest` where sorting takes longer than comparing.
+"""Few points: `neighbors` and `nearest` where sorting into cells or along a curve takes too long.
 
-Cost: see `broadphase.kernels.points.few_points`.  A call for 100 points takes 5 us (`nearest` of three: 20),
-and 125 with cells or the curve of `broadphase.methods.nearest_points`; ``python benchmarks/neighbors.py
---points 100`` compares it with other libraries.  It loses to cells from about a thousand points on, and to
-the curve from about 300.
+See `broadphase.kernels.points.few_points`.  ``python benchmarks/neighbors.py --points 100 1000`` compares it
+with other libraries.  Neighbours of 1,000 points in the plane take 120 us (220 if all are compared), the
+nearest of each 100 (260 along a curve).  It loses to cells from about a thousand points on, and to the curve
+where many of the nearest are wanted.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.few_points import find_nearest_of_few, find_pairs_of_few
+from broadphase.kernels.points.few_points import Memory, find_nearest_of_few, find_pairs_of_few
 from broadphase.points import Numbers, Points
-from broadphase.runtime.memory import borrowed_scratch
+from broadphase.runtime.memory import Group, borrowed_scratch
 
-_MOST_FOR_PAIRS = 1_000
-_MOST_FOR_NEAREST = 300
-_LARGEST_K = 16
+_MOST = 1_000
+_MOST_FOR_NEAREST = 8_000
+"""Points times the square of how many of the nearest are wanted."""
 _LARGEST_INT = 1 << 53  # an int beyond this may be no float
 _PAIRS_EACH = 8
 """Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
 
-def _is_plain(points: Any, most: int) -> bool:
+def _is_plain(points: Any) -> bool:
     """Whether it is an array that needs no conversion, of some but not many points."""
     return (
         type(points) is np.ndarray
         and points.ndim == 2
-        and 0 < len(points) <= most
+        and 0 < len(points) <= _MOST
         and points.shape[1] in (2, 3)
         and points.dtype.kind == "f"
         and as_float_array(points, "points") is points
@@ -41,30 +43,49 @@ def _is_length(r: Any) -> bool:
     return (type(r) is float and r >= 0.0) or (type(r) is int and 0 <= r < _LARGEST_INT)
 
 
+def _memory(dim: int, dtype: "np.dtype[Any]", _: int) -> Group[Memory]:
+    columns, rows = np.empty((dim, _MOST + LANES), dtype), np.empty((2, _PAIRS_EACH * _MOST), np.int32)
+    memory = Memory(
+        columns,
+        np.empty((1, _MOST + LANES), np.int32),
+        bits_of(columns[0]),
+        np.empty((2, _MOST), np.int64),
+        np.empty((_MOST, 32), np.uint32),
+        np.empty(_MOST, np.uint32),
+        rows,
+        np.empty(rows.shape[1], dtype),
+    )
+    return Group(_MOST, sum(array.nbytes for array in memory), memory)
+
+
+_FEW = {
+    (dim, dtype.itemsize): (f"few {dim} {dtype}", _MOST, partial(_memory, dim, dtype))
+    for dim in (2, 3)
+    for dtype in (np.dtype(np.float32), np.dtype(np.float64))
+}
+"""What `Scratch.group` takes, by dimension and size of a number."""
+
+
 def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
     """Pairs ``i < j`` in order, with distances; None if the points are many, not plain or not finite."""
-    if not (_is_plain(points, _MOST_FOR_PAIRS) and _is_length(r)):
+    if not (_is_plain(points) and _is_length(r)):
         return None
-    n, dim = points.shape
     with borrowed_scratch() as scratch:
-        columns = scratch.array("few columns", (dim, n + LANES), points.dtype)
-        rows = scratch.array("few rows", (2, _PAIRS_EACH * n), np.int32)
-        distances = scratch.array("few distances", (_PAIRS_EACH * n,), points.dtype)
-        found = find_pairs_of_few(points, float(r), columns, rows, distances)
+        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
+        found = find_pairs_of_few(points, float(r), _PAIRS_EACH * len(points), memory)
         if not 0 <= found <= limit:
             return None
-        both = rows[:, :found].copy()
-        return both[0], both[1], distances[:found].copy()
+        both = memory.rows[:, :found].copy()
+        return both[0], both[1], memory.distances[:found].copy()
 
 
 def find_nearest(points: Any, k: int, r: Any) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest; None if the points are many, not plain or not finite."""
-    if not (_is_plain(points, _MOST_FOR_NEAREST) and _is_length(r) and k <= _LARGEST_K):
+    if not (_is_plain(points) and _is_length(r) and len(points) * k * k <= _MOST_FOR_NEAREST):
         return None
-    n, dim = points.shape
-    ids: Numbers = np.empty((n, k), np.int32)
-    distances: npt.NDArray[Any] = np.empty((n, k), points.dtype)
+    ids: Numbers = np.empty((len(points), k), np.int32)
+    distances: npt.NDArray[Any] = np.empty((len(points), k), points.dtype)
     with borrowed_scratch() as scratch:
-        columns = scratch.array("few columns", (dim, n + LANES), points.dtype)
-        status = find_nearest_of_few(points, k, float(r), columns, ids, distances)
+        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
+        status = find_nearest_of_few(points, k, float(r), memory, ids, distances)
     return (ids, distances) if status == 0 else None

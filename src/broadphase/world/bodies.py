@@ -619,10 +619,10 @@ class BodyStore:
         TypeError, ValueError
             One is no body of this world.
         """
-        if isinstance(ignore, Body):
-            return frozenset((self.row(ignore, "ignore"),))
         if ignore is None or ignore == ():
             return frozenset()
+        if isinstance(ignore, Body):
+            return frozenset((self.row(ignore, "ignore"),))
         if not isinstance(ignore, Iterable):
             raise TypeError(f"ignore must be a Body or several of them; got {ignore!r}")
         return frozenset(self.row(one, f"ignore[{at}]") for at, one in enumerate(ignore))

@@ -60,14 +60,14 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
-        self._trees: list[Tree | None] = [None] * len(ALL)
+        self._trees: tuple[Tree | None, ...] = (None,) * len(ALL)
         """By layer: what kernels take that search all layers; see `_searched`."""
         self._outdated = {*ALL}
         """The layers whose index has changed since that was taken."""
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
-        return self.__dict__ | {"_trees": [None] * len(ALL), "_outdated": {*ALL}}
+        return self.__dict__ | {"_trees": (None,) * len(ALL), "_outdated": {*ALL}}
 
     @property
     def pattern(self) -> Index:
@@ -78,49 +78,44 @@ class BroadPhase:
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
         """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
-        counts = self._store.marks.counts
-        if not counts.item(-1) and not self._unsettled:
+        counts = self._store.marks.counts.tolist()
+        if not counts[-1] and not self._unsettled:
             return 0
         sent = 0
         for layer in layers:
             if layer in self._unsettled:
                 sent += self._fill(layer)
-            elif counts.item(layer):
-                sent += self._update(layer, counts.item(layer))
+            elif counts[layer]:
+                sent += self._update(layer, counts[layer])
         return sent
 
     def _update(self, layer: int, count: int) -> int:
         """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
         self._outdated.add(layer)
-        if count == 1 and self._follow_one(layer):
-            self._unsettled.remove(layer)
-            return 1
+        store, index = self._store, self._indexes[layer]
+        if count == 1:
+            # The usual case between two movements, in two kernel calls: one body has moved.
+            shapes = store.table.columns if store.any_round else store.table.places
+            mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
+            if mover >= 0:
+                structure = index._space.structure
+                # What `move` does, without checking the arguments again.
+                if structure.stale or not structure.move_one(mover, box):
+                    index.move(mover, box)
+                self._unsettled.remove(layer)
+                return 1
         gone, known, fresh, leave, stay, come = self._taken(layer, count)
         if leave:
             self._ids[layer][self._rows[layer][gone[:leave]]] = NOT_IN
-            self._indexes[layer].remove_many(gone[:leave])
+            index.remove_many(gone[:leave])
         if stay:
             rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
-            self._indexes[layer].move_many(self._ids[layer][rows], self._store.table.bounds(rows))
+            index.move_many(self._ids[layer][rows], store.table.bounds(rows))
         if come:
             self._insert(layer, np.sort(fresh[:come]))
         self._unsettled.remove(layer)
         return stay + come
-
-    def _follow_one(self, layer: int) -> bool:
-        """The usual case between two movements, in two kernel calls: one body has moved."""
-        store = self._store
-        shapes = store.table.columns if store.any_round else store.table.places
-        mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
-        if mover < 0:
-            return False
-        index = self._indexes[layer]
-        structure = index._space.structure
-        # What `move` does, without checking the arguments again.
-        if structure.stale or not structure.move_one(mover, box):
-            index.move(mover, box)
-        return True
 
     def _fill(self, layer: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""
@@ -232,7 +227,8 @@ class BroadPhase:
 
         None if the indexes do not support that: use `gather_on_ray`.
         """
-        self.hand_over()
+        if self._store.marks.counts.item(-1) or self._unsettled:
+            self.hand_over()
         trees = self._searched()
         if trees[0] is None:
             return None
@@ -253,10 +249,12 @@ class BroadPhase:
     def _searched(self) -> tuple[Tree | None, ...]:
         """The trees of all layers, for kernels that search them in one call; None: the indexes are none."""
         if self._outdated:
+            trees = [*self._trees]
             for layer in self._outdated:
-                self._trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+                trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+            self._trees = tuple(trees)
             self._outdated.clear()
-        return tuple(self._trees)
+        return self._trees
 
     def _structure(self, layer: int) -> Structure:
         """The structure of an index, ready to be searched."""

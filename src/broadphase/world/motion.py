@@ -176,13 +176,13 @@ class Motion:
         ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
         start inside something, and near the edge of a period.  Hits and sensors are in `BroadPhase.buffers`.
         """
-        store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
+        store, space, broad_phase, tiles = self._store, self._space, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
         while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
             region = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if region[0] != region[0] or not self._space.is_inner(region):
+            if region[0] != region[0] or (space.periodic and not space.is_inner(region)):
                 return None
             near = broad_phase.gather(region, row, layers)
             buffers = broad_phase.buffers

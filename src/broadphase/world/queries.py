@@ -43,7 +43,6 @@ _Flags = npt.NDArray[np.bool_]
 _FARTHEST = 1e300
 _NO_POINTS = np.empty((0, 2))
 _NONE = np.empty(0, np.bool_)
-_ANY = -1, -1
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 # So many rays are cast at once, so that their candidates fit into memory for any number of rays.
@@ -303,21 +302,19 @@ class Queries:
         if most == 1 and len(kept[3]) < 2:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._filter(kept))
             if found is not None:
-                return [] if found[0] < 0 else [self._body_hit(start, direction, *found)]
-        count, buffers = (
-            self._broad_phase.gather_on_ray(start, direction, max_distance),
-            self._broad_phase.buffers,
-        )
+                return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
+        count = self._broad_phase.gather_on_ray(start, direction, max_distance)
+        buffers = self._broad_phase.buffers
         count = kernel.keep_on_ray(
             buffers.near, count, self._store.table.columns, x, y, dx, dy, max_distance, buffers.hits
         )
         return [
-            self._body_hit(start, direction, row, *hit) for row, hit in self._by_distance(count, kept)[:most]
+            self._body_hit(start, direction, (row, *hit))
+            for row, hit in self._by_distance(count, kept)[:most]
         ]
 
-    def _body_hit(
-        self, start: _Place, direction: _Place, row: int, distance: float, nx: float, ny: float
-    ) -> BodyHit:
+    def _body_hit(self, start: _Place, direction: _Place, found: Any) -> BodyHit:
+        row, distance, nx, ny = found
         point = start[0] + distance * direction[0], start[1] + distance * direction[1]
         hit: BodyHit = _new(BodyHit, (self._store.bodies[row], distance, (nx, ny), point))
         return hit
@@ -325,20 +322,18 @@ class Queries:
     def _filter(self, kept: _Kept) -> kernel.BodyFilter:
         """The rules for a kernel, if at most one body is ignored."""
         tag, category, mask, ignored_rows, solid = kept
-        store, groups, bits = self._store, _NONE, _ANY
+        store, groups, category_bits, mask_bits = self._store, _NONE, -1, -1
         if tag is not None:
             wanted = as_tags(tag)
             groups = np.array([not wanted.isdisjoint(tags) for tags in store.tag_sets.groups])
-        if category is not None or mask is not None:
-            bits = (
-                -1 if category is None else store.known_bits(category, "category"),
-                -1 if mask is None else store.known_bits(mask, "mask"),
-            )
+        if category is not None:
+            category_bits = store.known_bits(category, "category")
+        if mask is not None:
+            mask_bits = store.known_bits(mask, "mask")
         sensor = store.sensor if solid and store.any_sensor else _NONE
-        ignored = next(iter(ignored_rows), -1)
-        only: kernel.BodyFilter = _new(
-            kernel.BodyFilter, (store.category, store.mask, store.group, groups, sensor, ignored, *bits)
-        )
+        ignored = min(ignored_rows) if ignored_rows else -1
+        known = store.category, store.mask, store.group, groups, sensor, ignored, category_bits, mask_bits
+        only: kernel.BodyFilter = _new(kernel.BodyFilter, known)
         return only
 
     def _around(
@@ -623,7 +618,7 @@ class Queries:
 def _unit(dx: float, dy: float) -> _Place:
     """The unit vector of a direction that is not zero."""
     # Scaled first: the square of a component must not overflow or vanish.
-    largest = max(abs(dx), abs(dy))
+    largest = max(dx, -dx, dy, -dy)
     dx, dy = dx / largest, dy / largest
     length = math.sqrt(dx * dx + dy * dy)
     return dx / length, dy / length
