@@ -111,7 +111,7 @@ class Finding(NamedTuple):
         pairs = f"{' and '.join(changed)} pairs, all others the same" if changed else "the same pairs"
         where = "" if only is None else f" in frame {only}"
         tried = f"{trial.gain}{where}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
-        return f"{fault}.\n   Change: {change}.\n   Tried: {tried}."
+        return f"{fault}.\n   Change: {change}.\n   Tried: all pairs {tried}."
 
 
 @dataclass
@@ -135,6 +135,8 @@ class Subject:
     """The share of the boxes that move, per frame."""
     queried: bool = False
     """Whether the program makes queries too."""
+    finds_pairs: bool = True
+    """Whether the program asks for pairs: a world without listeners does not."""
     notes: list[str] = field(default_factory=list)
 
     def several(self, count: int) -> str:
@@ -190,7 +192,7 @@ def diagnose(subject: Subject, progress: Progress = lambda done, total: None) ->
         advice = "leave out what has none yet; points are searched by neighbors()"
         subject.notes.append(f"{points:,} of {subject.several(len(frame.ids))} have no size: {advice}")
     sources = (_other_cells, _other_methods, _other_flags, _without_giants, _without_crowd)
-    proposals = [proposal for source in sources for proposal in source(subject, frame)]
+    proposals = [proposal for source in sources if subject.finds_pairs for proposal in source(subject, frame)]
     nothing = Proposal("", "", "nothing", subject.setting, lambda same: same)
     trials = []
     for done, proposal in enumerate((nothing, *proposals)):
@@ -283,6 +285,7 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
     places = np.zeros((0, 2 * subject.about["dim"]), subject.dtype)
     times: Counter[str] = Counter()
     spent: dict[str, float] = defaultdict(float)
+    finds_pairs = False
     for frame in recording:
         ids = frame.ids
         more = int(ids.max(initial=-1)) + 1 - len(seen)
@@ -296,19 +299,28 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
         for name, call in frame.calls.items():
             times[name] += call.times
             spent[name] += call.seconds
+        finds_pairs = finds_pairs or frame.listened is not False
         progress(frame.number + 1, len(recording))
     subject.still = (seen >= _SEEN) & (moves == 0) & (static == 0)
     subject.restless = (static > 0) & (2 * moves > seen)
     subject.moving = float(moves.sum() / max(seen.sum(), 1))
+    if not finds_pairs:
+        subject.notes.append("there is no listener for contacts, so update searches for no pairs")
+    subject.finds_pairs = finds_pairs
     subject.queried = any(times[name] for name in _QUERIES)
     if len(recording) >= _SEEN and not moves.any():
-        subject.notes.append("nothing moves in any frame; search once and keep the pairs")
+        change = "search once and keep the pairs"
+        if subject.kind == "world":
+            change = "if sprites do, World(check_sprites=True) names those whose bodies stay behind"
+        subject.notes.append(f"nothing moves in any frame; {change}")
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
         each = times[name] / len(recording)
         if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
             of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
             has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
             one = f"{name}_many" if has_many else f"{name} with an array"
+            if subject.kind == "world" and name in ("move", "walk"):
+                one += "(..., movers_block=True)"
             cost = " of the ".join(of_all)
             subject.notes.append(
                 f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
@@ -372,6 +384,8 @@ def _other_flags(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
                 f"{len(chosen):,} of {subject.several(len(frame.ids))}{f' (most are {tags})' if tags else ''}"
             )
             change = f"{verb} them {how} static=True; two static ones are never paired"
+            if subject.kind == "world":
+                change += ", and move_many and walk_many are blocked by static ones only"
             name = f"static={value}"
             yield Proposal(f"{who} {state}", change, name, subject.setting, _flagged(which, value))
 
@@ -382,13 +396,15 @@ def _without_giants(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal
         return
     sides = longest_sides(frame.boxes)
     times = sides[giants].max() / np.median(sides[sides > 0])
-    size = "infinite" if np.isinf(times) else f"up to {times:,.0f} times as long as the median"
+    size = f"{'up to ' if len(giants) > 1 else ''}{times:,.0f} times as long as the median"
+    size = "infinite" if np.isinf(times) else size
     names = [f"{frame.ids[row]}{f' ({frame.tags[row]})' if frame.tags[row] else ''}" for row in giants[:3]]
     who = f"{subject.several(len(giants))} ({', '.join(names)}{', ...' if len(giants) > 3 else ''})"
     verbs = ("is", "has") if len(giants) == 1 else ("are", "have")
     met = overlaps_of(frame.task, giants)
     fault = f"{who} {verbs[0]} {size} and {verbs[1]} {met:,} overlaps"
-    change = "cut what is so large into parts, or give it a mask if its pairs are not needed"
+    one = "it" if len(giants) == 1 else "each"
+    change = f"give {one} a mask if its pairs are not needed, or parts if its shape fills little of its box"
     yield Proposal(fault, change, "without giants", subject.setting, _unpaired(frame.ids[giants]))
 
 
