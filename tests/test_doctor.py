@@ -1,5 +1,6 @@
 """The doctor names planted faults, tries what it advises, and leaves healthy input alone."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 import broadphase as bp
 from broadphase.bench import doctor
 from broadphase.cli import run
+from broadphase.recording import recorder
 
 
 def scattered(n, seed=1, size=1_000, side=8):
@@ -155,7 +157,7 @@ def test_a_wrong_cell_size_is_named(advised, ask, method, size, verdict):
 def test_a_recorded_cell_size_is_known(advised, ask, tmp_path):
     path = of_index(tmp_path / "a.bprec", bp.UniformGrid(cell_size=700), scattered(2_000))
     said = ask(path)
-    assert "Frames 0 to 11, those with the most work, with uniform_grid(cell_size=700.0): " in said
+    assert "Frames 0 to 11, those with the most work, with uniform_grid(cell_size=700.0): a replay " in said
     assert tried(said, "cell_size")[0].startswith("Cells of 700 are too large: ")
     path = of_world(
         tmp_path / "b.bprec",
@@ -286,13 +288,72 @@ def test_the_busiest_frames_of_a_recording_are_tried_and_named(advised, ask, tmp
     said = ask(path).splitlines()
     recording = bp.Recording(path)
     assert said[0] == f"{path}: 120 frames of a world, up to 400 bodies"
-    assert said[1] == f"{recording.explain(recording.busiest()[0].peak)}."
+    found = said.index(f"{recording.explain(recording.busiest()[0].peak)}.")
     first, last = map(
-        int, re.match(r"Frames (\d+) to (\d+), those with the most work, with box_tree: ", said[2]).groups()
+        int,
+        re.match(
+            r"Frames (\d+) to (\d+), those with the most work, with box_tree: ", said[found + 1]
+        ).groups(),
     )
     assert first <= 70 < 74 <= last == first + 31
     peak = recording.busiest()[0].peak
     assert f"times as fast in frame {peak}, " in tried("\n".join(said), "lie within")[2]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Each recorded call takes a millisecond, and as many more as are put in here."""
+    waits = []
+    ticks = itertools.count()
+    monkeypatch.setattr(recorder, "perf_counter", lambda: (next(ticks) + sum(waits)) / 1e3)
+    return waits
+
+
+def test_the_recorded_time_is_shared_out_and_slow_frames_are_explained(ask, tmp_path, clock):
+    world = bp.World()
+    mob = world.add(bp.Box(0, 0, 9, 9), tag="mob")
+    world.add(bp.Box(5, 5, 9, 9), tag="wall")
+    frames = 0
+    world.on("mob", "wall", stay=lambda contact: frames == 30 and clock.append(50))
+
+    def step(frame):
+        nonlocal frames
+        frames = frame
+        if frame == 10:
+            world.add_many(scattered(500, 2) + 2_000)
+        mob.x += 0.01
+        for _ in range(100 if frame == 20 else 3):
+            world.query_point((5, 5))
+        world.update()
+
+    said = ask(record(tmp_path / "a.bprec", world, 40, step)).splitlines()
+    assert said[1] == "Recorded calls took 7.7 ms per frame: query_point 70% (x5.42), update 29% (x1)."
+    assert said[2] == (
+        "Slow: frame 20 took 101 ms (median 4 ms), 100 ms of it in query_point; "
+        "100 calls, 33 times the median."
+    )
+    assert said[3] == (
+        "Slow: frame 30 took 54 ms (median 4 ms), 51 ms of it in update; no count explains it, so look at "
+        "listeners and other programs."
+    )
+    assert "Slow: frame 10" not in "".join(said)
+
+
+def test_a_recording_without_times_is_replayed(ask, tmp_path):
+    world = bp.World()
+    bodies = [world.add(bp.Box(10 * k, 0, 9, 9), tag="mob") for k in range(20)]
+    world.on("mob", "mob")
+    with bp.Recorder(world, tmp_path / "a.bprec") as recording:
+        for _ in range(5):
+            for body in bodies:
+                body.x += 1
+            recording.frame()
+    said = ask(tmp_path / "a.bprec").splitlines()
+    assert (
+        said[1]
+        == "No call was timed, only the replay below is; a usual frame has 0 added, 0 removed, 20 moved."
+    )
+    assert " with box_tree: a replay of changes and pairs takes " in said[2]
 
 
 # ---- nothing to change
@@ -302,7 +363,7 @@ def test_healthy_boxes_are_left_alone(ask):
     said = ask(scattered(2_000))
     assert "\n\nNothing to change.\nAlso tried: box_tree (" in said
     assert "Note" not in said
-    assert f"; there are up to {len(bp.pairs(scattered(2_000))):,}." in said
+    assert f"; up to {len(bp.pairs(scattered(2_000))):,} pairs." in said
 
 
 def test_few_boxes_and_one_are_left_alone(ask):

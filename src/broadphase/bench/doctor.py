@@ -5,7 +5,7 @@ present settings, frame by frame in turns, and both must find the same pairs, bu
 excludes.  What gains too little is not advised.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from textwrap import fill
@@ -23,11 +23,19 @@ from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.choose import FEW_BOXES
 from broadphase.numeric import readable
 from broadphase.recording.following import Follower
-from broadphase.recording.reader import RecordedFrame, Recording
-from broadphase.recording.work import count_work, find_crowd, find_giants, longest_sides, overlaps_of
+from broadphase.recording.reader import Calls, RecordedFrame, Recording
+from broadphase.recording.work import (
+    compared,
+    count_work,
+    find_crowd,
+    find_giants,
+    longest_sides,
+    overlaps_of,
+)
 from broadphase.runtime.memory import PairArray
 
 Flags = npt.NDArray[np.bool_]
+Columns = npt.NDArray[Any]
 Edit = Callable[[RecordedFrame], RecordedFrame]
 Progress = Callable[[int, int], None]
 
@@ -40,7 +48,12 @@ _MOST_PAIRS = 5_000_000  # in a frame; of more, only some of the boxes are tried
 _SEEN = 10  # frames in which a box must be seen before it counts as one that never moves
 _MANY_STILL, _FEW_MOVE = 0.2, 0.05  # shares of all boxes
 _MANY_CALLS, _MUCH_TIME = 50, 0.25  # calls per frame, and their share of the recorded time
+_SLOWEST, _SLOW = 3, 2.0  # frames that are explained; times the median that a slow frame takes
+_LEAST_SHARE = 0.01  # of the recorded time, to be listed
 _WIDTH = 96  # columns
+_MORE = 1.5  # times the median of a count, to be a reason
+_CHANGES = ("added", "removed", "moved")
+_FINDS_PAIRS = ("update", "pairs", "changes", "join")
 _QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
 
 
@@ -161,10 +174,11 @@ class Diagnosis:
     def __str__(self) -> str:
         subject, present = self.subject, self.present
         per = "" if subject.kind == "file" else " per frame"
-        cost = f"all pairs take {_ms(present.before)} and {present.tests_before:,} tests{per}"
+        what = "all pairs take" if subject.kind == "file" else "a replay of changes and pairs takes"
+        cost = f"{what} {_ms(present.before)} and {present.tests_before:,} tests{per}"
         lines = [
             subject.title,
-            f"{subject.where}, with {subject.setting}: {cost}; there are up to {self.overlaps:,}.",
+            f"{subject.where}, with {subject.setting}: {cost}; up to {self.overlaps:,} pairs.",
             "",
             *(f"{number}. {finding}" for number, finding in enumerate(self.findings, 1)),
             *(f"Note: {note}." for note in subject.notes),
@@ -259,8 +273,10 @@ def look_at_recording(
     what = "a world" if subject.kind == "world" else "an index"
     size = subject.several(recording.most_bodies)
     busiest = [recording.explain(stretch.peak) + "." for stretch in recording.busiest(1)]
-    subject.title = "\n".join((f"{name}: {len(recording):,} frames of {what}, up to {size}", *busiest))
-    _watch(recording, subject, progress)
+    spent = _watch(recording, subject, progress)
+    subject.title = "\n".join(
+        (f"{name}: {len(recording):,} frames of {what}, up to {size}", *spent, *busiest)
+    )
     return subject
 
 
@@ -279,12 +295,12 @@ def _only(frame: RecordedFrame, kept: Flags) -> RecordedFrame:
     return replace(frame, **columns, tags=[frame.tags[row] for row in np.flatnonzero(kept)])
 
 
-def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
-    """Go through all frames: which boxes never move, and which calls take long."""
+def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[str]:
+    """Go through all frames: which boxes never move, and, in sentences, where the time went."""
     seen = moves = static = np.zeros(0, np.int64)
     places = np.zeros((0, 2 * subject.about["dim"]), subject.dtype)
-    times: Counter[str] = Counter()
-    spent: dict[str, float] = defaultdict(float)
+    calls: list[dict[str, Calls]] = []
+    changed: list[tuple[int, int, int]] = []
     finds_pairs = False
     for frame in recording:
         ids = frame.ids
@@ -296,9 +312,8 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
         moves[ids] += (seen[ids] > 0) & (places[ids] != frame.boxes).any(axis=1)
         seen[ids] += 1
         static[ids], places[ids] = frame.static, frame.boxes
-        for name, call in frame.calls.items():
-            times[name] += call.times
-            spent[name] += call.seconds
+        calls.append(frame.calls)
+        changed.append((frame.added, frame.removed, frame.moved))
         finds_pairs = finds_pairs or frame.listened is not False
         progress(frame.number + 1, len(recording))
     subject.still = (seen >= _SEEN) & (moves == 0) & (static == 0)
@@ -307,14 +322,19 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
     if not finds_pairs:
         subject.notes.append("there is no listener for contacts, so update searches for no pairs")
     subject.finds_pairs = finds_pairs
-    subject.queried = any(times[name] for name in _QUERIES)
+    names = sorted({name for made in calls for name in made})
+    made = np.array([[one.get(name, Calls(0, 0.0)) for name in names] for one in calls]).reshape(
+        len(calls), len(names), 2
+    )
+    times, spent = (dict(zip(names, column, strict=True)) for column in made.sum(axis=0).T.tolist())
+    subject.queried = not spent.keys().isdisjoint(_QUERIES)
     if len(recording) >= _SEEN and not moves.any():
         change = "search once and keep the pairs"
         if subject.kind == "world":
             change = "if sprites do, World(check_sprites=True) names those whose bodies stay behind"
         subject.notes.append(f"nothing moves in any frame; {change}")
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
-        each = times[name] / len(recording)
+        each = times.get(name, 0) / len(recording)
         if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
             of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
             has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
@@ -326,6 +346,49 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
                 f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
                 f"one call of {one} does the same"
             )
+    return _where_time_went(names, made, np.array(changed), recording.counts()[:, 2])
+
+
+def _where_time_went(names: list[str], made: Columns, changed: Columns, tests: Columns) -> list[str]:
+    """Which calls took which share of the recorded time, and why the slowest frames are slow, in sentences.
+
+    ``made`` has times and seconds of each call in each frame, ``changed`` how many bodies were added, removed
+    and moved.
+    """
+    (times, spent), frames = np.moveaxis(made, 2, 0), made[:, :, 1].sum(axis=1)
+    if not frames.any():
+        each = zip(np.median(changed, axis=0), _CHANGES, strict=True)
+        usually = ", ".join(f"{count:,.0f} {what}" for count, what in each)
+        return [f"No call was timed, only the replay below is; a usual frame has {usually}."]
+    shares = spent.sum(axis=0) / spent.sum()
+    per_call = ", ".join(
+        f"{names[k]} {shares[k]:.0%} (x{times[:, k].mean():,.3g})"
+        for k in np.argsort(-shares, kind="stable").tolist()
+        if shares[k] >= _LEAST_SHARE
+    )
+    usual = float(np.median(frames))
+    said = [f"Recorded calls took {_ms(frames.mean())} per frame: {per_call}."]
+    for number in np.argsort(-frames, kind="stable")[:_SLOWEST].tolist():
+        if frames[number] >= max(_SLOW * usual, usual + _LEAST_SAVED):
+            k = int((spent[number] - np.median(spent, axis=0)).argmax())
+            counts = {"calls": times[:, k], **dict(zip(_CHANGES, changed.T, strict=True))}
+            if names[k] in _FINDS_PAIRS:
+                counts["tests"] = tests
+            took = f"{_ms(frames[number])} (median {_ms(usual)}), {_ms(spent[number, k])} of it in {names[k]}"
+            others = "listeners and other programs" if names[k] == "update" else "other programs"
+            why = _why(number, spent[:, k], counts) or f"no count explains it, so look at {others}"
+            said.append(f"Slow: frame {number} took {took}; {why}.")
+    return said
+
+
+def _why(number: int, spent: Columns, counts: Mapping[str, Columns]) -> str:
+    """The counts that are so much larger than usual that they can explain the time."""
+    slower = spent[number] / max(float(np.median(spent)), _LEAST_SAVED)
+    return ", ".join(
+        f"{column[number]:,.0f} {what}{compared(int(column[number]), float(np.median(column)))}"
+        for what, column in counts.items()
+        if column[number] > max(_MORE, slower / 3) * np.median(column)
+    )
 
 
 # ---- what to try
