@@ -199,7 +199,7 @@ def diagnose(subject: Subject, progress: Progress = lambda done, total: None) ->
     DisagreementError
         The present settings and a proposal find different pairs.
     """
-    works = [count_work(frame.task) for frame in subject.frames]
+    works = [count_work(frame.task, frame.space) for frame in subject.frames]
     frame = subject.frames[max(range(len(works)), key=lambda k: works[k].tests)]
     points = int((longest_sides(frame.boxes) == 0).sum())
     if points:
@@ -282,7 +282,7 @@ def look_at_recording(
 
 def _thinned(frames: list[RecordedFrame]) -> tuple[list[RecordedFrame], str]:
     """Only some of the boxes if they have very many pairs, and that in words."""
-    most = max(count_work(frame.task).overlaps for frame in frames)
+    most = max(count_work(frame.task, frame.space).overlaps for frame in frames)
     every = int(np.ceil(np.sqrt(most / _MOST_PAIRS)))
     if every <= 1:
         return frames, ""
@@ -397,7 +397,9 @@ def _why(number: int, spent: Columns, counts: Mapping[str, Columns]) -> str:
 def _other_cells(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
     """Cells of another size, if the index finds its own wrong."""
     method, options = subject.setting
-    common = {"dim": subject.about["dim"], "touching": subject.about["touching"], "dtype": subject.dtype}
+    about = subject.about
+    common = {"dim": about["dim"], "touching": about["touching"], "dtype": subject.dtype}
+    common["period"] = about.get("period")
     index = make_index(cast(Choice, method), **common, **options)
     if not isinstance(index, CellIndex) or index.cell_size == "auto":
         return
@@ -423,7 +425,7 @@ def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
         one_shot = "tree" if name == "box_tree" else name
         change = {
             "file": f'broadphase.pairs(..., method="{one_shot}"); without method= the fastest is picked',
-            "index": f'make_index("{name}")',
+            "index": f'make_index("{name}", ...)',
             "world": 'World(broadphase="auto")',
         }[subject.kind]
         change += "; only all pairs were tried, not your queries" if subject.queried else ""
@@ -464,7 +466,7 @@ def _without_giants(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal
     names = [f"{frame.ids[row]}{f' ({frame.tags[row]})' if frame.tags[row] else ''}" for row in giants[:3]]
     who = f"{subject.several(len(giants))} ({', '.join(names)}{', ...' if len(giants) > 3 else ''})"
     verbs = ("is", "has") if len(giants) == 1 else ("are", "have")
-    met = overlaps_of(frame.task, giants)
+    met = overlaps_of(frame.task, giants, frame.space)
     fault = f"{who} {verbs[0]} {size} and {verbs[1]} {met:,} overlaps"
     one = "it" if len(giants) == 1 else "each"
     change = f"give {one} a mask if its pairs are not needed, or parts if its shape fills little of its box"
@@ -472,9 +474,9 @@ def _without_giants(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal
 
 
 def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
-    overlaps = count_work(frame.task).overlaps
+    overlaps = count_work(frame.task, frame.space).overlaps
     crowd = find_crowd(frame.task, overlaps)
-    met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows)
+    met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows, frame.space)
     if crowd is None or 2 * met < overlaps:
         return
     who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"

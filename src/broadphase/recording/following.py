@@ -27,7 +27,7 @@ class Followed(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """With ``dim`` and ``touching``."""
+        """With ``dim``, ``touching`` and, if there is one, ``period``."""
 
     @property
     def dtype(self) -> "np.dtype[Any]":
@@ -64,6 +64,7 @@ class Follower:
     def __init__(self, method: str, recording: Followed, **options: Any) -> None:
         about = recording.about
         common = {"dim": about["dim"], "touching": bool(about["touching"]), "dtype": recording.dtype}
+        common["period"] = about.get("period")
         self._index = make_index(cast(Choice, method), **common, **options)
         self._before: RecordedFrame | None = None
         self._own: npt.NDArray[np.int32] = np.empty(0, np.int32)
