@@ -52,6 +52,8 @@ _SLOWEST, _SLOW = 3, 2.0  # frames that are explained; times the median that a s
 _LEAST_SHARE = 0.01  # of the recorded time, to be listed
 _WIDTH = 96  # columns
 _MORE = 1.5  # times the median of a count, to be a reason
+_WIDE = 10  # times the median side of a box, to be more than one place
+_STATIC = "static=True"
 _CHANGES = ("added", "removed", "moved")
 _FINDS_PAIRS = ("update", "pairs", "changes", "join")
 _QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
@@ -124,7 +126,7 @@ class Finding(NamedTuple):
         pairs = f"{' and '.join(changed)} pairs, all others the same" if changed else "the same pairs"
         where = "" if only is None else f" in frame {only}"
         tried = f"{trial.gain}{where}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
-        return f"{fault}.\n   Change: {change}.\n   Tried: all pairs {tried}."
+        return f"{fault}.\n   Change: {change}.\n   Tried: the search {tried}."
 
 
 @dataclass
@@ -215,6 +217,10 @@ def diagnose(subject: Subject, progress: Progress = lambda done, total: None) ->
     findings = [Finding(*both) for both in zip(proposals, trials[1:], strict=True)]
     findings.sort(key=lambda finding: finding.trial.after / finding.trial.before)
     good = [finding for finding in findings if finding.trial.is_worth_it]
+    for finding in findings:
+        if finding not in good and (subject.kind, finding.proposal.name) == ("world", _STATIC):
+            fault, change, *_ = finding.proposal  # movement among them costs less too, which was not tried
+            subject.notes.append(f"{fault}: {change}")
     # One method is enough.
     better = [finding for finding in good if finding.proposal.setting.method != subject.setting.method]
     good = [finding for finding in good if finding not in better[1:]]
@@ -428,7 +434,7 @@ def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
             "index": f'make_index("{name}", ...)',
             "world": 'World(broadphase="auto")',
         }[subject.kind]
-        change += "; only all pairs were tried, not your queries" if subject.queried else ""
+        change += "; only the search for pairs was tried, not your queries" if subject.queried else ""
         fault = f"{subject.setting.method} is not the fastest method for this"
         yield Proposal(fault, change, name, Setting(name, {}), lambda same: same)
 
@@ -479,6 +485,10 @@ def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
     met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows, frame.space)
     if crowd is None or 2 * met < overlaps:
         return
+    sides = longest_sides(frame.boxes)
+    across = longest_sides(np.array([crowd.bounds]))[0]
+    if 2 * len(crowd.rows) > len(sides) and across > _WIDE * np.median(sides):
+        return  # they are crowded everywhere
     who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"
     fault = f"{who} and have {met:,} of the {overlaps:,} overlaps"
     change = "keep them apart, or give them a mask if their pairs are not needed; no method can save pairs"
