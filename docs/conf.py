@@ -80,10 +80,13 @@ sphinx_gallery_conf = {
 
 
 def _copy_tour(app: Any) -> None:
-    """The tour of the lab, which runs in the browser."""
+    """The tour of the lab, which runs in the browser, with links to the pages of the methods."""
     from broadphase.lab.tour import copy_tour
 
     copy_tour(Path(app.outdir, "tour"))
+    page = Path(app.outdir, "tour", "index.html")
+    html = page.read_text("utf-8")
+    page.write_text(html.replace("<html ", '<html data-pages="../methods/" ', 1), "utf-8")
 
 
 def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:

@@ -1,5 +1,6 @@
 """The doctor names planted faults, tries what it advises, and leaves healthy input alone."""
 
+import itertools
 import re
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 import broadphase as bp
 from broadphase.bench import doctor
 from broadphase.cli import run
+from broadphase.recording import recorder
 
 
 def scattered(n, seed=1, size=1_000, side=8):
@@ -85,7 +87,9 @@ def tried(said, name):
     fault, change, result = found.splitlines()[:3]
     assert change.startswith("   Change: ")
     assert re.match(
-        r"   Tried: [\d,.]+ times as fast(?: in frame \d+)?, [\d.e+-]+ ms instead of [\d.e+-]+ ms", result
+        r"   Tried: the search [\d,.]+ times as fast(?: in frame \d+)?, "
+        r"[\d.e+-]+ ms instead of [\d.e+-]+ ms",
+        result,
     )
     return fault, change, result
 
@@ -97,8 +101,8 @@ def test_one_giant_is_named(advised, ask):
     boxes = scattered(1_000)
     boxes[17] = [0, 0, 1_100, 1_100]
     fault, change, result = tried(ask(boxes), "median")
-    assert fault == "1 box (17) is up to 138 times as long as the median and has 999 overlaps."
-    assert "cut what is so large into parts" in change
+    assert fault == "1 box (17) is 138 times as long as the median and has 999 overlaps."
+    assert "give it a mask if its pairs are not needed, or parts if" in change
     assert result.endswith("; 999 fewer pairs, all others the same.")
 
 
@@ -129,6 +133,10 @@ def test_a_pile_is_named(advised, ask, dim):
     assert f"; {found[2]} fewer pairs, all others the same." in result
 
 
+def test_boxes_that_are_crowded_everywhere_are_no_pile(advised, ask):
+    assert "lie within" not in ask(scattered(2_000, side=60))
+
+
 def test_boxes_all_in_one_place_are_sampled(advised, ask, monkeypatch):
     monkeypatch.setattr(doctor, "_MOST_PAIRS", 50_000)
     said = ask(np.tile([1.0, 1, 2, 2], (1_000, 1)))
@@ -153,7 +161,7 @@ def test_a_wrong_cell_size_is_named(advised, ask, method, size, verdict):
 def test_a_recorded_cell_size_is_known(advised, ask, tmp_path):
     path = of_index(tmp_path / "a.bprec", bp.UniformGrid(cell_size=700), scattered(2_000))
     said = ask(path)
-    assert "Frames 0 to 11, those with the most work, with uniform_grid(cell_size=700.0): " in said
+    assert "Frames 0 to 11, those with the most work, with uniform_grid(cell_size=700.0): a replay " in said
     assert tried(said, "cell_size")[0].startswith("Cells of 700 are too large: ")
     path = of_world(
         tmp_path / "b.bprec",
@@ -175,7 +183,10 @@ def test_what_never_moves_should_be_static(advised, ask, tmp_path):
     said = ask(of_world(tmp_path / "a.bprec", walls, heroes, static=False))
     fault, change, result = tried(said, "never move")
     assert fault == "500 of 520 bodies (most are wall) never move and are not static."
-    assert change == "   Change: add them with static=True; two static ones are never paired."
+    assert change == (
+        "   Change: add them with static=True; two static ones are never paired, and move_many and "
+        "walk_many are blocked by static ones only."
+    )
     fewer = 12 * len(bp.pairs(walls, touching=False))
     assert result.endswith(f"; {fewer:,} fewer pairs, all others the same.")
     assert "static" not in ask(of_world(tmp_path / "b.bprec", walls, heroes, static=True))
@@ -249,6 +260,32 @@ def test_an_index_that_answers_queries_is_advised_with_care(advised, ask, tmp_pa
     )
 
 
+def test_what_a_program_reads_is_what_is_tried(ask, tmp_path):
+    """Where it reads `changes`, boxes that never move cost next to nothing, static or not."""
+    index, boxes = bp.BoxTree(), scattered(3_000, side=30)
+    ids = index.insert_many(boxes)
+
+    def step(frame, read):
+        index.move_many(ids[:5], boxes[:5] + frame / 10)
+        read()
+
+    tests = {}
+    for read in (index.pairs, index.changes):
+        name = read.__name__
+        said = ask(
+            record(tmp_path / name, index, 12, lambda frame, name=name: step(frame, getattr(index, name)))
+        )
+        tests[name] = int(re.search(r"takes [\d.e+-]+ ms and ([\d,]+) tests", said)[1].replace(",", ""))
+    assert tests["changes"] < tests["pairs"] / 4
+
+
+def test_walls_of_a_world_should_be_static_though_it_gains_little(ask, tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor, "_GAIN", np.inf)
+    said = ask(of_world(tmp_path / "a.bprec", scattered(500, 2), scattered(20, 3), static=False))
+    assert "Note: 500 of 520 bodies (most are wall) never move and are not static: add them with" in said
+    assert "Also tried: static=True (" in said
+
+
 def test_calls_one_by_one_are_noted(advised, ask, tmp_path):
     index = bp.BoxTree()
     boxes = scattered(300)
@@ -267,6 +304,7 @@ def test_calls_one_by_one_are_noted(advised, ask, tmp_path):
 def test_the_busiest_frames_of_a_recording_are_tried_and_named(advised, ask, tmp_path):
     world = bp.World()
     world.add_many(scattered(400), tag="mob")
+    world.on("mob", "mob")
     rng = np.random.default_rng(2)
 
     def step(frame):
@@ -280,13 +318,72 @@ def test_the_busiest_frames_of_a_recording_are_tried_and_named(advised, ask, tmp
     said = ask(path).splitlines()
     recording = bp.Recording(path)
     assert said[0] == f"{path}: 120 frames of a world, up to 400 bodies"
-    assert said[1] == f"{recording.explain(recording.busiest()[0].peak)}."
+    found = said.index(f"{recording.explain(recording.busiest()[0].peak)}.")
     first, last = map(
-        int, re.match(r"Frames (\d+) to (\d+), those with the most work, with box_tree: ", said[2]).groups()
+        int,
+        re.match(
+            r"Frames (\d+) to (\d+), those with the most work, with box_tree: ", said[found + 1]
+        ).groups(),
     )
     assert first <= 70 < 74 <= last == first + 31
     peak = recording.busiest()[0].peak
     assert f"times as fast in frame {peak}, " in tried("\n".join(said), "lie within")[2]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Each recorded call takes a millisecond, and as many more as are put in here."""
+    waits = []
+    ticks = itertools.count()
+    monkeypatch.setattr(recorder, "perf_counter", lambda: (next(ticks) + sum(waits)) / 1e3)
+    return waits
+
+
+def test_the_recorded_time_is_shared_out_and_slow_frames_are_explained(ask, tmp_path, clock):
+    world = bp.World()
+    mob = world.add(bp.Box(0, 0, 9, 9), tag="mob")
+    world.add(bp.Box(5, 5, 9, 9), tag="wall")
+    frames = 0
+    world.on("mob", "wall", stay=lambda contact: frames == 30 and clock.append(50))
+
+    def step(frame):
+        nonlocal frames
+        frames = frame
+        if frame == 10:
+            world.add_many(scattered(500, 2) + 2_000)
+        mob.x += 0.01
+        for _ in range(100 if frame == 20 else 3):
+            world.query_point((5, 5))
+        world.update()
+
+    said = ask(record(tmp_path / "a.bprec", world, 40, step)).splitlines()
+    assert said[1] == "Recorded calls took 7.7 ms per frame: query_point 70% (x5.42), update 29% (x1)."
+    assert said[2] == (
+        "Slow: frame 20 took 101 ms (median 4 ms), 100 ms of it in query_point; "
+        "100 calls, 33 times the median."
+    )
+    assert said[3] == (
+        "Slow: frame 30 took 54 ms (median 4 ms), 51 ms of it in update; no count explains it, so look at "
+        "listeners and other programs."
+    )
+    assert "Slow: frame 10" not in "".join(said)
+
+
+def test_a_recording_without_times_is_replayed(ask, tmp_path):
+    world = bp.World()
+    bodies = [world.add(bp.Box(10 * k, 0, 9, 9), tag="mob") for k in range(20)]
+    world.on("mob", "mob")
+    with bp.Recorder(world, tmp_path / "a.bprec") as recording:
+        for _ in range(5):
+            for body in bodies:
+                body.x += 1
+            recording.frame()
+    said = ask(tmp_path / "a.bprec").splitlines()
+    assert (
+        said[1]
+        == "No call was timed, only the replay below is; a usual frame has 0 added, 0 removed, 20 moved."
+    )
+    assert " with box_tree: a replay of changes and pairs takes " in said[2]
 
 
 # ---- nothing to change
@@ -296,7 +393,7 @@ def test_healthy_boxes_are_left_alone(ask):
     said = ask(scattered(2_000))
     assert "\n\nNothing to change.\nAlso tried: box_tree (" in said
     assert "Note" not in said
-    assert f"; there are up to {len(bp.pairs(scattered(2_000))):,}." in said
+    assert f"; up to {len(bp.pairs(scattered(2_000))):,} pairs." in said
 
 
 def test_few_boxes_and_one_are_left_alone(ask):
@@ -307,6 +404,7 @@ def test_few_boxes_and_one_are_left_alone(ask):
 
 def test_frames_without_bodies_are_left_alone(ask, tmp_path):
     world = bp.World()
+    world.on("hero", "wall")
     said = ask(record(tmp_path / "a.bprec", world, 3, lambda frame: world.update()))
     assert said.endswith("\n\nNothing to change.\n")
 
@@ -327,8 +425,29 @@ def test_a_healthy_world_is_left_alone(ask, tmp_path):
 def test_what_never_changes_at_all_is_noted(ask, tmp_path):
     path = of_world(tmp_path / "a.bprec", scattered(300), np.empty((0, 4)), static=False)
     assert ask(path).endswith(
-        "Note: nothing moves in any frame; search once and keep the pairs.\nNothing else to change.\n"
+        "Note: nothing moves in any frame; if sprites do, World(check_sprites=True) names those whose "
+        "bodies stay behind.\nNothing else to change.\n"
     )
+    index = bp.BoxTree()
+    index.insert_many(scattered(300))
+    said = ask(record(tmp_path / "b.bprec", index, 12, lambda frame: index.pairs()))
+    assert "Note: nothing moves in any frame; search once and keep the pairs.\n" in said
+
+
+def test_an_update_that_searches_for_no_pairs_is_not_advised(advised, ask, tmp_path):
+    world = bp.World()
+    world.add_many(scattered(300), tag="wall")
+    mob = world.add(bp.Box(0, 0, 9, 9), tag="mob")
+
+    def step(frame):
+        for _ in range(60):
+            world.move(mob, 1, 0)
+        world.update()
+
+    said = ask(record(tmp_path / "a.bprec", world, 12, step))
+    assert "Note: there is no listener for contacts, so update searches for no pairs.\n" in said
+    assert "one call of move_many(..., movers_block=True) does the same.\n" in said
+    assert "Tried" not in said
 
 
 def test_boxes_without_a_size_are_noted(ask):
@@ -354,6 +473,10 @@ def test_input_that_cannot_be_used_is_named_in_one_line(tmp_path, capsys):
     assert "a.csv" in complaint(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("0,0,1,1\n5,5,4,6\n")
     assert "min" in complaint(tmp_path / "b.csv")
+    (tmp_path / "e.npy").write_bytes(b"")
+    assert "can be read: it is empty" in complaint(tmp_path / "e.npy")
+    (tmp_path / "e.bprec").write_bytes(b"broadphase rec")
+    assert "is no recording that can be read" in complaint(tmp_path / "e.bprec")
     (tmp_path / "a.txt.zip").write_text("")
     assert "a.txt.zip" in complaint(tmp_path / "a.txt.zip")
     np.save(tmp_path / "none.npy", np.empty((0, 4)))

@@ -282,7 +282,12 @@ def test_damage_ends_a_recording_and_never_anything_else(recorded, tmp_path):
         (b"", "it is no recording"),
         (b"PK\3\4", "it is no recording"),
         (b"broadphase recording\n", "its head is cut off"),
-        (b"broadphase recording\n\2\0\0\0\0\0", "its version is 2, this program reads 1"),
+        (b"broadphase recording\n\3\0\0\0\0\0", "its version is 3, this program reads 1 to 2"),
+        (
+            b'broadphase recording\n\2\0\114\0\0\0{"kind": "index", "dim": 2, "dtype": "f8", "touching": 1, '
+            b'"period": [9, -1]}',
+            "is not positive",
+        ),
         (b"broadphase recording\n\1\0\2\0\0\0{}", "its head is damaged"),
         (b"broadphase recording\n\1\0\2\0\0\0}{", "Expecting value"),
     ],
@@ -368,3 +373,47 @@ def test_every_method_replays_a_recording_with_the_same_pairs(tmp_path):
     went = run_methods(recording, ["strips", "brute_force"], 2)
     assert (went["strips"].seconds < 60).all()
     assert went["brute_force"].tests[-1] > 0
+
+
+@pytest.mark.parametrize("period", [(100, 80), (100, None), None])
+def test_a_periodic_world_is_replayed_with_the_contacts_that_it_had(period, tmp_path):
+    world, random, seen = bp.World(period=period), np.random.default_rng(9), []
+    world.on(bp.ANY, bp.ANY)
+    world.add_many(some(random, 60, 2, np.float64), tag="a")
+    with bp.Recorder(world, tmp_path / "a"):
+        for _ in range(20):
+            world.positions = world.positions + random.normal(0, 20, (60, 2))
+            events = world.update()
+            seen.append(sorted([*events.began.ids.tolist(), *events.stayed.ids.tolist()]))
+    recording = bp.Recording(tmp_path / "a")
+    followers = [Follower(method, recording) for method in CLASSES]
+    for frame, contacts in zip(recording, seen, strict=True):
+        assert frame.period == period
+        assert frame.pairs().tolist() == contacts
+        assert all(follower.run(frame).pairs.tolist() == contacts for follower in followers)
+    assert recording.counts()[:, 1].tolist() == [len(contacts) for contacts in seen]
+    across = [len(bp.pairs(frame.boxes)) for frame in recording]
+    assert (sum(across) == sum(map(len, seen))) == (period is None)
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(("dim", "dtype"), [(2, np.float64), (3, np.float32)])
+def test_a_periodic_index_is_replayed_with_the_pairs_that_it_had(name, dim, dtype, tmp_path):
+    index, seen = bp.make_index(name, dim=dim, dtype=dtype, period=40), []
+    with bp.Recorder(index, tmp_path / "a"):
+        play_index(index, 20, np.random.default_rng(4), seen)
+    recording = bp.Recording(tmp_path / "a")
+    follower = Follower("box_tree", recording)
+    for frame, (*_, pairs) in zip(recording, seen, strict=True):
+        assert frame.pairs().tolist() == pairs.tolist() == follower.run(frame).pairs.tolist()
+
+
+def test_a_file_of_version_1_is_read_and_has_no_period(recorded, tmp_path):
+    path, _ = recorded
+    data = path.read_bytes().replace(b"recording\n\2", b"recording\n\1", 1)
+    data = data.replace(b'"period": null', b'"old": "older"', 1)
+    (tmp_path / "old").write_bytes(data)
+    old, new = bp.Recording(tmp_path / "old"), bp.Recording(path)
+    assert "period" not in old.about
+    assert [frame.pairs().tolist() for frame in old] == [frame.pairs().tolist() for frame in new]

@@ -41,6 +41,26 @@ def expected(recording):
 
 
 @pytest.mark.parametrize("method", CLASSES)
+def test_a_lane_finds_pairs_across_the_edges_of_a_periodic_world(method, tmp_path):
+    index, random = bp.BruteForce(period=(60, None)), np.random.default_rng(3)
+    places = random.random((80, 2)) * 60
+    ids = index.insert_many(np.hstack((places, places + 4)))
+    with bp.Recorder(index, tmp_path / "a"):
+        for k in range(6):
+            index.update(index.boxes + 0.7)
+            if k == 3:
+                index.remove_many(ids[10:20])
+            index.pairs()
+    recording = bp.Recording(tmp_path / "a")
+    scene = Replay(recording)
+    lane = ReplayLane(method, scene)
+    for frame in recording:
+        assert len(lane.run(scene.boxes(), remember=True).pairs) == frame.found
+        scene.step()
+    assert recording[0].found > len(bp.pairs(recording[0].boxes))
+
+
+@pytest.mark.parametrize("method", CLASSES)
 def test_a_lane_finds_what_was_recorded_in_every_frame(method, recording, expected, exhaustive):
     scene = Replay(recording)
     lane = ReplayLane(method, scene)

@@ -1,9 +1,11 @@
 """The tour in a real browser: served by the lab, and as files that any server serves."""
 
 import functools
+import runpy
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from broadphase.lab.tour import copy_tour
 from .test_page_looks import OVERLAPPING, STICKING_OUT
 from .test_page_methods import STEPS
 
+DOCS = Path(__file__).parents[2] / "docs"
 THERE = "globalThis.tour?.drawn > 0 && tour.shown?.step === tour.step"
 
 
@@ -42,6 +45,7 @@ def site(tmp_path_factory):
     """The tour behind a plain server of files."""
     folder = tmp_path_factory.mktemp("site")
     copy_tour(folder)
+    runpy.run_path(str(DOCS / "conf.py"))["_copy_tour"](SimpleNamespace(outdir=folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as running:
         thread = threading.Thread(target=running.serve_forever, daemon=True)
         thread.start()
@@ -344,3 +348,14 @@ def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
     assert page.locator(".verdicts tbody tr").count() == 7
     until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
     assert "105 of 12,288 balls" in page.locator("#caption").inner_text()
+
+
+def test_on_the_site_verdicts_link_the_pages_of_their_methods(site, tabs):
+    page = tabs(f"{site}tour/#together")
+    until(page, THERE)
+    there = sorted(f"{site}methods/{path.stem}.html" for path in (DOCS / "methods").glob("*.md"))
+    for links in (".verdicts a.page", ".verdict + a.page"):
+        assert sorted(page.eval_on_selector_all(links, "all => all.map((one) => one.href)")) == there
+    page.goto(f"{site}#together")
+    until(page, THERE)
+    assert page.locator("a.page").count() == 0

@@ -5,7 +5,7 @@ present settings, frame by frame in turns, and both must find the same pairs, bu
 excludes.  What gains too little is not advised.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from textwrap import fill
@@ -23,11 +23,19 @@ from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.choose import FEW_BOXES
 from broadphase.numeric import readable
 from broadphase.recording.following import Follower
-from broadphase.recording.reader import RecordedFrame, Recording
-from broadphase.recording.work import count_work, find_crowd, find_giants, longest_sides, overlaps_of
+from broadphase.recording.reader import Calls, RecordedFrame, Recording
+from broadphase.recording.work import (
+    compared,
+    count_work,
+    find_crowd,
+    find_giants,
+    longest_sides,
+    overlaps_of,
+)
 from broadphase.runtime.memory import PairArray
 
 Flags = npt.NDArray[np.bool_]
+Columns = npt.NDArray[Any]
 Edit = Callable[[RecordedFrame], RecordedFrame]
 Progress = Callable[[int, int], None]
 
@@ -40,7 +48,14 @@ _MOST_PAIRS = 5_000_000  # in a frame; of more, only some of the boxes are tried
 _SEEN = 10  # frames in which a box must be seen before it counts as one that never moves
 _MANY_STILL, _FEW_MOVE = 0.2, 0.05  # shares of all boxes
 _MANY_CALLS, _MUCH_TIME = 50, 0.25  # calls per frame, and their share of the recorded time
+_SLOWEST, _SLOW = 3, 2.0  # frames that are explained; times the median that a slow frame takes
+_LEAST_SHARE = 0.01  # of the recorded time, to be listed
 _WIDTH = 96  # columns
+_MORE = 1.5  # times the median of a count, to be a reason
+_WIDE = 10  # times the median side of a box, to be more than one place
+_STATIC = "static=True"
+_CHANGES = ("added", "removed", "moved")
+_FINDS_PAIRS = ("update", "pairs", "changes", "join")
 _QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
 
 
@@ -111,7 +126,7 @@ class Finding(NamedTuple):
         pairs = f"{' and '.join(changed)} pairs, all others the same" if changed else "the same pairs"
         where = "" if only is None else f" in frame {only}"
         tried = f"{trial.gain}{where}, {_ms(trial.after)} instead of {_ms(trial.before)}{tests}; {pairs}"
-        return f"{fault}.\n   Change: {change}.\n   Tried: {tried}."
+        return f"{fault}.\n   Change: {change}.\n   Tried: the search {tried}."
 
 
 @dataclass
@@ -135,6 +150,8 @@ class Subject:
     """The share of the boxes that move, per frame."""
     queried: bool = False
     """Whether the program makes queries too."""
+    finds_pairs: bool = True
+    """Whether the program asks for pairs: a world without listeners does not."""
     notes: list[str] = field(default_factory=list)
 
     def several(self, count: int) -> str:
@@ -159,10 +176,11 @@ class Diagnosis:
     def __str__(self) -> str:
         subject, present = self.subject, self.present
         per = "" if subject.kind == "file" else " per frame"
-        cost = f"all pairs take {_ms(present.before)} and {present.tests_before:,} tests{per}"
+        what = "all pairs take" if subject.kind == "file" else "a replay of changes and pairs takes"
+        cost = f"{what} {_ms(present.before)} and {present.tests_before:,} tests{per}"
         lines = [
             subject.title,
-            f"{subject.where}, with {subject.setting}: {cost}; there are up to {self.overlaps:,}.",
+            f"{subject.where}, with {subject.setting}: {cost}; up to {self.overlaps:,} pairs.",
             "",
             *(f"{number}. {finding}" for number, finding in enumerate(self.findings, 1)),
             *(f"Note: {note}." for note in subject.notes),
@@ -183,14 +201,14 @@ def diagnose(subject: Subject, progress: Progress = lambda done, total: None) ->
     DisagreementError
         The present settings and a proposal find different pairs.
     """
-    works = [count_work(frame.task) for frame in subject.frames]
+    works = [count_work(frame.task, frame.space) for frame in subject.frames]
     frame = subject.frames[max(range(len(works)), key=lambda k: works[k].tests)]
     points = int((longest_sides(frame.boxes) == 0).sum())
     if points:
         advice = "leave out what has none yet; points are searched by neighbors()"
         subject.notes.append(f"{points:,} of {subject.several(len(frame.ids))} have no size: {advice}")
     sources = (_other_cells, _other_methods, _other_flags, _without_giants, _without_crowd)
-    proposals = [proposal for source in sources for proposal in source(subject, frame)]
+    proposals = [proposal for source in sources if subject.finds_pairs for proposal in source(subject, frame)]
     nothing = Proposal("", "", "nothing", subject.setting, lambda same: same)
     trials = []
     for done, proposal in enumerate((nothing, *proposals)):
@@ -199,6 +217,10 @@ def diagnose(subject: Subject, progress: Progress = lambda done, total: None) ->
     findings = [Finding(*both) for both in zip(proposals, trials[1:], strict=True)]
     findings.sort(key=lambda finding: finding.trial.after / finding.trial.before)
     good = [finding for finding in findings if finding.trial.is_worth_it]
+    for finding in findings:
+        if finding not in good and (subject.kind, finding.proposal.name) == ("world", _STATIC):
+            fault, change, *_ = finding.proposal  # movement among them costs less too, which was not tried
+            subject.notes.append(f"{fault}: {change}")
     # One method is enough.
     better = [finding for finding in good if finding.proposal.setting.method != subject.setting.method]
     good = [finding for finding in good if finding not in better[1:]]
@@ -257,14 +279,16 @@ def look_at_recording(
     what = "a world" if subject.kind == "world" else "an index"
     size = subject.several(recording.most_bodies)
     busiest = [recording.explain(stretch.peak) + "." for stretch in recording.busiest(1)]
-    subject.title = "\n".join((f"{name}: {len(recording):,} frames of {what}, up to {size}", *busiest))
-    _watch(recording, subject, progress)
+    spent = _watch(recording, subject, progress)
+    subject.title = "\n".join(
+        (f"{name}: {len(recording):,} frames of {what}, up to {size}", *spent, *busiest)
+    )
     return subject
 
 
 def _thinned(frames: list[RecordedFrame]) -> tuple[list[RecordedFrame], str]:
     """Only some of the boxes if they have very many pairs, and that in words."""
-    most = max(count_work(frame.task).overlaps for frame in frames)
+    most = max(count_work(frame.task, frame.space).overlaps for frame in frames)
     every = int(np.ceil(np.sqrt(most / _MOST_PAIRS)))
     if every <= 1:
         return frames, ""
@@ -277,12 +301,13 @@ def _only(frame: RecordedFrame, kept: Flags) -> RecordedFrame:
     return replace(frame, **columns, tags=[frame.tags[row] for row in np.flatnonzero(kept)])
 
 
-def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
-    """Go through all frames: which boxes never move, and which calls take long."""
+def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[str]:
+    """Go through all frames: which boxes never move, and, in sentences, where the time went."""
     seen = moves = static = np.zeros(0, np.int64)
     places = np.zeros((0, 2 * subject.about["dim"]), subject.dtype)
-    times: Counter[str] = Counter()
-    spent: dict[str, float] = defaultdict(float)
+    calls: list[dict[str, Calls]] = []
+    changed: list[tuple[int, int, int]] = []
+    finds_pairs = False
     for frame in recording:
         ids = frame.ids
         more = int(ids.max(initial=-1)) + 1 - len(seen)
@@ -293,27 +318,83 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
         moves[ids] += (seen[ids] > 0) & (places[ids] != frame.boxes).any(axis=1)
         seen[ids] += 1
         static[ids], places[ids] = frame.static, frame.boxes
-        for name, call in frame.calls.items():
-            times[name] += call.times
-            spent[name] += call.seconds
+        calls.append(frame.calls)
+        changed.append((frame.added, frame.removed, frame.moved))
+        finds_pairs = finds_pairs or frame.listened is not False
         progress(frame.number + 1, len(recording))
     subject.still = (seen >= _SEEN) & (moves == 0) & (static == 0)
     subject.restless = (static > 0) & (2 * moves > seen)
     subject.moving = float(moves.sum() / max(seen.sum(), 1))
-    subject.queried = any(times[name] for name in _QUERIES)
+    if not finds_pairs:
+        subject.notes.append("there is no listener for contacts, so update searches for no pairs")
+    subject.finds_pairs = finds_pairs
+    names = sorted({name for made in calls for name in made})
+    made = np.array([[one.get(name, Calls(0, 0.0)) for name in names] for one in calls]).reshape(
+        len(calls), len(names), 2
+    )
+    times, spent = (dict(zip(names, column, strict=True)) for column in made.sum(axis=0).T.tolist())
+    subject.queried = not spent.keys().isdisjoint(_QUERIES)
     if len(recording) >= _SEEN and not moves.any():
-        subject.notes.append("nothing moves in any frame; search once and keep the pairs")
+        change = "search once and keep the pairs"
+        if subject.kind == "world":
+            change = "if sprites do, World(check_sprites=True) names those whose bodies stay behind"
+        subject.notes.append(f"nothing moves in any frame; {change}")
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
-        each = times[name] / len(recording)
+        each = times.get(name, 0) / len(recording)
         if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
             of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
             has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
             one = f"{name}_many" if has_many else f"{name} with an array"
+            if subject.kind == "world" and name in ("move", "walk"):
+                one += "(..., movers_block=True)"
             cost = " of the ".join(of_all)
             subject.notes.append(
                 f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
                 f"one call of {one} does the same"
             )
+    return _where_time_went(names, made, np.array(changed), recording.counts()[:, 2])
+
+
+def _where_time_went(names: list[str], made: Columns, changed: Columns, tests: Columns) -> list[str]:
+    """Which calls took which share of the recorded time, and why the slowest frames are slow, in sentences.
+
+    ``made`` has times and seconds of each call in each frame, ``changed`` how many bodies were added, removed
+    and moved.
+    """
+    (times, spent), frames = np.moveaxis(made, 2, 0), made[:, :, 1].sum(axis=1)
+    if not frames.any():
+        each = zip(np.median(changed, axis=0), _CHANGES, strict=True)
+        usually = ", ".join(f"{count:,.0f} {what}" for count, what in each)
+        return [f"No call was timed, only the replay below is; a usual frame has {usually}."]
+    shares = spent.sum(axis=0) / spent.sum()
+    per_call = ", ".join(
+        f"{names[k]} {shares[k]:.0%} (x{times[:, k].mean():,.3g})"
+        for k in np.argsort(-shares, kind="stable").tolist()
+        if shares[k] >= _LEAST_SHARE
+    )
+    usual = float(np.median(frames))
+    said = [f"Recorded calls took {_ms(frames.mean())} per frame: {per_call}."]
+    for number in np.argsort(-frames, kind="stable")[:_SLOWEST].tolist():
+        if frames[number] >= max(_SLOW * usual, usual + _LEAST_SAVED):
+            k = int((spent[number] - np.median(spent, axis=0)).argmax())
+            counts = {"calls": times[:, k], **dict(zip(_CHANGES, changed.T, strict=True))}
+            if names[k] in _FINDS_PAIRS:
+                counts["tests"] = tests
+            took = f"{_ms(frames[number])} (median {_ms(usual)}), {_ms(spent[number, k])} of it in {names[k]}"
+            others = "listeners and other programs" if names[k] == "update" else "other programs"
+            why = _why(number, spent[:, k], counts) or f"no count explains it, so look at {others}"
+            said.append(f"Slow: frame {number} took {took}; {why}.")
+    return said
+
+
+def _why(number: int, spent: Columns, counts: Mapping[str, Columns]) -> str:
+    """The counts that are so much larger than usual that they can explain the time."""
+    slower = spent[number] / max(float(np.median(spent)), _LEAST_SAVED)
+    return ", ".join(
+        f"{column[number]:,.0f} {what}{compared(int(column[number]), float(np.median(column)))}"
+        for what, column in counts.items()
+        if column[number] > max(_MORE, slower / 3) * np.median(column)
+    )
 
 
 # ---- what to try
@@ -322,7 +403,9 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> None:
 def _other_cells(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
     """Cells of another size, if the index finds its own wrong."""
     method, options = subject.setting
-    common = {"dim": subject.about["dim"], "touching": subject.about["touching"], "dtype": subject.dtype}
+    about = subject.about
+    common = {"dim": about["dim"], "touching": about["touching"], "dtype": subject.dtype}
+    common["period"] = about.get("period")
     index = make_index(cast(Choice, method), **common, **options)
     if not isinstance(index, CellIndex) or index.cell_size == "auto":
         return
@@ -348,10 +431,10 @@ def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
         one_shot = "tree" if name == "box_tree" else name
         change = {
             "file": f'broadphase.pairs(..., method="{one_shot}"); without method= the fastest is picked',
-            "index": f'make_index("{name}")',
+            "index": f'make_index("{name}", ...)',
             "world": 'World(broadphase="auto")',
         }[subject.kind]
-        change += "; only all pairs were tried, not your queries" if subject.queried else ""
+        change += "; only the search for pairs was tried, not your queries" if subject.queried else ""
         fault = f"{subject.setting.method} is not the fastest method for this"
         yield Proposal(fault, change, name, Setting(name, {}), lambda same: same)
 
@@ -372,6 +455,8 @@ def _other_flags(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
                 f"{len(chosen):,} of {subject.several(len(frame.ids))}{f' (most are {tags})' if tags else ''}"
             )
             change = f"{verb} them {how} static=True; two static ones are never paired"
+            if subject.kind == "world":
+                change += ", and move_many and walk_many are blocked by static ones only"
             name = f"static={value}"
             yield Proposal(f"{who} {state}", change, name, subject.setting, _flagged(which, value))
 
@@ -382,22 +467,28 @@ def _without_giants(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal
         return
     sides = longest_sides(frame.boxes)
     times = sides[giants].max() / np.median(sides[sides > 0])
-    size = "infinite" if np.isinf(times) else f"up to {times:,.0f} times as long as the median"
+    size = f"{'up to ' if len(giants) > 1 else ''}{times:,.0f} times as long as the median"
+    size = "infinite" if np.isinf(times) else size
     names = [f"{frame.ids[row]}{f' ({frame.tags[row]})' if frame.tags[row] else ''}" for row in giants[:3]]
     who = f"{subject.several(len(giants))} ({', '.join(names)}{', ...' if len(giants) > 3 else ''})"
     verbs = ("is", "has") if len(giants) == 1 else ("are", "have")
-    met = overlaps_of(frame.task, giants)
+    met = overlaps_of(frame.task, giants, frame.space)
     fault = f"{who} {verbs[0]} {size} and {verbs[1]} {met:,} overlaps"
-    change = "cut what is so large into parts, or give it a mask if its pairs are not needed"
+    one = "it" if len(giants) == 1 else "each"
+    change = f"give {one} a mask if its pairs are not needed, or parts if its shape fills little of its box"
     yield Proposal(fault, change, "without giants", subject.setting, _unpaired(frame.ids[giants]))
 
 
 def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
-    overlaps = count_work(frame.task).overlaps
+    overlaps = count_work(frame.task, frame.space).overlaps
     crowd = find_crowd(frame.task, overlaps)
-    met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows)
+    met = 0 if crowd is None else overlaps_of(frame.task, crowd.rows, frame.space)
     if crowd is None or 2 * met < overlaps:
         return
+    sides = longest_sides(frame.boxes)
+    across = longest_sides(np.array([crowd.bounds]))[0]
+    if 2 * len(crowd.rows) > len(sides) and across > _WIDE * np.median(sides):
+        return  # they are crowded everywhere
     who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"
     fault = f"{who} and have {met:,} of the {overlaps:,} overlaps"
     change = "keep them apart, or give them a mask if their pairs are not needed; no method can save pairs"

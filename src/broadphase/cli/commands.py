@@ -436,7 +436,8 @@ def _subject(
     from broadphase.recording.frames import MAGIC
 
     progress = steps.step(f"Reading {file}")
-    recording = _recording(file) if file != files.STANDARD and _begins_with(file, MAGIC) else None
+    is_recording = Path(file).suffix == ".bprec" or (file != files.STANDARD and _begins_with(file, MAGIC))
+    recording = _recording(file) if is_recording else None
     if recording is not None and method == "auto":
         method = recording.about["index"]
     if cell_size is not None and method not in ("uniform_grid", "spatial_hash"):

@@ -415,6 +415,7 @@ def _npy_array(file: BinaryIO, name: str) -> Any:
             return np.lib.format.read_array(file, allow_pickle=False)
     except Exception as error:
         what = " ".join(str(error).split()) or type(error).__name__
+        what = what if file.tell() else "it is empty"
         raise FileError(f"{name}: is no .npy file that can be read: {what}") from None
 
 

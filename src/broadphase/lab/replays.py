@@ -77,6 +77,8 @@ class Replay(Scene):
         slots = max(recording.most_bodies, 1)
         self.recording = recording
         self.touching = bool(recording.about["touching"])
+        self.period = recording.period and recording.period[:2]
+        """Of the picture, which shows the boxes from above."""
         self.alive = np.zeros(slots, np.bool_)
         self.born = np.zeros(slots, np.int64)
         """When the body in a slot was added, by which lanes notice that it is another body."""
@@ -189,7 +191,9 @@ class ReplayLane(Lane):
     def __init__(self, method: str, scene: Replay, *sliders: Any) -> None:
         super().__init__(method, scene.boxes()[scene.alive], scene.static[scene.alive], *sliders)
         self._scene = scene
-        self.index = make_index(cast(Choice, method), touching=scene.touching, **self.options)
+        self.index = make_index(
+            cast(Choice, method), touching=scene.touching, period=scene.period, **self.options
+        )
         self._boxes = scene.boxes()
         self._insert(np.ones(len(scene.alive), np.bool_))
         self.index.remove_many(np.flatnonzero(~scene.alive))

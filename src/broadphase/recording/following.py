@@ -27,7 +27,7 @@ class Followed(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """With ``dim`` and ``touching``."""
+        """With ``dim``, ``touching`` and, if there is one, ``period``."""
 
     @property
     def dtype(self) -> "np.dtype[Any]":
@@ -64,6 +64,7 @@ class Follower:
     def __init__(self, method: str, recording: Followed, **options: Any) -> None:
         about = recording.about
         common = {"dim": about["dim"], "touching": bool(about["touching"]), "dtype": recording.dtype}
+        common["period"] = about.get("period")
         self._index = make_index(cast(Choice, method), **common, **options)
         self._before: RecordedFrame | None = None
         self._own: npt.NDArray[np.int32] = np.empty(0, np.int32)
@@ -72,7 +73,10 @@ class Follower:
         """The id in the recording, by the id in the index."""
 
     def run(self, frame: RecordedFrame) -> FrameRun:
-        """Apply the changes of a frame and find the pairs; the time covers both."""
+        """Apply the changes of a frame and find the pairs, as the program did; the time covers both.
+
+        What has changed is often a small part of all pairs, and `World.update` searches only that too.
+        """
         before, self._before = self._before, frame
         if before is None:
             stays_then = stays_now = np.empty(0, np.intp)
@@ -99,8 +103,13 @@ class Follower:
             self._index.update(frame.boxes)
         elif len(moved):
             self._index.move_many(moved_ids, frame.boxes[moved])
-        pairs = self._index.pairs()
-        seconds = perf_counter() - start
+        if "pairs" not in frame.calls and not frame.calls.keys().isdisjoint(("changes", "update")):
+            changes = self._index.changes()
+            seconds = perf_counter() - start
+            pairs = np.concatenate((changes.began, changes.stayed))
+        else:
+            pairs = self._index.pairs()
+            seconds = perf_counter() - start
         self._name(frame.ids[came], fresh)
         return FrameRun(self._named(pairs), self._index.stats, seconds)
 

@@ -44,7 +44,9 @@ from broadphase.geometry.table import ShapeTable, table_of
 from broadphase.world.tiles import TileMap
 
 MAGIC = b"broadphase recording\n"
-VERSION = 1
+VERSION = 2
+_READ = (1, 2)
+"""Files of version 1 have no period."""
 FRESH = 64
 """A reader can begin at every 64th frame."""
 LARGEST = 1 << 28
@@ -149,8 +151,8 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     if len(data) < at:
         raise ValueError("its head is cut off")
     version, length = _HEAD.unpack_from(data, len(MAGIC))
-    if version != VERSION:
-        raise ValueError(f"its version is {version}, this program reads {VERSION}")
+    if version not in _READ:
+        raise ValueError(f"its version is {version}, this program reads {_READ[0]} to {VERSION}")
     head = json.loads(data[at : at + length])
     if not isinstance(head, dict) or not {"kind", "dim", "dtype", "touching"} <= set(head):
         raise ValueError("its head is damaged")

@@ -14,6 +14,7 @@ from broadphase.api.one_shot import Method, pairs
 from broadphase.boxes import BoxArray, as_filter
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Shape
+from broadphase.methods.in_space import Space, as_space
 from broadphase.methods.task import Task
 from broadphase.numeric import whole
 from broadphase.recording.frames import (
@@ -35,6 +36,7 @@ from broadphase.recording.work import (
     sentence,
 )
 from broadphase.runtime.memory import PairArray
+from broadphase.space import as_period
 from broadphase.world.tiles import TileMap
 
 
@@ -75,6 +77,8 @@ class RecordedFrame:
     touching: bool
     _forms: list[Shape]
     _places: npt.NDArray[np.floating[Any]]
+    period: tuple[float | None, ...] | None = None
+    """As of the index or world; ``None`` also in old files."""
 
     @property
     def shapes(self) -> list[Shape]:
@@ -104,6 +108,7 @@ class RecordedFrame:
             self.boxes,
             method=method,
             touching=self.touching,
+            period=self.period,
             static=self.static,
             categories=self.categories,
             masks=self.masks,
@@ -115,6 +120,11 @@ class RecordedFrame:
         """The search for its pairs, as the methods take it."""
         rules = as_filter(len(self.ids), self.static, self.categories, self.masks)
         return Task(self.boxes, self.touching, rules)
+
+    @property
+    def space(self) -> Space | None:
+        """Where it searches, as the methods take it."""
+        return as_space(self.period, None, self.boxes)
 
     def name_of(self, row: int) -> str:
         """A body in words: its id, and its tags if it has any."""
@@ -159,8 +169,13 @@ class Recording:
         self._data = Path(self._name).read_bytes()
         try:
             self.about, begin = read_head(self._data)
-        except ValueError as error:
+            lengths = as_period(self.about.get("period"), self.about["dim"])
+        except (ValueError, TypeError) as error:
             raise FileError(f"{self._name}: is no recording that can be read: {error}") from None
+        self.period: tuple[float | None, ...] | None = None
+        """As of the index or world; ``None`` in files of version 1, which did not hold it."""
+        if lengths is not None:
+            self.period = tuple(length if np.isfinite(length) else None for length in lengths.tolist())
         self.damage = ""
         """What is wrong with the frame after the last one that can be read; empty where nothing is."""
         self._marks: list[_State] = []
@@ -236,7 +251,7 @@ class Recording:
         """
         end = len(self) if end is None else min(whole(end, "end"), len(self))
         known = len(self._works)
-        fresh = [count_work(frame.task) for frame in self._frames(known, end - 1)]
+        fresh = [count_work(frame.task, frame.space) for frame in self._frames(known, end - 1)]
         # Another thread may have counted the same frames by now.
         self._works[known : known + len(fresh)] = fresh
         return np.array(self._works[: max(end, 0)], np.int64).reshape(-1, 3)
@@ -296,7 +311,7 @@ class Recording:
         counts = self.counts()
         work = Work(*counts[frame.number].tolist())
         usual: list[float] = np.median(counts, axis=0).tolist()
-        return f"Frame {frame.number}: {sentence(frame.task, work, usual, frame.name_of)}"
+        return f"Frame {frame.number}: {sentence(frame.task, frame.space, work, usual, frame.name_of)}"
 
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
         """The frames ``begin .. end - 1``, in order."""
@@ -321,7 +336,8 @@ class Recording:
         dtype = self.dtype
         is_world = self.about["kind"] == "world"
         held = FrameRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
-        state = _State(-1, begin, held, Steps(dtype), None, [""], bool(self.about["touching"]))
+        touching = bool(self.about["touching"])
+        state = _State(-1, begin, held, Steps(dtype), None, [""], touching, self.period)
         self._marks.append(state.copy())
         try:
             for at, _, words in self._frames_from(state):
@@ -357,6 +373,7 @@ class _State:
     tiles: TileMap | None
     tags: list[str]
     touching: bool
+    period: tuple[float | None, ...] | None
 
     def copy(self) -> "_State":
         return _State(
@@ -367,6 +384,7 @@ class _State:
             self.tiles,
             list(self.tags),
             self.touching,
+            self.period,
         )
 
     def frame(self, sections: Sections, words: dict[str, Any]) -> RecordedFrame:
@@ -390,4 +408,5 @@ class _State:
             self.touching,
             held.shapes(),
             held.numbers[ids],
+            self.period,
         )

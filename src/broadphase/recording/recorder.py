@@ -233,6 +233,7 @@ class Recorder:
             "kind": "world" if self._is_world else "index",
             "dim": index.dim,
             "touching": index.touching,
+            "period": target.period,
             "index": index.name,
             "options": index._options(),
         }

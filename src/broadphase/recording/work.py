@@ -14,6 +14,7 @@ import numpy.typing as npt
 from broadphase.api.one_shot import search
 from broadphase.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_B, rules_of
+from broadphase.methods.in_space import Space
 from broadphase.methods.task import Task
 from broadphase.numeric import readable
 from broadphase.runtime.memory import PairArray
@@ -43,19 +44,20 @@ class Work(NamedTuple):
     """
 
 
-def count_work(task: Task) -> Work:
+def count_work(task: Task, space: Space | None = None) -> Work:
     """Search the boxes of a task once, without storing pairs."""
-    found = search("tree", replace(task, store=False))
+    found = search("tree", replace(task, store=False), space)
     return Work(len(task.boxes), found.pairs, found.tests)
 
 
-def overlaps_of(task: Task, rows: Rows) -> int:
+def overlaps_of(task: Task, rows: Rows, space: Space | None = None) -> int:
     """How many overlaps these boxes have, with each other and with all others."""
     classes = np.full(len(task.boxes), IN_B, np.uint8)
     classes[rows] = 0
     if len(task.filter.classes):
         classes |= task.filter.classes
-    return search("strips", replace(task, store=False, filter=task.filter._replace(classes=classes))).pairs
+    task = replace(task, store=False, filter=task.filter._replace(classes=classes))
+    return search("strips", task, space).pairs
 
 
 # ---- where bodies crowd
@@ -98,7 +100,7 @@ def find_crowd(task: Task, overlaps: int) -> Crowd | None:
     """The place where boxes overlap most others; None if no box overlaps many.
 
     From the box with the most overlaps it extends over all others that have many and overlap one of them.
-    Giants do not count.
+    Giants do not count.  A crowd ends at the edge of a periodic world.
     """
     boxes = task.boxes
     thin = math.ceil(math.sqrt(overlaps / _MOST_PAIRS)) if overlaps > _MOST_PAIRS else 1
@@ -164,7 +166,9 @@ def busy_stretches(tests: npt.NDArray[np.int64]) -> list[Busy]:
 # ---- the sentence
 
 
-def sentence(task: Task, work: Work, usual: list[float], names: Callable[[int], str]) -> str:
+def sentence(
+    task: Task, space: Space | None, work: Work, usual: list[float], names: Callable[[int], str]
+) -> str:
     """The boxes of a frame in words; ``usual`` are the medians of all frames, ``names`` names a row."""
     bodies, overlaps, tests = (
         f"{count:,} {one if count == 1 else many}{compared(count, median)}"
@@ -175,7 +179,7 @@ def sentence(task: Task, work: Work, usual: list[float], names: Callable[[int], 
     crowd = find_crowd(task, work.overlaps)
     where = f"{len(crowd.rows):,} of {bodies} lie {crowd.place}" if crowd else bodies
     giants = find_giants(task.boxes)
-    met = overlaps_of(task, giants) if len(giants) else 0
+    met = overlaps_of(task, giants, space) if len(giants) else 0
     if 2 * met < max(work.overlaps, 2 * _LEAST_CROWD):
         return f"{where}; {tests}; {overlaps}"
     who = names(int(giants[0])) if len(giants) == 1 else f"{len(giants)} bodies"

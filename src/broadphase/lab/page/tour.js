@@ -12,6 +12,7 @@ import { drawWork } from "./work.js";
 const find = (id) => document.getElementById(id);
 const REST = 900; // milliseconds between two frames
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const pages = document.documentElement.dataset.pages; // where the site has a page for each method
 const embedded = new URLSearchParams(location.search).has("embed");
 const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
@@ -45,6 +46,9 @@ class Tour {
       return item;
     }));
     find("verdicts").replaceChildren(verdictTable());
+    for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
+      verdict.after(pageOf(verdict, `${verdict.dataset.method}, line by line`));
+    }
     this.#listen();
     this.go();
   }
@@ -386,6 +390,15 @@ class Tour {
   }
 }
 
+/** A link to the page of a method, on the site. */
+function pageOf(verdict, words) {
+  const link = document.createElement("a");
+  link.className = "page";
+  link.href = `${pages}${verdict.dataset.method.toLowerCase().replaceAll(" ", "_")}.html`;
+  link.textContent = words;
+  return link;
+}
+
 /** The verdicts of all steps as a table. */
 function verdictTable() {
   const table = document.createElement("table");
@@ -400,7 +413,8 @@ function verdictTable() {
   const body = table.createTBody();
   for (const verdict of document.querySelectorAll(".verdict")) {
     const row = body.insertRow();
-    cell(row, "th", [verdict.dataset.method]).scope = "row";
+    const name = verdict.dataset.method;
+    cell(row, "th", [pages ? pageOf(verdict, name) : name]).scope = "row";
     for (const words of verdict.querySelectorAll("dd")) cell(row, "td", words.cloneNode(true).childNodes);
   }
   return table;

@@ -54,8 +54,10 @@ def trace(index: Index, before: Index | None = None, *, patient: bool = False) -
     Returns
     -------
     Trace or None
-        ``None`` if what happened cannot be reconstructed.
+        ``None`` if what happened cannot be reconstructed, as with a period.
     """
+    if index.period is not None:
+        return None
     for kind, tracer in _TRACERS.items():
         if isinstance(index, kind):
             return tracer(index, before, patient) if needs_before(index) else tracer(index)
