@@ -455,3 +455,28 @@ def test_a_result_can_be_unpacked_and_is_a_table():
     table = near.to_pandas()
     assert table.columns.tolist() == ["i", "j", "distance"]
     assert table.to_numpy().tolist() == [[0.0, 1.0, 5.0], [0.0, 2.0, 1.0], [1.0, 2.0, 18**0.5]]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("size", [1e289, 1e291, 1e299, 1e305, 1e306, 8e307])
+@pytest.mark.parametrize("share", [0.15, 0.4, 1.5])
+def test_distances_near_the_largest_number(dim, size, share):
+    """Points 2**1000 times smaller have the same neighbours: scaling by a power of two is exact."""
+    places = np.random.default_rng(3).uniform(-size, size, (600, dim))
+    results = []
+    for scale in (1.0, 2.0**-1000):
+        points, r = places * scale, share * size * scale
+        index = bp.PointIndex(points)
+        results.append(
+            (
+                bp.neighbors(points, r),
+                bp.neighbors(points, r, env=np.zeros(600, int)),
+                index.neighbors(points[:50], r),
+                index.neighbors(points, r),
+            )
+        )
+    for near, expected in zip(*results, strict=True):
+        assert len(expected.i) > 5
+        assert np.array_equal(near.i, expected.i)
+        assert np.array_equal(near.j, expected.j)
+    assert np.array_equal(results[0][0].j, results[0][1].j)

@@ -52,7 +52,7 @@ ENOUGH_FOR_THREADS = 20_000
 # So much wider than the distance that rounding never separates two near points by more than one cell.
 _WIDER = 1.0 + 2.0**-9
 _LAST_CELL = 2.0**41
-_NARROWEST, _WIDEST = 1e-290, 1e290
+_NARROWEST, _WIDEST, _LAST_WIDTH = 1e-290, 1e290, 1e306
 # The most cells for each point; a point that shares its cell with this many more than expected is in a crowd.
 _CELLS_EACH = 1.0
 _CROWDED = 12.0
@@ -162,14 +162,17 @@ def _table(query: PointQuery, reach: float) -> Grid:
     side = reach * _WIDER
     if side == 0.0:
         side = bulk * _FINEST if bulk > 0.0 else whole * _FINEST
-    side = min(max(side, _NARROWEST), _WIDEST)
+    side = max(side, _NARROWEST)
+    # From 0, so that no place overflows; beyond the last width whose reciprocal is normal there is one cell.
+    origin = middle if side < _WIDEST else np.zeros_like(middle)
+    per_unit = 1.0 / side if side < _LAST_WIDTH else 0.0
     periodic = np.isfinite(query.period)
     around = np.where(periodic, query.period, 1.0)
     cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
     rows = np.array(
         [
-            np.where(periodic, 0.0, middle),
-            np.where(periodic, cells / around, 1.0 / side),
+            np.where(periodic, 0.0, origin),
+            np.where(periodic, cells / around, per_unit),
             np.where(periodic, 0.0, -_LAST_CELL),
             np.where(periodic, cells - 1.0, _LAST_CELL),
             query.period,
