@@ -386,7 +386,7 @@ FIGURES = {
 
 
 def draw(name: str, caption: str) -> str:
-    """The HTML of a figure; who does not see it hears the title of each panel and the caption."""
+    """The HTML of a figure.  A screen reader reads the title of each panel and the caption."""
     panels, notes = FIGURES[name]()
     drawn = [
         f'<svg class="drawing" width="{wide}" viewBox="0 0 {wide} {high}" role="img">'

@@ -184,6 +184,15 @@ class TestCells:
         (empty, one, two) = (mesh.to_rgba(count)[3] for count in (0, 1, 2))
         assert 0 == empty < one < two
 
+    def test_fuller_is_darker(self):
+        ax = draw_cells(BOXES, 4)
+        (mesh,) = ax.collections
+        ax.figure.canvas.draw()
+        colors = np.array([mesh.to_rgba(count) for count in (0, 1, 2)])
+        on_white = colors[:, :3] * colors[:, 3:] + 1 - colors[:, 3:]
+        (empty, one, two) = on_white.sum(axis=1)
+        assert empty > one > two
+
     def test_thousands_of_cells_are_too_small_for_numbers(self):
         low = np.random.default_rng(1).random((5_000, 2))
         boxes = np.hstack([low, low])

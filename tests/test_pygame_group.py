@@ -152,10 +152,10 @@ def test_a_sprite_without_a_body_yet_still_blocks():
 def test_a_sprite_without_a_rect_keeps_waiting():
     group = WorldGroup()
     late, here = pygame.sprite.Sprite(group), Ball(group, rect=(0, 0, 5, 5))
-    parent = Ball(rect=(1, 1, 5, 5))
-    assert group.colliding(parent) == [here]
+    query = Ball(rect=(1, 1, 5, 5))
+    assert group.colliding(query) == [here]
     late.rect = pygame.Rect(2, 2, 3, 3)
-    assert group.colliding(parent) == [here, late]
+    assert group.colliding(query) == [here, late]
 
 
 def test_other_bodies_in_the_world_are_no_sprites():
