@@ -77,7 +77,7 @@ def handle(page):
     return page.evaluate("[tour.picture.handle.x, tour.picture.handle.y]")
 
 
-def drag(page, dx, dy):
+def drag(page, dx, dy, moves=4):
     """Drag the marked ball or box, in the units of the picture; where it was."""
     x, y = handle(page)
     left, top, wide, _ = page.evaluate("tour.picture.window")
@@ -86,7 +86,7 @@ def drag(page, dx, dy):
     at = box["x"] + (x - left) * scale, box["y"] + (y - top) * scale
     page.mouse.move(*at)
     page.mouse.down()
-    page.mouse.move(at[0] + dx * scale, at[1] + dy * scale, steps=4)
+    page.mouse.move(at[0] + dx * scale, at[1] + dy * scale, steps=moves)
     page.mouse.up()
     next_picture(page)
     return x, y
@@ -188,6 +188,46 @@ def test_swaps_are_shown_one_after_the_other(tour):
     assert "swap" in page.locator("#scrub-text").inner_text()
 
 
+def test_a_ball_is_dragged_for_as_long_as_one_likes(tour):
+    """WebKit refuses more than a hundred changes of the address in ten seconds."""
+    page = tour("cells")
+    page.evaluate(
+        """() => {
+            const change = history.replaceState.bind(history);
+            let left = 100;
+            history.replaceState = (...state) => {
+                if (left-- <= 0) throw new DOMException('too many changes', 'SecurityError');
+                change(...state);
+            };
+        }"""
+    )
+    drag(page, -150, 60, moves=300)
+    assert handle(page) == [90, 210]
+    until(page, "location.search === '?slider=6&ball=90,210'")
+
+
+def test_what_was_dragged_is_in_the_address_that_back_returns_to(tour):
+    page = tour("cells")
+    drag(page, -100, 40)
+    page.get_by_role("link", name="Next").click()
+    until(page, "tour.shown.step.name === 'slots'")
+    page.wait_for_timeout(500)  # nothing is written into the address of the next step
+    assert page.evaluate("location.search") == ""
+    page.go_back()
+    until(page, "tour.shown.step.name === 'cells'")
+    assert handle(page) == [140, 190]
+
+
+def test_nothing_swaps_where_nothing_moves_also_with_a_dragged_ball(tour):
+    page = tour("kept", "?slider=0&ball=60,60")
+    assert figure(page, "own") == "0"
+    assert shown_tests(page) == 0
+    drag(page, 150, 90)
+    assert figure(page, "own") == "0"
+    slide(page, 2)
+    assert int(figure(page, "own")) > 0
+
+
 # ---- the address
 
 
@@ -195,7 +235,7 @@ def test_the_address_holds_what_is_shown_and_back_returns_to_it(tour):
     page = tour("cells")
     slide(page, 2)
     drag(page, -100, 40)
-    assert page.evaluate("location.search + location.hash") == "?slider=2&ball=140,190#cells"
+    until(page, "location.search + location.hash === '?slider=2&ball=140,190#cells'")
     tests = shown_tests(page)
     page.get_by_role("link", name="Next").click()
     until(page, "tour.shown.step.name === 'slots'")
@@ -214,7 +254,7 @@ def test_one_step_can_be_embedded(tour):
     page = tour("cells", "?embed=1", width=760, height=620)
     assert not page.locator(".question:visible, .verdict:visible, nav:visible").count()
     slide(page, 1)
-    assert page.evaluate("location.search") == "?embed=1&slider=1"
+    until(page, "location.search === '?embed=1&slider=1'")
     link = page.get_by_role("link", name="The whole tour")
     assert link.get_attribute("href").endswith("?slider=1#cells")
 
@@ -230,6 +270,8 @@ def test_files_behind_any_server_are_the_same_tour(site, tour, tabs):
     page = tabs(f"{site}?slider=6#all")
     until(page, THERE)
     assert page.get_by_role("link", name="Open the sandbox").count() == 0
+    scene = tabs(f"{site}?scene=asteroids&n=30")  # there is no sandbox to go to
+    until(scene, THERE)
     slide(page, 3)
     assert shown_tests(page) == 66
     drag(page, -200, -110)
@@ -294,13 +336,13 @@ def counts(page, step):
     """Tests and entries of every value of a slider."""
     return page.evaluate(
         """async (name) => {
-            const { STEPS, stateOf } = await import('./page/steps.js');
-            const { entriesOf } = await import('./page/words.js');
+            const { STEPS, stateOf, entriesOf, workOf } = await import('./page/steps.js');
             const step = STEPS.find((step) => step.name === name);
             return step.values.map((value, slider) => {
                 const { results, query } = stateOf(step, slider, 0, null, false);
                 const one = Object.values(results).map((result) => [result.made, entriesOf(result)]);
-                return { value, tests: one.map(([made]) => made), entries: one[0][1], asked: query?.made,
+                const work = step.hasQuery ? null : workOf(step, slider, null);
+                return { value, work, tests: one.map(([made]) => made), entries: one[0][1], asked: query?.made,
                          levels: query && query.visited[0].level + 1 };
             });
         }""",
@@ -318,14 +360,16 @@ def test_the_answers_are_what_the_methods_count(tour):
     assert first["kept"] == sorted(first["kept"])
     for step, best in (("cells", 60), ("strips", 8)):
         each = counts(page, step)
-        work = [one["tests"][0] + one["entries"] for one in each]
+        work = [one["work"]["tests"] + one["work"]["entries"] for one in each]
         assert each[int(np.argmin(work))]["value"] == best
     cells = counts(page, "cells")
+    entries = [one["work"]["entries"] for one in cells]
+    assert entries == sorted(entries, reverse=True), "smaller cells, more entries"
     assert 6 < cells[0]["entries"] / 24 < 7
     assert "a ball has more than six entries" in words
     assert first["slots"][0] == 276 < first["slots"][1]
-    assert first["strips"][0] == 820
-    assert "one strip makes 820 tests, but only 199 compares of sixteen" in words
+    assert first["strips"][0] == 742
+    assert "one strip makes 742 tests, but only 197 compares of sixteen" in words
     tree = {one["value"]: one for one in counts(page, "tree")}
     assert (tree[96]["asked"], tree[768]["asked"]) == (58, 117)
     assert tree[768]["levels"] == tree[96]["levels"] + 1
@@ -334,7 +378,7 @@ def test_the_answers_are_what_the_methods_count(tour):
     tests = dict(zip(page.evaluate("tour.steps.at(-1).methods"), last, strict=True))
     assert min(tests, key=tests.__getitem__) == "uniform_grid"
     assert 0.8 < tests["uniform_grid"] / 12288 < 1, "slightly less than one per ball"
-    assert tests["strips"] / tests["uniform_grid"] == pytest.approx(2, rel=0.05), "with twice as many"
+    assert tests["strips"] / tests["uniform_grid"] == pytest.approx(1.4, abs=0.05), "1.4 times as many"
 
 
 def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):

@@ -1,7 +1,7 @@
 """The sandbox is right about what it draws, counts, waits for and cannot do."""
 
 import pytest
-from page_reading import frame_number, go_to, number, until
+from page_reading import NOT_KNOWN, frame_number, go_to, number, until
 
 from broadphase.lab.server import MOST_SESSIONS
 
@@ -81,6 +81,42 @@ def test_a_slow_method_does_not_hold_up_the_others(show):
     page = show("n=100000&methods=strips,brute_force")
     until(page, "lab.frame.lanes[0]?.ofFrame[0] === lab.frame.frame && lab.frame.frame > 1")
     until(page, "/brute force is still at work/.test(document.getElementById('lanes').textContent)")
+
+
+def test_counts_of_the_last_scene_are_not_shown_for_the_next(show):
+    page = show("n=40&play=0&methods=brute_force")
+    assert number(page, "tests") == 780
+    texts = page.evaluate(
+        """() => new Promise((done) => {
+            const cell = document.querySelector('[data-number=tests]');
+            const seen = [cell.textContent];
+            new MutationObserver(() => seen.push(cell.textContent)).observe(cell, { childList: true });
+            lab.change({ count: 30000 });
+            const wait = () => {
+                lab.redraw();
+                if (seen.at(-1) === '449,985,000') done(seen);
+                else setTimeout(wait, 20);
+            };
+            wait();
+        })"""
+    )
+    before = texts.index(NOT_KNOWN)
+    assert [{*texts[:before]}, {*texts[before:]}] == [{"780"}, {NOT_KNOWN, "449,985,000"}]
+
+
+def test_a_long_error_stays_beside_the_picture_and_one_box_is_one(show, tabs, tmp_path):
+    tabs.excused = ("400",)
+    page = show("n=20&play=0&methods=strips")
+    wrong = tmp_path / "letters.csv"
+    wrong.write_text(";".join(f"column_{k}" for k in range(40)) + "\n" + ";".join(["x"] * 40) + "\n")
+    page.locator("#file").set_input_files(wrong)
+    until(page, "document.getElementById('file-note').classList.contains('wrong')")
+    note = page.locator("#file-note")
+    assert note.evaluate("note => note.scrollWidth <= note.clientWidth")
+    one = tmp_path / "one.csv"
+    one.write_text("min_x,min_y,max_x,max_y\n0,0,1,1\n")
+    page.locator("#file").set_input_files(one)
+    until(page, "document.getElementById('file-note').textContent.startsWith('one.csv: 1 box. ')")
 
 
 @pytest.mark.exhaustive

@@ -50,6 +50,7 @@ export class Lane {
 
   /** Clear what belongs to the frames before. */
   reset() {
+    for (const cell of Object.values(this.numbers)) cell.textContent = "–";
     this.seconds = NaN;
     this.seen = 0;
     this.times = [];

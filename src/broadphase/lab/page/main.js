@@ -223,6 +223,7 @@ class Page {
 
   /** Update the numbers less often than the pictures, because nobody reads sixty per second. */
   #write(frame, now) {
+    if (frame.epoch !== this.#epoch) return; // the last picture of the scene before
     this.#written = now;
     find("frame-text").textContent = `frame ${whole(frame.frame)}${this.state.playing ? this.#pace.text(now) : ""}`;
     for (const lane of this.lanes) lane.write(frame);

@@ -219,14 +219,14 @@ export function copiesOf(strips, classBits, frame, world, place) {
 }
 
 /** How far one copy is swept: the part of its strip in which another copy must start to be compared with it. */
-export function drawSweep(context, strips, { strip, box, end }, place) {
+export function drawSweep(context, strips, { strip, box }, place) {
   const edges = edgesOf(stripsOf(strips), place);
   const [top, bottom] = [edges[strip - 1] ?? 0, edges[strip] ?? place.height];
-  const [left, right, stop] = [box[0], box[2], end].map((x) => (x - place.left) * place.scale);
+  const [left, right] = [box[0], box[2]].map((x) => (x - place.left) * place.scale);
   context.save();
   context.fillStyle = context.strokeStyle = colour("test");
   context.globalAlpha = 0.18;
-  context.fillRect(left, top, stop - left, bottom - top);
+  context.fillRect(left, top, right - left, bottom - top);
   context.globalAlpha = 1;
   context.lineWidth = 2;
   context.beginPath();

@@ -94,27 +94,24 @@ function cellsOf({ cells, cellSize, table }, { bounds }, window) {
   ]));
 }
 
-function stripsOf({ copies, borders, start, end, buckets }, numbers) {
+function stripsOf({ copies, borders }, numbers) {
   const counts = new Array(borders.length + 1).fill(0);
   for (const { strip } of copies) counts[strip] += 1;
   const continued = copies.filter(({ ball, isContinued }) => isContinued && numbers[ball] !== NOT_SHOWN);
   return {
-    copies, start, end, buckets,
+    copies,
     strips: Float32Array.from([0, ...borders, ...counts]),
     classBits: Uint32Array.from(continued.flatMap(({ strip, ball }) => [strip, numbers[ball], 1])),
   };
 }
 
 /** The copy of which the sweep is drawn: the one that made the last test, or the first of the marked ball. */
-export function sweptCopy({ copies, made, start, end: last, buckets }, end) {
+export function sweptCopy({ copies, made }, end) {
   let at = copies.findIndex(({ ball, isContinued }) => ball === 0 && !isContinued);
   if (end > 0 && end < made) {
     let left = end;
     at = copies.findIndex(({ stop }, place) => (left -= stop - place - 1) <= 0);
   }
-  const { strip, ball, reach, stop } = copies[at];
-  const tests = stop - at - 1;
-  // Where the last bucket ends in which a partner can start.
-  const goal = start + (((reach % buckets) + 1) * (last - start)) / buckets;
-  return { at, strip, ball, tests, end: goal, lanes: LANES };
+  const { strip, ball, stop } = copies[at];
+  return { at, strip, ball, tests: stop - at - 1, lanes: LANES };
 }

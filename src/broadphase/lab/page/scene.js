@@ -1,4 +1,4 @@
-// The balls of the tour, always the same: spread evenly, and a few touch.
+// The balls of the tour, the same on every visit: spread evenly, and a few touch.
 //
 // All lengths are multiples of 1/16, so that they are the same numbers in 32 bits.
 
@@ -21,16 +21,17 @@ function randomNumbers(seed) {
 }
 
 /** `count` balls in a rectangle that grows with them, so that it is always equally full; fewer than 24 are the first of
- * the 24.  Ball 0 starts in the middle. */
-export function ballsIn(count) {
-  if (!made.has(count)) made.set(count, makeBalls(count));
-  return made.get(count);
+ * the 24.  Ball 0 starts in the middle.  The pictures show layout 0. */
+export function ballsIn(count, layout = 0) {
+  const name = `${count} ${layout}`;
+  if (!made.has(name)) made.set(name, makeBalls(count, SEED + 1000 * layout));
+  return made.get(name);
 }
 
-const made = new Map(); // by count: each is made once
+const made = new Map(); // by count and layout: each is made once
 
-function makeBalls(count) {
-  const random = randomNumbers(SEED);
+function makeBalls(count, seed) {
+  const random = randomNumbers(seed);
   const grown = Math.max(count, BALLS);
   const scale = Math.sqrt(grown / BALLS);
   const [width, height] = [rounded(WIDTH * scale), rounded(HEIGHT * scale)];

@@ -1,6 +1,6 @@
 // Sharing a link, a picture or the Python code; and loading a file.
 
-import { colour, milliseconds, named } from "./palette.js";
+import { colour, milliseconds, named, several } from "./palette.js";
 import { toQuery } from "./state.js";
 
 const HEAD = 56;
@@ -51,7 +51,7 @@ async function upload(page) {
     const answer = await fetch(`upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
     const said = await answer.json();
     if (!answer.ok) throw new Error(said.error);
-    tell(`${said.name}: ${said.count.toLocaleString("en")} boxes. ${said.note}`);
+    tell(`${said.name}: ${several(said.count, "box", "boxes")}. ${said.note}`);
     page.change({ scene: page.hello.file, file: said.token });
   } catch (error) {
     tell(`${error.message}. The scene is unchanged.`.replace("..", "."), true);

@@ -13,6 +13,7 @@ const [FEW, SOME] = [24, 200];
 const [QUERY_WIDTH, QUERY_HEIGHT] = [190, 130];
 const STRIP = 260; // high, as the engine makes them among thousands of such balls
 const A_LITTLE = 2; // that all balls move in a frame of the last step
+const LAYOUTS = 40; // over which the work of a grid is averaged: where the lines of one grid fall is chance
 const MOST_KEPT = 200; // with more balls, the tests of every pair are counted and not kept
 const MOST_COMPARED = 3072; // with more balls, the tests of every pair are only calculated
 
@@ -27,9 +28,9 @@ export const STEPS = [
     make: (far, frame) => ({ balls: moved(ballsIn(FEW), far * (frame + 1)), before: moved(ballsIn(FEW), far * frame) }),
   },
   {
-    name: "cells", methods: ["uniform_grid"], values: [18, 24, 30, 40, 60, 90, 135, 300], start: 6,
-    make: (cellSize) => {
-      const balls = ballsIn(FEW);
+    name: "cells", methods: ["uniform_grid"], values: [18, 24, 30, 40, 60, 90, 135, 300], start: 6, layouts: LAYOUTS,
+    make: (cellSize, frame, layout) => {
+      const balls = ballsIn(FEW, layout);
       return { balls, options: { cellSize, bounds: [0, 0, balls.width, balls.height] } };
     },
   },
@@ -59,7 +60,10 @@ export const STEPS = [
     },
   },
 ];
-for (const step of STEPS) step.frames ??= 1;
+for (const step of STEPS) {
+  step.frames ??= 1;
+  step.layouts ??= 1;
+}
 
 function nextPrime(number) {
   const isPrime = (n) => {
@@ -74,11 +78,11 @@ function nextPrime(number) {
  *
  * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
  * if they are `kept`. */
-export function stateOf(step, slider, frame = 0, place = null, kept = true) {
-  const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame);
+export function stateOf(step, slider, frame = 0, place = null, kept = true, layout = 0) {
+  const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame, layout);
   const balls = step.hasQuery ? made : withBall(made, place);
   const boxes = boxesOf(balls);
-  const options = { ...own, before: before && boxesOf(before) };
+  const options = { ...own, before: before && boxesOf(withBall(before, place)) };
   const results = {};
   for (const method of step.methods) {
     const isAll = method === "brute_force";
@@ -86,6 +90,24 @@ export function stateOf(step, slider, frame = 0, place = null, kept = true) {
     else results[method] = METHODS[method](boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
   }
   return { balls, boxes, options, results, query: step.hasQuery ? queryOf(results.box_tree, balls, boxes, place) : null };
+}
+
+/** The tests and entries of a value of the slider, averaged over the layouts of the step. */
+export function workOf(step, slider, place) {
+  const work = { tests: 0, entries: 0 };
+  for (let layout = 0; layout < step.layouts; layout++) {
+    const result = stateOf(step, slider, 0, place, false, layout).results[step.methods[0]];
+    work.tests += result.made / step.layouts;
+    work.entries += entriesOf(result) / step.layouts;
+  }
+  return work;
+}
+
+/** How often balls were entered: into cells, slots or strips. */
+export function entriesOf({ cells, table, copies }) {
+  if (copies) return copies.length;
+  const lists = table ? [...table.values()] : (cells ?? []).map(({ balls }) => balls);
+  return lists.reduce((sum, balls) => sum + balls.length, 0);
 }
 
 function queryOf(tree, balls, boxes, place) {

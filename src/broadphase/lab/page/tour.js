@@ -3,14 +3,15 @@
 import { drawGrowth } from "./chart.js";
 import { canvasFont, forget } from "./palette.js";
 import { pictureOf } from "./picture.js";
-import { stateOf, STEPS } from "./steps.js";
+import { stateOf, STEPS, workOf } from "./steps.js";
 import { listenToTheme } from "./theme.js";
 import { View } from "./view.js";
-import { entriesOf, figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
+import { figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
 import { drawWork } from "./work.js";
 
 const find = (id) => document.getElementById(id);
 const REST = 900; // milliseconds between two frames
+const LINK_AFTER = 250; // milliseconds: WebKit allows a hundred changes of the address in ten seconds
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const pages = document.documentElement.dataset.pages; // where the site has a page for each method
 const embedded = new URLSearchParams(location.search).has("embed");
@@ -34,6 +35,7 @@ class Tour {
   #grown = [];
   #times = null;
   #queued = false;
+  #linking = 0; // the timer after which the address follows
 
   begin() {
     this.sections = STEPS.map((step) => find(step.name));
@@ -85,8 +87,16 @@ class Tour {
     return { slider: this.slider, ...(this.#place && { ball: this.#place.map((value) => Math.max(Math.round(value), 0)) }) };
   }
 
-  /** Put what is shown into the address, so that it can be copied. */
+  /** Put what is shown into the address, so that it can be copied, once the hand rests. */
   #link() {
+    clearTimeout(this.#linking);
+    this.#linking = setTimeout(() => this.#linkNow(), LINK_AFTER);
+  }
+
+  #linkNow() {
+    if (!this.#linking) return;
+    clearTimeout(this.#linking);
+    this.#linking = 0;
     history.replaceState(null, "", this.#addressOf(this.step.name, this.#state));
     this.#showWhole();
   }
@@ -196,7 +206,7 @@ class Tour {
     if (this.#stale) {
       this.picture = pictureOf(step, slider, frame, this.#place);
       this.#stale = false;
-      if (SLIDERS[step.name].noun) this.#works = this.#workOf(step);
+      if (SLIDERS[step.name].noun) this.#works = step.values.map((_, value) => workOf(step, value, this.#place));
     }
     const { picture, total } = this;
     this.shown = { step, slider, frame };
@@ -212,14 +222,6 @@ class Tour {
     if (noun) drawWork(find("work"), this.#works, step.values.map(String), slider, step.methods[0], noun);
     this.drawn += 1;
     if (this.playing) this.redraw();
-  }
-
-  /** The work of every value of the slider, with the ball where it is. */
-  #workOf({ values, methods }) {
-    return values.map((_, slider) => {
-      const result = stateOf(this.step, slider, 0, this.#place, false).results[methods[0]];
-      return { tests: result.made, entries: entriesOf(result) };
-    });
   }
 
   #write(seen, end) {
@@ -240,7 +242,7 @@ class Tour {
     const shown = picture.centers.length / 2;
     find("caption").hidden = shown === count;
     find("caption").textContent = `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.`;
-    this.#writeFigures(figuresOf(step, seen, end, total));
+    this.#writeFigures(figuresOf(step, seen, end, total, this.#works[this.slider]));
   }
 
   #writeFigures(figures) {
@@ -370,11 +372,13 @@ class Tour {
       const link = event.target.closest?.(".steps a, #previous, #next");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
+      this.#linkNow();
       history.pushState(null, "", link.href);
       this.go();
       window.scrollTo(0, 0);
     });
     window.addEventListener("popstate", () => this.go());
+    window.addEventListener("pagehide", () => this.#linkNow());
     document.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -420,8 +424,8 @@ function verdictTable() {
   return table;
 }
 
-// A link to a scene leads to the sandbox.
-if (/[?&](scene|methods|n)=/.test(location.search)) {
+// A link to a scene leads to the sandbox, where there is one: files behind any server have none.
+if (find("sandbox") && /[?&](scene|methods|n)=/.test(location.search)) {
   location.replace(`sandbox${location.search}`);
 } else {
   document.documentElement.classList.toggle("embedded", embedded);

@@ -4,6 +4,7 @@ import { statesOf, TOUCH, touches } from "./bodies.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { comparesOf } from "./methods/strips.js";
 import { whole } from "./palette.js";
+import { entriesOf } from "./steps.js";
 
 /** `noun`: of what the bars count besides tests.  `counts`: what is shown one after the other, if not tests. */
 export const SLIDERS = {
@@ -19,8 +20,9 @@ export const SLIDERS = {
 
 export const sliderText = (step, slider) => SLIDERS[step.name].text(step.values[slider]);
 
-/** The numbers below the picture: a name, a number and its meaning; `end` of `total` tests are drawn. */
-export function figuresOf(step, picture, end, total) {
+/** The numbers beside the picture: a name, a number and its meaning; `end` of `total` tests are drawn, and `work` is
+ * the average over the layouts, where a step has several. */
+export function figuresOf(step, picture, end, total, work) {
   if (picture.state.query) return figuresOfQuery(picture.state, end, total);
   const { count } = picture.state.balls;
   const result = picture.state.results[step.methods[0]];
@@ -30,7 +32,7 @@ export function figuresOf(step, picture, end, total) {
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
   const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
-  const own = OWN_FIGURES[step.name]?.(result, count);
+  const own = OWN_FIGURES[step.name]?.(result, count, work);
   if (own) found.push({ ...own, kind: "own" });
   const touching = touchingPairs(picture);
   pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
@@ -41,17 +43,10 @@ export function figuresOf(step, picture, end, total) {
 
 const OWN_FIGURES = {
   kept: ({ swaps }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: "edges that passed each other; each counts as a test" }),
-  cells: (result, count) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: "that each ball touches, on average" }),
+  cells: (result, count, work) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
   slots: ({ table, cells }) => ({ name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` }),
   strips: ({ copies }, count) => ({ name: "copies per ball", figure: (copies.length / count).toFixed(1), meaning: "one in each strip that it touches" }),
 };
-
-/** How often balls were entered: into cells, slots or strips. */
-export function entriesOf({ cells, table, copies }) {
-  if (copies) return copies.length;
-  const lists = table ? [...table.values()] : (cells ?? []).map(({ balls }) => balls);
-  return lists.reduce((sum, balls) => sum + balls.length, 0);
-}
 
 function figuresOfQuery({ query, balls, results }, end, total) {
   const made = query.tests.slice(0, end);
