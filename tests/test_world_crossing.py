@@ -1,5 +1,7 @@
 """What a movement passes without being stopped, and what listeners hear of it."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -302,6 +304,60 @@ def test_many_cross_what_each_would_cross_alone(items, motions, response, listen
         world.validate()
     said = [[(phase, a.id, b.id, depth) for phase, a, b, _, depth in calls] for calls in heard]
     assert said[0] == said[1]
+
+
+@given(
+    st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES),
+    st.lists(st.tuples(SHAPES, st.booleans(), st.booleans())),
+    NUMBERS,
+    NUMBERS,
+    st.booleans(),
+)
+def test_one_walks_across_what_one_of_many_crosses(walker, items, dx, dy, is_sensor):
+    (one, alone), (other, together) = (furnished([(walker, is_sensor, False), *items]) for _ in range(2))
+    heard = [reported(world) for world in (one, other)]
+    for _ in range(2):
+        walk, walks = one.walk(alone[0], dx, dy), other.walk_many(together[:1], dx, dy, movers_block=True)
+        assert (walk.x, walk.y) == tuple(walks.places[0])
+        assert [(0, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in walk.crossed] == flat(
+            walks.crossed
+        )
+        for world in (one, other):
+            world.update()
+    said = [[(phase, a.id, b.id, depth) for phase, a, b, _, depth in calls] for calls in heard]
+    assert said[0] == said[1]
+
+
+def calls_of(call):
+    """How many functions a call calls, of Python and of C: a cost that is the same on every machine."""
+    calls = 0
+
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("how", ["move", "walk"])
+def test_moving_inside_a_large_sensor_takes_few_calls(how):
+    costs = []
+    for room in (False, True):
+        world = World()
+        body = world.add(Box(0, 0, 8, 8))
+        world.add_many([[20 * k, 30, 20 * k + 10, 40] for k in range(-10, 10)], static=True)
+        if room:
+            world.add(Box(-500, -500, 1_000, 1_000), sensor=True, static=True)
+        move = getattr(world, how)
+        move(body, 1, 0)
+        costs.append(calls_of(lambda move=move, body=body: move(body, -1, 0)))
+    assert costs[1] < 4 * costs[0], costs
 
 
 @given(SHAPES, SHAPES, NUMBERS, NUMBERS)

@@ -376,6 +376,51 @@ def test_a_line_of_sight_and_tiles_sensors_and_the_edge_of_a_period():
         walled.line_of_sight("here", (5, 5))
 
 
+def test_queries_by_tags_that_come_and_go():
+    world, rng = World(), np.random.default_rng(5)
+    bodies = []
+    for k in range(400):  # more tags than a world keeps without bodies
+        body = world.add(Box(k % 7, 0, 2, 2), tag=(k % 5, f"once {k}") if k % 3 else k % 5)
+        bodies.append(body)
+        if len(bodies) > 12:
+            bodies.pop(int(rng.integers(12))).remove()
+        if k % 4 == 0:
+            bodies[0].tag = "other"
+        asked = bodies[-1].tags if k % 2 else {k % 5}
+        for tag in asked:
+            alive = sorted((one for one in bodies if tag in one.tags), key=lambda one: one.id)
+            assert world.query_box((-9, -9, 99, 99), tag=tag) == alive
+            assert world.query_radius((0, 0), 99, tag=(tag, "nowhere")) == alive
+            assert world.bodies(tag) == alive
+            ray = [hit.body for hit in world.query_ray((-9, 1), (1, 0), tag=tag)]
+            assert sorted(ray, key=lambda one: one.id) == alive
+        assert world.query_box((-9, -9, 99, 99), tag="nowhere") == []
+
+
+class Rect:
+    """What `World` needs of a ``pygame.Rect``."""
+
+    def __init__(self, left, top, width, height):
+        self.left, self.top, self.width, self.height = left, top, width, height
+        self.right, self.bottom = left + width, top + height
+
+
+@pytest.mark.parametrize("numbers", [(3, 4, 20, 30), (0.1, 0.2, 20.7, 30), (1e300, 0, 1, 1), (5, 5, 0, 0)])
+def test_a_rect_is_the_box_of_its_numbers(numbers):
+    world, _ = mixed_world(3)
+    assert world.query_box(Rect(*numbers)) == world.query_box(Box(*numbers))
+
+
+@pytest.mark.parametrize("numbers", [(0, 0, -1, 1), (10**400, 0, 1, 1), (math.nan, 0, 1, 1), (0, "a", 1, 1)])
+def test_a_rect_that_is_no_box_is_refused(numbers):
+    world, _ = mixed_world(3)
+    rect = Rect(0, 0, 1, 1)
+    rect.left, rect.top, rect.width, rect.height = numbers
+    rect.bottom = rect.top
+    with pytest.raises((TypeError, ValueError), match=r"x (=|must)|y must|width"):
+        world.query_box(rect)
+
+
 def test_bodies_by_tag():
     world, _ = mixed_world(3)
     gone = world.bodies("red")[2]

@@ -36,7 +36,12 @@ def as_bounds(box: Shape | Any) -> Bounds:
     bounds = getattr(box, "bounds", None)
     if type(bounds) is tuple and not hasattr(box, "geom_type"):
         return bounds
-    if rectangle_of(box) is not None:
+    rectangle = rectangle_of(box)
+    if rectangle is not None:
+        if is_plain(rectangle, 4):
+            left, top, width, height = rectangle
+            if 0 <= width < _LARGEST > height >= 0 and abs(left) < _LARGEST > abs(top):
+                return float(left), float(top), float(left) + width, float(top) + height
         return Box(box).bounds
     left, top, right, bottom = (float(value) for value in as_row(box, 4, "box", BOXES))
     if not (left <= right and top <= bottom):

@@ -5,6 +5,7 @@ This module is imported at the first walk, because importing it with its kernels
 
 import math
 from collections.abc import Collection
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing import before_moving, cross_many
+from broadphase.world.crossing import Start, before_moving, cross_many, noted_crossings
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
@@ -64,7 +65,7 @@ class Character:
     ) -> Walk | None:
         """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
-        The general path handles walkers that start inside something, sensors nearby, and periods.
+        The general path handles walkers that start inside something, and periods.
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase
@@ -78,8 +79,11 @@ class Character:
             others = [
                 one for one in others if category & store.mask.item(one) and mask & store.category.item(one)
             ]
-        if others and store.any_sensor and (store.sensor.item(row) or store.sensor[others].any()):
-            return None
+        passed: set[int] = set()
+        if others and store.any_sensor:
+            through = others if store.sensor.item(row) else compress(others, store.sensor[others].tolist())
+            passed = set(through)
+            others = [one for one in others if one not in passed]
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
         grid = NO_TILES if tiles is None else tiles.grid
@@ -92,12 +96,17 @@ class Character:
             to_x, to_y = ends.places[0].tolist()
             if to_x != x or to_y != y:
                 store.have_moved(np.array([row], np.int32))
-            hits = motion.hits_found(row, log.hits[: log.counts.item(0)], "slide", stops=True)
+            found, bent = log.counts.tolist()
+            hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
+            crossed: tuple[Hit, ...] = ()
+            if passed:
+                bends = log.bends[:bent, 1:].tolist()
+                crossed = noted_crossings(state, row, Start(table, row, x, y), bends, (to_x, to_y), passed)
         except BaseException:
             store.put(row, x, y)
             state.contacts.forget(noted)
             raise
-        return self._as_walk(to_x, to_y, tuple(hits), (), ends.floors[0].tolist(), ends.tops[0].tolist())
+        return self._as_walk(to_x, to_y, hits, crossed, ends.floors[0].tolist(), ends.tops[0].tolist())
 
     def _as_walk(
         self,

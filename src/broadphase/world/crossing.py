@@ -8,21 +8,20 @@ so a body is reported as crossed exactly if it would have been hit.
 and searches for them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Shape
-from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep_shapes
+from broadphase.kernels.movement.crossing import cross_path
 from broadphase.kernels.movement.depenetration import overlapping_shapes
 from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
-from broadphase.world.space import bounds_of, placed_columns
+from broadphase.world.space import placed_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
 
@@ -105,7 +104,7 @@ def crossed(
     Examples
     --------
     >>> from broadphase.geometry.shapes import Box
-    >>> from broadphase.geometry.table import table_of
+    >>> from broadphase.geometry.table import columns_of, table_of
     >>> square, coins = columns_of(Box(0, 0, 1, 1)), table_of([Box(5, 0, 1, 1), Box(9, 9, 1, 1)])
     >>> legs = Legs(np.array([0]), np.array([[0.0, 0.0, 8.0, 0.0]]), np.array([[0.0, 1.0]]))
     >>> ids, pairs = np.array([3, 4]), np.array([[0, 0], [0, 1]])
@@ -165,9 +164,11 @@ def _on_whole_paths(legs: Legs, ids: Integers, pairs: Integers, values: Floats) 
 
 
 class Start(NamedTuple):
-    """The shape of a mover, and its place before the movement."""
+    """A mover before its movement."""
 
-    form: Shape
+    shapes: ShapeColumns
+    row: int
+    """Its row among the shapes, wherever they are."""
     x: float
     y: float
 
@@ -179,48 +180,59 @@ def cross(
 
     ``passed`` are the rows of bodies near the path that do not block.
     """
+    bends = [(*hit.touch, hit.time) for hit in movement.hits if hit.response != "cross"]
     hits = [
         hit
         for hit in (*movement.hits, *ignored_hits)
         if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
     ]
+    crossed = noted_crossings(state, body.id, start, bends, (movement.x, movement.y), passed, hits)
+    return movement._replace(crossed=crossed) if crossed else movement
+
+
+def noted_crossings(
+    state: State,
+    row: int,
+    start: Start,
+    bends: Sequence[Sequence[float]],
+    end: tuple[float, float],
+    passed: Collection[int],
+    hits: Sequence[Hit] = (),
+) -> tuple[Hit, ...]:
+    """What a body crossed on its path, each once, in order; it is noted for listeners.
+
+    ``bends`` are ``x, y, time`` where it was stopped or turned, ``passed`` the rows of bodies near the path
+    that do not block, and ``hits`` are crossings that are known.
+    """
     if passed:
-        hits += _passed_by_one(state, start, movement, sorted(passed))
-    if not hits:
-        return movement
-    hits.sort(key=lambda hit: (hit.time, hit.other.id))
-    first = {hit.other: hit for hit in reversed(hits)}
-    found = tuple(hit for hit in hits if first[hit.other] is hit)
-    for hit in found:
-        state.contacts.note(body.id, hit.other.id, hit.normal)
-    return movement._replace(crossed=found)
+        path = np.array([(start.x, start.y, 0.0), *bends, (*end, 1.0)])
+        hits = [*hits, *_passed_by_one(state, start, path, sorted(passed))]
+    first: dict[Body, Hit] = {}
+    for hit in sorted(hits, key=lambda hit: (hit.time, hit.other.id)):
+        if hit.other not in first:
+            first[hit.other] = hit
+            state.contacts.note(row, hit.other.id, hit.normal)
+    return tuple(first.values())
 
 
-def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[int]) -> list[Hit]:
-    """The hits of those bodies near the path that the body has crossed."""
+def _passed_by_one(state: State, start: Start, path: Floats, rows: list[int]) -> list[Hit]:
+    """The hits of those bodies near the path that the body has crossed; one for each image."""
     store, space = state.store, state.space
-    table = store.table
-    bends = [hit for hit in movement.hits if hit.response != "cross"]
-    legs = legs_of(
-        np.array([[start.x, start.y]]),
-        np.array([[movement.x, movement.y]]),
-        np.zeros(len(bends), np.int64),
-        np.array([hit.touch for hit in bends]).reshape(-1, 2),
-        np.array([hit.time for hit in bends]),
-    )
-    known = np.array([row for row in rows if store.alive[row]], np.int32)
-    low = np.minimum(legs.segments[:, :2], legs.segments[:, 2:]).min(axis=0) - space.longest
-    high = np.maximum(legs.segments[:, :2], legs.segments[:, 2:]).max(axis=0) + space.longest
-    (left, top), (right, bottom) = low.tolist(), high.tolist()
-    images = space.images_of(table.columns, known, (left, top, right, bottom))
-    columns = space.gathered(table.columns, images)
-    pairs = np.indices((len(legs.movers), len(images.rows))).reshape(2, -1).T
-    ids = images.rows.astype(np.int32)
-    found = crossed(columns_of(start.form), legs, columns, bounds_of(columns), ids, pairs)
+    columns, known = store.table.columns, np.array([row for row in rows if store.alive[row]], np.int32)
+    ids = known.tolist()
+    if space.periodic:
+        left, top = (path[:, :2].min(axis=0) - space.longest).tolist()
+        right, bottom = (path[:, :2].max(axis=0) + space.longest).tolist()
+        images = space.images_of(columns, known, (left, top, right, bottom))
+        columns, known = space.gathered(columns, images), np.arange(len(images.rows), dtype=np.int32)
+        ids = images.rows.tolist()
+    values = np.empty((len(known), 5))
+    cross_path(start.shapes, start.row, path, columns, known, NO_TILES, values)
     bodies: list[Any] = store.bodies
     return [
         Hit(bodies[row], time, (nx, ny), (x, y), "cross")
-        for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
+        for row, (time, nx, ny, x, y) in zip(ids, values.tolist(), strict=True)
+        if time <= 1.0
     ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
+from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
@@ -156,7 +157,7 @@ class Motion:
         hits = self.hits_found(row, buffers.hits[:found], response, stops)
         movement = _new(Movement, (x, y, tuple(hits), ()))
         if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
-            start = Start(self._store.table.form(row), start_x, start_y)
+            start = Start(self._store.table.columns, row, start_x, start_y)
             near_by = set(buffers.sensors[:passed].tolist())
             return cross(self._state, self.body(row), start, movement, near_by, [])
         return movement
@@ -212,8 +213,8 @@ class Motion:
         store = self._store
         dx, dy = finite(dx, "dx"), finite(dy, "dy")
         self._space.check_displacement(dx, dy)
-        body, form, bounds = self.body(row), store.table.form(row), store.bounds(row)
-        start = Start(form, store.x.item(row), store.y.item(row))
+        body, bounds = self.body(row), store.bounds(row)
+        start = Start(columns_of(store.table.form(row)), 0, store.x.item(row), store.y.item(row))
         reach = _reach(bounds, dx, dy)
         near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
@@ -240,7 +241,7 @@ class Motion:
     def move_through(self, row: int, dx: float, dy: float, ignored: Collection[int]) -> None:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
-        start = Start(store.table.form(row), store.x.item(row), store.y.item(row))
+        start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
         passed: set[int] = set()
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)

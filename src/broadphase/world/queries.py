@@ -8,7 +8,7 @@ arrays throughout; a single query would cost twenty times as much as an array of
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,7 +33,7 @@ from broadphase.world.tiles import Tile
 
 Rules: TypeAlias = tuple[Any, Any, Any, Any]
 """``tag, category, mask, ignore``"""
-_Kept: TypeAlias = tuple[Any, Any, Any, frozenset[int], bool]
+_Kept: TypeAlias = tuple[Any, Any, Any, Collection[int], bool]
 """`Rules` with the rows to ignore, and whether sensors are left out."""
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
@@ -142,19 +142,19 @@ class Queries:
     def _overlapping(self, bounds: Bounds, shapes: ShapeColumns, rules: Rules) -> list[Body]:
         """The bodies that overlap a shape with these bounds, by id."""
         tag, category, mask, ignore = rules
-        ignored = self._store.ignored(ignore)
         rows: list[int]
         if self._space.is_inner(bounds):
+            ignored = self._store.ignored(ignore)
             count = self._broad_phase.gather(bounds)
             near = self._broad_phase.buffers.near
+            if not (tag is None and category is None and mask is None):
+                count = kernel.keep_fitting(near, count, self._filter((tag, category, mask, (), False)))
             count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
             rows = near[:count].tolist()
+            if ignored:
+                rows = [row for row in rows if row not in ignored]
         else:
-            rows = self._overlapping_many(np.array([bounds]), shapes, (None, None, None, ()))[:, 1].tolist()
-        if ignored:
-            rows = [row for row in rows if row not in ignored]
-        if not (tag is None and category is None and mask is None):
-            rows = self._chosen(rows, tag, category, mask)
+            rows = self._overlapping_many(np.array([bounds]), shapes, rules)[:, 1].tolist()
         bodies: list[Any] = self._store.bodies
         return [bodies[row] for row in rows]
 
@@ -163,19 +163,6 @@ class Queries:
         shape = self._shape
         shape.kinds[0], shape.x[0], shape.y[0], shape.width[0], shape.height[0] = kind, x, y, width, height
         return shape
-
-    def _chosen(self, rows: list[int], tag: Any, category: Any, mask: Any) -> list[int]:
-        store = self._store
-        if tag is not None:
-            wanted = as_tags(tag)
-            rows = [row for row in rows if not wanted.isdisjoint(store.tags(row))]
-        if category is not None:
-            bits = store.known_bits(category, "category")
-            rows = [row for row in rows if int(store.mask[row]) & bits]
-        if mask is not None:
-            bits = store.known_bits(mask, "mask")
-            rows = [row for row in rows if int(store.category[row]) & bits]
-        return rows
 
     def _boxes(self, boxes: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
@@ -230,10 +217,7 @@ class Queries:
         store = self._store
         fits = np.ones(len(rows), np.bool_)
         if tag is not None:
-            wanted = as_tags(tag)
-            tags = store.tag_sets.groups
-            groups = [k for k, known in enumerate(tags) if not wanted.isdisjoint(known)]
-            fits &= np.isin(store.group[rows], groups)
+            fits &= store.tag_sets.having(as_tags(tag))[store.group[rows]]
         if category is not None:
             fits &= store.mask[rows] & np.uint32(store.known_bits(category, "category")) != 0
         if mask is not None:
@@ -324,8 +308,7 @@ class Queries:
         tag, category, mask, ignored_rows, solid = kept
         store, groups, category_bits, mask_bits = self._store, _NONE, -1, -1
         if tag is not None:
-            wanted = as_tags(tag)
-            groups = np.array([not wanted.isdisjoint(tags) for tags in store.tag_sets.groups])
+            groups = store.tag_sets.having(as_tags(tag))
         if category is not None:
             category_bits = store.known_bits(category, "category")
         if mask is not None:
@@ -520,16 +503,15 @@ class Queries:
         if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
-        rows = near.tolist()
-        found = list(zip(rows, hits.tolist(), strict=True))
+        if not (tag is None and category is None and mask is None):
+            fits = self._fitting(near, tag, category, mask)
+            near, hits = near[fits], hits[fits]
+        found = list(zip(near.tolist(), hits.tolist(), strict=True))
         if ignored:
             found = [one for one in found if one[0] not in ignored]
         if solid:
             found = [one for one in found if not self._store.sensor[one[0]]]
-        if tag is None and category is None and mask is None:
-            return found
-        chosen = set(self._chosen(rows, tag, category, mask))
-        return [one for one in found if one[0] in chosen]
+        return found
 
     def nearest_many(self, points: Any, k: int, rules: Any) -> Nearest:
         """See `World.nearest_many`."""

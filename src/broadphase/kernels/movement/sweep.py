@@ -15,7 +15,7 @@ of these, so by time, faces before corners, bodies in their order before tiles, 
 rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
 Cost: at most one step for each tile of the swept area, and none after the first hit.
 
-`cross_rows` tests legs of a path against boxes that do not stop it.
+`cross_box` tests a leg of a path against a box that does not stop it.
 """
 
 import math
@@ -353,36 +353,38 @@ def turn(x, y, goal_x, goal_y, nx, ny, response):
     return goal_x - into * nx, goal_y - into * ny
 
 
+@inline
+def cross_box(x, y, width, height, goal_x, goal_y, other):
+    """When and where a box on a straight way starts to overlap another that does not stop it.
+
+    ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
+    """
+    inside, nx, ny, _ = box_box(x, y, x + width, y + height, other[0], other[1], other[2], other[3], False)
+    if inside:
+        return 0.0, nx, ny, x, y
+    goal_right, goal_bottom = goal_x + width, goal_y + height
+    time, _, axis = meet(
+        x, y, x + width, y + height, goal_x, goal_y, goal_right, goal_bottom, other, ALL_SIDES
+    )
+    if time == NEVER:
+        return NEVER, nx, ny, x, y
+    if axis == 0.0:
+        at = flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, time)
+        return time, (-1.0 if goal_x > x else 1.0), 0.0, at[0], at[1]
+    at = place_at(x, goal_x, time), flush_place(y, height, goal_y, other[1], other[3])
+    return time, 0.0, (-1.0 if goal_y > y else 1.0), at[0], at[1]
+
+
 @jit
 def cross_rows(legs, boxes, pairs, values):
-    """For every pair ``leg, box``, when and where the one starts to overlap the other.
+    """`cross_box` for every pair ``leg, box``; a row of ``values`` for each.
 
-    ``legs`` are rows ``x, y, width, height, goal_x, goal_y``; a row of ``values`` is ``time, normal, place``
-    as for a hit, with the time in 0..1 of the leg: 0 for overlaps at the start, `NEVER` for a miss.
+    ``legs`` are rows ``x, y, width, height, goal_x, goal_y``; the time is in 0..1 of the leg.
     """
     for k in range(pairs.shape[0]):
         leg, row = pairs[k, 0], pairs[k, 1]
-        x, y, width, height = legs[leg, 0], legs[leg, 1], legs[leg, 2], legs[leg, 3]
-        goal_x, goal_y = legs[leg, 4], legs[leg, 5]
         other = (boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3])
-        inside, nx, ny, _ = box_box(
-            x, y, x + width, y + height, other[0], other[1], other[2], other[3], False
+        found = cross_box(
+            legs[leg, 0], legs[leg, 1], legs[leg, 2], legs[leg, 3], legs[leg, 4], legs[leg, 5], other
         )
-        values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = 0.0, nx, ny, x, y
-        if inside:
-            continue
-        goal_right, goal_bottom = goal_x + width, goal_y + height
-        time, _, axis = meet(
-            x, y, x + width, y + height, goal_x, goal_y, goal_right, goal_bottom, other, ALL_SIDES
-        )
-        values[k, 0] = time
-        if time == NEVER:
-            continue
-        if axis == 0.0:
-            values[k, 1], values[k, 2] = (-1.0 if goal_x > x else 1.0), 0.0
-            values[k, 3] = flush_place(x, width, goal_x, other[0], other[2])
-            values[k, 4] = place_at(y, goal_y, time)
-        else:
-            values[k, 1], values[k, 2] = 0.0, (-1.0 if goal_y > y else 1.0)
-            values[k, 3] = place_at(x, goal_x, time)
-            values[k, 4] = flush_place(y, height, goal_y, other[1], other[3])
+        values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = found

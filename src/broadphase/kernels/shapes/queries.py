@@ -292,6 +292,18 @@ def keep_overlapping(near, count, query, table):
     return left
 
 
+@holds_gil
+def keep_fitting(near, count, only):
+    """Keep what a `BodyFilter` does not leave out, in the same order; returns how many are left."""
+    left = 0
+    for k in range(count):
+        row = near[k]
+        if not leaves_out(only, row):
+            near[left] = row
+            left += 1
+    return left
+
+
 @jit
 def keep_overlapping_rows(rows, query, table):
     """Keep the rows ``[k, row]`` where shape ``k`` of ``query`` overlaps one of the table; returns how many.
