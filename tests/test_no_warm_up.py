@@ -47,6 +47,129 @@ def test_the_array_functions_load_no_compiler_and_nothing_of_the_extras():
     assert extras == "[]"
 
 
+FIRST_CALLS = """
+import sys
+import numpy as np
+import broadphase as bp
+from broadphase import Box, Circle, Polygon
+
+world, index, points = bp.World(), bp.make_index(), np.random.default_rng(1).random((3_000, 2)) * 300
+small, large = np.hstack((points[:5], points[:5] + 9)), np.hstack((points, points + 1))
+solid = np.zeros((20, 20), bool)
+solid[15] = True
+
+
+def furnish():
+    for body in list(world):
+        body.remove()
+    world.add(Box(0, 0, 8, 8), tag="player").velocity = 3, 4
+    world.add(Circle(20, 0, 4), tag="coin", sensor=True)
+    world.add(Polygon([(40, 0), (50, 0), (45, 9)]), tag="lift", static=True)
+    world.add(Box(-5, -5, 60, 60), sensor=True, static=True)
+    world.add_many([Box(9 * k, 100, 8, 8) for k in range(12)], tag="crowd")
+    world.add_many(large[:500] + 400, tag="many")
+
+
+def one(tag="player"):
+    return world.bodies(tag)[0]
+
+
+def crowd():
+    return world.bodies("crowd")
+
+
+def again():
+    world.restore(world.snapshot())
+
+
+far = 0.0, 200.0
+of_worlds = {
+    "furnish": furnish,
+    "on": lambda: world.on("player", bp.ANY, lambda contact: None, stay=lambda contact: None),
+    "on the same": lambda: world.on("many", "many"),
+    "update": world.update,
+    "move": lambda: [world.move(one(), 3, 2, how) for how in ("slide", "bounce", lambda hit: "touch")],
+    "move round": lambda: world.move(one("coin"), 3, 2),
+    "try_move": lambda: world.try_move(one(), 1, 1),
+    "walk": lambda: world.walk(one(), 1, 1),
+    "tiles": lambda: setattr(world, "tiles", bp.TileMap(solid.copy(), 16)),
+    "move on tiles": lambda: world.move(one(), *far),
+    "walk on tiles": lambda: world.walk(one(), *far),
+    "grounded": lambda: world.grounded(one()),
+    "push": lambda: world.push(one("lift"), 0, -3),
+    "move_many": lambda: [world.move_many(crowd(), 1, 2, how) for how in ("slide", "cross")],
+    "crowd": lambda: world.move_many(crowd(), *far, movers_block=True),
+    "walk_many": lambda: world.walk_many(crowd(), 1, 2),
+    "move_all": lambda: world.move_all(crowd(), points[:12]),
+    "step": lambda: world.step(0.1),
+    "turn": lambda: [one().turn_to(30), world.try_turn(one(), 0), world.turn_many(crowd(), [0] * 12)],
+    "resize": lambda: world.resize(one(), Box(0, 0, 9, 9)),
+    "query_box": lambda: [world.query_box((0, 0, 50, 50), tag=tag) for tag in (None, "coin")],
+    "query_box many": lambda: world.query_box(large),
+    "query_point": lambda: [world.query_point(some) for some in ((1, 1), points)],
+    "query_radius": lambda: [world.query_radius(some, 9) for some in ((1, 1), points)],
+    "query_shape": lambda: world.query_shape(Circle(0, 0, 9)),
+    "raycast": lambda: [world.raycast((-50, 2), (1, 0)), world.query_ray((-50, 2), (1, 0))],
+    "raycast_many": lambda: world.raycast_many(points, points + 1),
+    "line_of_sight": lambda: world.line_of_sight(one(), (90, 90)),
+    "nearest": lambda: [world.nearest((0, 0)), world.nearest_many(points)],
+    "paths": lambda: [world.tiles.find_path((0, 0), (5, 5)), world.tiles.flow_field((2, 2))],
+    "set": lambda: world.tiles.set(3, 3, True),
+    "rollback": again,
+    "many move": lambda: world.move_many(world.bodies("many"), 1, 0),
+    "update many": world.update,
+    "remove": lambda: [world.add(Box(0, 0, 1, 1)).remove(), world.remove_many(world.bodies("many")[:2])],
+    "contact": lambda: [call(Box(0, 0, 1, 1), Circle(0, 0, 1)) for call in (bp.overlap, bp.contact)],
+}
+over_arrays = {
+    "pairs": lambda: [bp.pairs(boxes) for boxes in (small, large, np.tile(large, (40, 1)))],
+    "join": lambda: [bp.join(boxes, large) for boxes in (small, large)],
+    "count_pairs": lambda: bp.count_pairs(large),
+    "neighbors": lambda: [bp.neighbors(some, 9) for some in (points[:5], points)],
+    "around": lambda: bp.neighbors(points, 9, period=(300, 300)),
+    "nearest": lambda: [bp.nearest(some, 2) for some in (points[:5], points)],
+    "count_neighbors": lambda: bp.count_neighbors(points, [9]),
+    "swept_pairs": lambda: bp.swept_pairs(small, small[:, :2]),
+    "contacts": lambda: bp.contact_boxes(small, small),
+    "insert": lambda: [index.insert((0, 0, 1, 1)), index.insert_many(large)],
+    "changes": lambda: [index.move(0, (1, 1, 2, 2)), index.update(index.boxes + 1), index.changes()],
+    "queries": lambda: [index.query_box(large), index.raycast((0, 0), (1, 1)), index.nearest(points)],
+    "remove": lambda: index.remove_many(index.ids[:-2]),
+    "make_index": lambda: [bp.make_index(name) for name in bp.INDEXES],
+}
+made, watching = [], False
+
+
+def watch(event, arguments):
+    if watching and event.partition(".")[0] in ("import", "open", "compile", "marshal", "ctypes", "_thread"):
+        made.append((event, str(arguments[0])[:80]))
+
+
+def check(calls):
+    global watching
+    for name, call in calls.items():
+        each = []
+        for _ in range(10):
+            made.clear()
+            watching = True
+            call()
+            watching = False
+            each.append([*made])
+        assert each[0] == each[9], (name, [one for one in each[0] if one not in each[9]])
+
+
+sys.addaudithook(watch)
+check(of_worlds)
+bp.preload()
+check(over_arrays)
+print("nothing")
+"""
+
+
+def test_a_first_call_imports_and_makes_no_more_than_the_tenth():
+    assert run(FIRST_CALLS) == "nothing"
+
+
 FORK = """
 import os, signal
 import numpy as np

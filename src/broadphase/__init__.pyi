@@ -52,6 +52,7 @@ from .indexes.results import RayHit as RayHit
 from .indexes.results import RayHits as RayHits
 from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
+from .loading import preload as preload
 from .recording.reader import RecordedFrame as RecordedFrame
 from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder

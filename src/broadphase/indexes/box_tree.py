@@ -37,6 +37,7 @@ from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
+from broadphase.methods.batched_queries import side_by_side
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
@@ -442,8 +443,6 @@ class TreeStructure(Structure):
         out = np.empty((len(points), k), np.int32)
         order = None
         if len(points) >= protocol.ENOUGH_QUERIES:
-            from broadphase.methods.batched_queries import side_by_side  # here: four files that few need
-
             order = side_by_side(points)
         arguments = points if order is None else points[order]
         capacity = int(kernel.stack_size(self._arrays.children))

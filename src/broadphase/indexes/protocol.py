@@ -50,7 +50,7 @@ from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
-from broadphase.methods import choose
+from broadphase.methods import batched_queries, choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
@@ -410,8 +410,6 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -
     sample, _ = _find_sorted(structure, how, few)
     hits, together = structure.packets_from
     if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
-        from broadphase.methods import batched_queries  # here: few programs need it
-
         within = partial(_find_sorted, structure, (True, rules))
         stored, most = structure.store.boxes, threads.resolve(structure.threads)
         found = batched_queries.find(within, stored, boxes, touching, few, sample, together, most)

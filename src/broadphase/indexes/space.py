@@ -23,6 +23,7 @@ from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
+from broadphase.methods.batched_queries import find_nearest
 from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
@@ -279,8 +280,6 @@ class PlainSpace:
         """`nearest_many` by `broadphase.methods.batched_queries`, if that is faster."""
         if not self.searched.nearest_by_cells:
             return None
-        from broadphase.methods.batched_queries import find_nearest  # here: four files that few need
-
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
         parts = threads.resolve(self.threads)

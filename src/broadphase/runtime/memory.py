@@ -30,11 +30,11 @@ def available_memory() -> int | None:
     if sys.platform == "win32":
         return windows.available_memory()
     try:
-        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - pathlib loads slowly
+        with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - pathlib loads slowly
             lines = file.readlines()
     except OSError:
         return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(b"MemAvailable:")), None)
 
 
 class Group(NamedTuple, Generic[Arrays]):

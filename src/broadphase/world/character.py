@@ -1,7 +1,4 @@
-"""Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once.
-
-This module is imported at the first walk, because importing it with its kernels takes 3 ms.
-"""
+"""Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once."""
 
 import math
 from collections.abc import Collection

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.one_shot import join
 from broadphase.kernels.movement import sweep_shapes
 from broadphase.kernels.movement.crossing import cross_path
 from broadphase.kernels.movement.depenetration import overlapping_shapes
@@ -306,8 +307,6 @@ def _solid(hits: HitArrays) -> Crossings:
 
 def _passed(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
     """The sensors, and bodies that do not block in this call, that were crossed; images included."""
-    from broadphase.api.one_shot import join  # here, because few games move thousands at once
-
     store, space, crossable = state.store, state.space, before.crossable
     table = store.table
     legs = _legs_between(before, movements, response)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.one_shot import pairs
 from broadphase.boxes import as_float_array
 from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.motion import ALWAYS, move_boxes
@@ -234,8 +235,6 @@ class ManyMotion:
 
     def _with_movers(self, rows: Rows, reach: Floats, images: Images) -> Images:
         """``images`` with movers wherever they may move to, not only where they are."""
-        from broadphase.api.one_shot import pairs  # here, because few games move thousands at once
-
         moves = np.zeros(len(self._store.bodies), np.bool_)
         moves[rows] = True
         still = images.at(~moves[images.rows])

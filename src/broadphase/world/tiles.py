@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +30,16 @@ from broadphase.world.arguments import (
     is_plain,
     of_one_length,
 )
-
-if TYPE_CHECKING:
-    from broadphase.world.pathfinding import FlowField, Tiles, Walker  # as below: few maps are searched
+from broadphase.world.pathfinding import (
+    FlowField,
+    Tiles,
+    Walker,
+    as_tiles,
+    as_walker,
+    copied,
+    same_tiles,
+    search,
+)
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 # So many flow fields are kept.
@@ -593,7 +600,7 @@ class TileMap:
 
     def flow_field(
         self, goal: Any, *, size: Any = 1, diagonal: bool = True, max_distance: float = math.inf
-    ) -> "FlowField":
+    ) -> FlowField:
         """The shortest paths to a goal from every tile, in one search: for hundreds that hunt one target.
 
         While the goal and the tiles stay as they are, the same field is returned without a search.
@@ -642,8 +649,6 @@ class TileMap:
         >>> field.directions[2, 0].tolist(), field.path((0, 1)).tolist()
         ([0, -1], [[0, 1], [0, 0], [1, 0], [2, 0]])
         """
-        from broadphase.world.pathfinding import as_tiles, as_walker, copied, same_tiles, search
-
         goals = as_tiles(goal, "goal", self._grid.solid.shape)
         walker = as_walker(size, diagonal, max_distance)
         key = goals.tobytes(), walker
@@ -655,7 +660,7 @@ class TileMap:
         self._fields[key] = known  # last: the first is the least recently used
         return known
 
-    def find_path(self, a: Any, b: Any, *, size: Any = 1, diagonal: bool = True) -> "Tiles":
+    def find_path(self, a: Any, b: Any, *, size: Any = 1, diagonal: bool = True) -> Tiles:
         """The tiles of a shortest path from one tile to another.
 
         Parameters
@@ -684,8 +689,6 @@ class TileMap:
         >>> level.find_path((0, 0), (2, 0)).tolist()
         [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0]]
         """
-        from broadphase.world.pathfinding import as_tiles, as_walker, search
-
         shape = self._grid.solid.shape
         ((column, row),) = as_tiles(a, "a", shape).tolist()
         walker = as_walker(size, diagonal, math.inf)

@@ -13,37 +13,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
+import numpy.ma
 
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
+from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT
+from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.space import as_period
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Floats
+from broadphase.world.character import Character
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
 from broadphase.world.listeners import Callback, Listener, TagWatch
 from broadphase.world.motion import Motion, Rollback
+from broadphase.world.motion_many import ManyMotion
+from broadphase.world.platforms import Push, push
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
+from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
-
-if TYPE_CHECKING:
-    from broadphase.indexes.results import Nearest
-    from broadphase.world.character import Character
-    from broadphase.world.motion_many import ManyMotion
-    from broadphase.world.platforms import Push
-    from broadphase.world.snapshot import Snapshot
 
 Bodies: TypeAlias = Body | Iterable[Body]
 
@@ -126,6 +125,8 @@ class World:
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
         self._queries = Queries(state)
+        self._many = ManyMotion(state, self._motion)
+        self._walker = Character(state, self._motion, self._many)
         self._dispatch.tag_watch = TagWatch() if arguments.flag(check, "check") else None
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is none
@@ -856,8 +857,6 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
-        from broadphase.world.platforms import push  # here: few worlds have platforms
-
         store = self._state.store
         ignored = store.ignored(ignore)
         with Rollback(self._state, store.rows()):
@@ -1444,8 +1443,6 @@ class World:
         >>> there.body(1).x, there.body(1).data
         (2.0, 'right')
         """
-        from broadphase.world.snapshot import snapshot
-
         return snapshot(self._state, self._dispatch, tiles)
 
     def restore(self, moment: Snapshot) -> None:
@@ -1477,8 +1474,6 @@ class World:
             raise RuntimeError(
                 "restore() was called from a function that update() calls; let it return first"
             )
-        from broadphase.world.snapshot import restore
-
         restore(self._state, self._dispatch, moment)
 
     # ---- about itself
@@ -1559,15 +1554,3 @@ class World:
         tiles = "" if self.tiles is None else f", {self.tiles!r}"
         around = "" if self.period is None else f", period={self.period}"
         return f"<World of {len(self)} bodies{tiles}{around}>"
-
-    @cached_property
-    def _many(self) -> ManyMotion:
-        from broadphase.world.motion_many import ManyMotion  # here: few games move thousands at once
-
-        return ManyMotion(self._state, self._motion)
-
-    @cached_property
-    def _walker(self) -> Character:
-        from broadphase.world.character import Character  # here: most worlds have no walkers
-
-        return Character(self._state, self._motion, self._many)
