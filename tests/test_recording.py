@@ -2,8 +2,11 @@
 
 import copy
 import pickle
+import struct
 import subprocess
 import sys
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ import pytest
 import broadphase as bp
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
+from broadphase.recording import reader
 from broadphase.recording.following import Follower, run_methods
 from broadphase.recording.frames import FRESH, Steps
 
@@ -276,19 +280,26 @@ def test_damage_ends_a_recording_and_never_anything_else(recorded, tmp_path):
     assert unharmed < 15
 
 
+def headed(words, version=2):
+    """A file of which only the head is there."""
+    words = b'{"kind":"index","dim":2,"dtype":"f8","touching":false,"index":"strips",' + words + b"}"
+    return b"broadphase recording\n" + struct.pack("<HI", version, len(words)) + words
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         (b"", "it is no recording"),
         (b"PK\3\4", "it is no recording"),
         (b"broadphase recording\n", "its head is cut off"),
-        (b"broadphase recording\n\3\0\0\0\0\0", "its version is 3, this program reads 1 to 2"),
-        (
-            b'broadphase recording\n\2\0\114\0\0\0{"kind": "index", "dim": 2, "dtype": "f8", "touching": 1, '
-            b'"period": [9, -1]}',
-            "is not positive",
-        ),
+        (b"broadphase recording\n\4\0\0\0\0\0", "its version is 4, this program reads 1 to 3"),
+        (headed(b'"period": [9, -1]'), "is not positive"),
+        (headed(b'"period": [1' + b"0" * 400 + b", 3]"), "does not fit into a float"),
+        (headed(b'"dim": 2.0'), "its head is damaged"),
+        (headed(b'"more": ' + b"[" * 200_000), "nested too deeply"),
+        (headed(b'"more": 1', 3) + b"\0" * 4, "its checksum is another"),
         (b"broadphase recording\n\1\0\2\0\0\0{}", "its head is damaged"),
+        (b"broadphase recording\n\1\0\2\0\0\0[]", "its JSON is no object"),
         (b"broadphase recording\n\1\0\2\0\0\0}{", "Expecting value"),
     ],
 )
@@ -297,6 +308,159 @@ def test_what_is_no_recording_is_named(content, said, tmp_path):
     with pytest.raises(FileError, match=said) as caught:
         bp.Recording(tmp_path / "a")
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: is no recording that can be read")
+
+
+def test_no_bit_of_the_head_can_flip_unnoticed(tmp_path):
+    world = bp.World(period=(16.0, 12.0))
+    with bp.Recorder(world, tmp_path / "a"):
+        world.add(bp.Box(15, 4, 2, 2))
+        world.update()
+    data = (tmp_path / "a").read_bytes()
+    for at in range(31 + struct.unpack_from("<HI", data, 21)[1]):
+        for bit in range(8):
+            flipped = bytearray(data)
+            flipped[at] ^= 1 << bit
+            (tmp_path / "b").write_bytes(flipped)
+            try:
+                recording = bp.Recording(tmp_path / "b")
+            except FileError:
+                continue
+            assert recording.damage  # the version: of an older one no checksum is expected
+            assert len(recording) == 0
+
+
+# ---- files made by hand, whose checksums are right
+
+HEAD = b'{"kind":"%s","dim":2,"dtype":"f8","touching":false,"index":"strips"}'
+
+
+def frames_of(data):
+    """The inflated frames of a recording."""
+    at, number = 31 + struct.unpack_from("<HI", data, 21)[1], 0
+    while at < len(data):
+        if number % FRESH == 0:
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        number += 1
+        length = struct.unpack_from("<I", data, at)[0]
+        yield inflate.decompress(data[at + 8 : at + 8 + length])
+        at += 8 + length
+
+
+def crafted(frames, kind=b"index"):
+    """A recording of these inflated frames."""
+    head = HEAD % kind
+    data = b"broadphase recording\n" + struct.pack("<HI", 3, len(head)) + head
+    data += struct.pack("<I", zlib.crc32(data))
+    for number, frame in enumerate(frames):
+        if number % FRESH == 0:
+            deflate = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+        packed = deflate.compress(frame) + deflate.flush(zlib.Z_SYNC_FLUSH)
+        data += struct.pack("<II", len(packed), zlib.crc32(frame)) + packed
+    return data
+
+
+def of_sections(*sections):
+    """An inflated frame of sections ``(number, content)``."""
+    return b"".join(struct.pack("<BI", part, len(content)) + content for part, content in sections)
+
+
+def one_box(words=b'{"calls":{}}', row=0, tag=0, box=(0, 0, 2, 2), changed=None):
+    rows = np.array([row], "<i4").tobytes()
+    about = rows if changed is None else np.array([changed], "<i4").tobytes()
+    tags = np.array([tag], "<i4").tobytes()
+    columns = (5, b"\0"), (6, b"\0"), (7, b"\1\0\0\0"), (8, b"\xff" * 4), (9, tags)
+    return of_sections((0, words), (2, rows), (3, np.array(box, "<f8").tobytes()), (4, about), *columns)
+
+
+def tiles_of(shape, bits=b"\xff"):
+    words = b'{"calls":{},"tiles":{"shape":%s,"size":[1,1],"origin":[0,0]}}' % shape
+    return of_sections((0, words), (15, bits))
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (of_sections((0, b"[" * 200_000)), "nested too deeply"),
+        (b"\0\0", "a section is cut off"),
+        (b"", "it has no words"),
+        (one_box(b'{"calls":{"pairs":[1,1' + b"0" * 400 + b"]}}"), "its calls of pairs cannot be"),
+        (one_box(b'{"calls":{"pairs":[Infinity,1]}}'), "its calls of pairs cannot be"),
+        (one_box(b'{"calls":{"pairs":[1,NaN]}}'), "its calls of pairs cannot be"),
+        (one_box(b"{}"), "its calls cannot be"),
+        (one_box(b'{"calls":{},"tags":[1]}'), "its tags cannot be"),
+        (one_box(b'{"calls":{},"found":-1}'), "what it found cannot be"),
+        (one_box(tag=99), "it names a tag that is not there"),
+        (one_box(tag=-1), "it names a tag that is not there"),
+        (one_box(row=-1), "it adds a row that cannot be"),
+        (one_box(row=1 << 24), "it adds a row that cannot be"),
+        (one_box(box=(0, 0, -2, 2)), "a row is where none can be"),
+        (one_box(box=(0, 0, np.nan, 2)), "a row is where none can be"),
+        (one_box(changed=1), "it adds a row without its attributes"),
+        (of_sections((0, b'{"calls":{}}'), (1, b"\0\0\0\0")), "it names a row that is not there"),
+        (of_sections((0, b'{"calls":{}}'), (12, b"\0\0\0\0")), "it names a row that is not there"),
+        (tiles_of(b"[200000,200000]"), "the number of its tiles cannot be"),
+        (tiles_of(b"[Infinity,5]"), "its tiles cannot be"),
+        (tiles_of(b"[-2,-4]"), "its tiles cannot be"),
+    ],
+)
+def test_a_frame_that_no_recorder_writes_ends_the_recording(frame, said, tmp_path):
+    (tmp_path / "a").write_bytes(crafted([one_box(row=7), frame]))
+    recording = bp.Recording(tmp_path / "a")
+    assert recording.damage.startswith("frame 1: ")
+    assert recording.damage.endswith(said)
+    assert [frame.ids.tolist() for frame in recording] == [[7]]
+
+
+def test_whatever_a_frame_holds_it_is_read_or_named_as_damage(tmp_path):
+    world, random = bp.World(), np.random.default_rng(4)
+    with bp.Recorder(world, tmp_path / "a"):
+        play_world(world, 24, np.random.default_rng(3), [])
+    sound = list(frames_of((tmp_path / "a").read_bytes()))
+    damaged = 0
+    for _ in range(200):
+        frames = [bytearray(frame) for frame in sound]
+        frame = frames[int(random.integers(len(frames)))]
+        for _ in range(int(random.integers(1, 4))):
+            at = int(random.integers(len(frame)))
+            frame[at] = int(random.choice([0, 1, 127, 255, random.integers(256)]))
+        (tmp_path / "b").write_bytes(crafted(map(bytes, frames), b"world"))
+        recording = bp.Recording(tmp_path / "b")
+        for frame in recording:
+            assert len(frame.shapes) == len(frame.ids) == len(frame.boxes) == len(frame.tags)
+            frame.pairs()
+        damaged += bool(recording.damage)
+    assert damaged > 50
+
+
+def test_a_high_row_takes_no_more_memory_than_a_low_one(tmp_path):
+    (tmp_path / "a").write_bytes(crafted([one_box(row=(1 << 24) - 1)]))
+    tracemalloc.start()
+    recording = bp.Recording(tmp_path / "a")
+    assert recording[0].ids.tolist() == [(1 << 24) - 1]
+    assert recording[0].boxes.tolist() == [[0, 0, 2, 2]]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+def test_a_long_recording_of_many_boxes_keeps_few_states_and_gives_all_frames(tmp_path, monkeypatch):
+    index, seen = bp.BoxTree(), []
+    with bp.Recorder(index, tmp_path / "a") as recorder:
+        index.insert_many(some(np.random.default_rng(1), 500, 2, np.float64))
+        for _ in range(12 * FRESH):
+            index.move(0, index.box(0) + 0.5)
+            seen.append(index.box(0).tolist())
+            recorder.frame()
+    one = 500 * 60
+    monkeypatch.setattr(reader, "MOST_MARKED", 4 * one)
+    tracemalloc.start()
+    recording = bp.Recording(tmp_path / "a")
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept - (tmp_path / "a").stat().st_size < 8 * one
+    for number in (0, 1, FRESH - 1, FRESH, 5 * FRESH + 3, 8 * FRESH, len(seen) - 1):
+        assert recording[number].boxes[0].tolist() == seen[number]
+    assert [frame.boxes[0].tolist() for frame in recording] == seen
 
 
 # ---- the recorder and its target
@@ -411,8 +575,12 @@ def test_a_periodic_index_is_replayed_with_the_pairs_that_it_had(name, dim, dtyp
 
 def test_a_file_of_version_1_is_read_and_has_no_period(recorded, tmp_path):
     path, _ = recorded
-    data = path.read_bytes().replace(b"recording\n\2", b"recording\n\1", 1)
-    data = data.replace(b'"period": null', b'"old": "older"', 1)
+    data = path.read_bytes()
+    end = 27 + struct.unpack_from("<HI", data, 21)[1]
+    data = data[:end] + data[end + 4 :]  # without the checksum of the head, which version 3 brought
+    data = data.replace(b"recording\n\3", b"recording\n\1", 1).replace(
+        b'"period": null', b'"old": "older"', 1
+    )
     (tmp_path / "old").write_bytes(data)
     old, new = bp.Recording(tmp_path / "old"), bp.Recording(path)
     assert "period" not in old.about

@@ -119,8 +119,8 @@ def real(value: Any, name: str, wanted: str = "a real number") -> float:
         raise TypeError(f"{name} must be {wanted}; got {value!r}")
     try:
         return float(number)
-    except OverflowError:
-        raise ValueError(f"{name} = {number} does not fit into a float") from None
+    except OverflowError:  # the number itself may have too many digits to be shown
+        raise ValueError(f"{name} is an integer that does not fit into a float") from None
 
 
 def whole(value: Any, name: str, wanted: str = "an integer") -> int:

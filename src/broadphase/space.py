@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_plain_array
-from broadphase.numeric import as_numpy, plain
+from broadphase.numeric import as_numpy, plain, real
 
 Period = npt.NDArray[np.float64]
 Envs = npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ def _settled_length(value: Any) -> Any:
     number = plain(value, "period")
     if isinstance(number, (tuple, list)) or (isinstance(number, np.ndarray) and number.ndim == 1):
         return tuple(_settled_length(one) for one in number)  # a vector of a matrix
-    return float(number) if isinstance(number, Real) and not isinstance(number, bool) else number
+    return real(number, "period") if isinstance(number, Real) and not isinstance(number, bool) else number
 
 
 def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:

@@ -23,7 +23,8 @@ from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.choose import FEW_BOXES
 from broadphase.numeric import readable
 from broadphase.recording.following import Follower
-from broadphase.recording.reader import Calls, RecordedFrame, Recording
+from broadphase.recording.held import Calls
+from broadphase.recording.reader import RecordedFrame, Recording
 from broadphase.recording.work import (
     compared,
     count_work,

@@ -8,6 +8,7 @@ bytes                  what
 21                     ``broadphase recording`` and a line feed
 uint16, uint32         version; bytes of the head
 ...                    the head: JSON
+uint32                 CRC-32 of all before it
 then for each frame:
 uint32, uint32         bytes that follow; CRC-32 of the frame when it is inflated
 ...                    deflate, flushed, continuing the frame before; it restarts every `FRESH` frames
@@ -38,21 +39,22 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
-from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, RoundedBox, Shape, from_outline
-from broadphase.geometry.table import ShapeTable, table_of
+from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, RoundedBox, Shape
 from broadphase.world.tiles import TileMap
 
 MAGIC = b"broadphase recording\n"
-VERSION = 2
-_READ = (1, 2)
-"""Files of version 1 have no period."""
+VERSION = 3
+_READ = (1, 2, 3)
+"""Files of version 1 have no period, and those of version 2 no checksum of their head."""
+_CHECKED = 3
+_IN_HEAD: dict[str, type] = {"kind": str, "dim": int, "dtype": str, "touching": bool, "index": str}
 FRESH = 64
 """A reader can begin at every 64th frame."""
 LARGEST = 1 << 28
 """The most bytes of an inflated frame."""
 
 _HEAD, _FRAME, _SECTION = struct.Struct("<HI"), struct.Struct("<II"), struct.Struct("<BI")
+_CHECK = struct.Struct("<I")
 _LEVEL = 6
 
 Numbers = npt.NDArray[np.floating[Any]]
@@ -121,7 +123,8 @@ class Writer:
         self._places = "<" + head["dtype"]
         self._frames = 0
         words = json.dumps(head).encode()
-        file.write(MAGIC + _HEAD.pack(VERSION, len(words)) + words)
+        start = MAGIC + _HEAD.pack(VERSION, len(words)) + words
+        file.write(start + _CHECK.pack(zlib.crc32(start)))
 
     def write(self, sections: Sections) -> None:
         """Write one frame, in one piece."""
@@ -153,12 +156,38 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     version, length = _HEAD.unpack_from(data, len(MAGIC))
     if version not in _READ:
         raise ValueError(f"its version is {version}, this program reads {_READ[0]} to {VERSION}")
-    head = json.loads(data[at : at + length])
-    if not isinstance(head, dict) or not {"kind", "dim", "dtype", "touching"} <= set(head):
+    end = at + length
+    begin = end if version < _CHECKED else end + _CHECK.size
+    if len(data) < begin:
+        raise ValueError("its head is cut off")
+    if version >= _CHECKED and _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
+        raise ValueError("its head is damaged: its checksum is another")
+    head = read_json(data[at:end])
+    typed = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
+    if not typed or type(head.get("options", {})) is not dict:  # the first files had no options
         raise ValueError("its head is damaged")
-    if head["dtype"] not in ("f4", "f8") or head["dim"] not in (2, 3):
+    if head["kind"] not in ("index", "world") or head["dtype"] not in ("f4", "f8"):
         raise ValueError("its head is damaged")
-    return head, at + length
+    if head["dim"] not in (2, 3):
+        raise ValueError("its head is damaged")
+    return head, begin
+
+
+def read_json(text: bytes) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises
+    ------
+    ValueError
+        It is none, or nested too deeply to be read.
+    """
+    try:
+        read = json.loads(text)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
+    if not isinstance(read, dict):
+        raise ValueError("its JSON is no object")
+    return read
 
 
 def read_frames(data: bytes, at: int, places: str) -> Iterator[tuple[Sections, int]]:
@@ -193,6 +222,8 @@ def _sections(payload: bytes, places: str) -> Sections:
     found: Sections = {}
     at = 0
     while at < len(payload):
+        if at + _SECTION.size > len(payload):
+            raise ValueError("it is damaged: a section is cut off")
         part, length = _SECTION.unpack_from(payload, at)
         at += _SECTION.size
         dtype = np.dtype(dtype_of(Part(part), places))
@@ -233,6 +264,11 @@ class Steps:
         twin = Steps(self._dtype)
         twin._lengths = self._lengths.copy()
         return twin
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that a copy takes."""
+        return self._lengths.nbytes
 
     def forget(self, rows: npt.NDArray[np.int32]) -> None:
         """Forget the steps of these rows, which are new."""
@@ -333,18 +369,15 @@ def _from_planes(wire: Bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> n
 # ---- the rows of a frame
 
 
-_COLUMNS: dict[str, tuple[Part, type, Any]] = {
+COLUMNS: dict[str, tuple[Part, type, Any]] = {
     "static": (Part.STATIC, np.bool_, False),
     "sensor": (Part.SENSOR, np.bool_, False),
     "category": (Part.CATEGORY, np.uint32, 1),
     "mask": (Part.MASK, np.uint32, 0xFFFFFFFF),
     "tag": (Part.TAG, np.int32, 0),
 }
-_BOX, _CIRCLE, _POLYGON = 0, 1, 2
-_WITH_OUTLINE: dict[int, type[Polygon]] = {_POLYGON: Polygon, 3: Capsule, 4: RoundedBox}
-_NO_FORM = Box(0.0, 0.0, 0.0, 0.0)
-MOST_ROWS = 1 << 24
-"""A recording with higher ids is damaged."""
+BOX, CIRCLE, POLYGON = 0, 1, 2
+WITH_OUTLINE: dict[int, type[Polygon]] = {POLYGON: Polygon, 3: Capsule, 4: RoundedBox}
 
 Rows = npt.NDArray[np.int32]
 
@@ -358,59 +391,25 @@ class FrameRows:
     columns: dict[str, npt.NDArray[Any]]
     forms: list[Shape | None] | None = None
     """``None`` for an index."""
-    _table: ShapeTable | None = None
-    """The forms as columns, made by the first call of `boxes`."""
 
     @classmethod
     def nothing(cls, width: int, dtype: npt.DTypeLike, *, has_forms: bool) -> "FrameRows":
         """No rows at all."""
         forms: list[Shape | None] | None = [] if has_forms else None
-        return cls(np.zeros((0, width), dtype), np.zeros(0, np.bool_), _defaults(0), forms)
+        return cls(np.zeros((0, width), dtype), np.zeros(0, np.bool_), defaults_of(0), forms)
 
     def grown(self, end: int) -> "FrameRows":
         """The same rows in arrays that have at least ``end`` rows."""
         more = end - len(self.alive)
         if more <= 0:
             return self
-        defaults = _defaults(more)
+        defaults = defaults_of(more)
         return FrameRows(
             np.vstack([self.numbers, np.zeros((more, self.numbers.shape[1]), self.numbers.dtype)]),
             np.append(self.alive, np.zeros(more, np.bool_)),
             {name: np.append(column, defaults[name]) for name, column in self.columns.items()},
             None if self.forms is None else self.forms + [None] * more,
         )
-
-    def copy(self) -> "FrameRows":
-        """A copy with arrays of its own."""
-        columns = {name: column.copy() for name, column in self.columns.items()}
-        forms = None if self.forms is None else list(self.forms)
-        return FrameRows(self.numbers.copy(), self.alive.copy(), columns, forms)
-
-    @property
-    def ids(self) -> Rows:
-        """The rows in use, ascending."""
-        return np.flatnonzero(self.alive).astype(np.int32)
-
-    def boxes(self) -> BoxArray:
-        """The boxes of the rows in use."""
-        ids = self.ids
-        if self.forms is None:
-            return self.numbers[ids]
-        if self._table is None:
-            self._table = table_of([form or _NO_FORM for form in self.forms])
-        self._table.x[:], self._table.y[:] = self.numbers.T
-        return self._table.bounds(ids)
-
-    def put_form(self, row: int, form: Shape | None) -> None:
-        """Set the form of a body; ``None`` for a row that is no longer alive."""
-        assert self.forms is not None
-        self.forms[row] = form
-        if self._table is not None:
-            self._table.put(row, form or _NO_FORM)
-
-    def shapes(self) -> list[Shape]:
-        """The forms of the rows in use; empty for an index."""
-        return [form for form in self.forms or () if form is not None]
 
 
 def difference(before: FrameRows, now: FrameRows, steps: Steps) -> tuple[Sections, list[list[list[float]]]]:
@@ -444,7 +443,7 @@ def difference(before: FrameRows, now: FrameRows, steps: Steps) -> tuple[Section
 
 def _described(now: FrameRows, rows: Rows, outlines: list[list[list[float]]]) -> Sections:
     sections: Sections = {Part.CHANGED: rows}
-    for name, (part, _, _) in _COLUMNS.items():
+    for name, (part, _, _) in COLUMNS.items():
         sections[part] = now.columns[name][rows]
     if now.forms is not None:
         kinds, sizes = np.zeros(len(rows), np.uint8), np.zeros((len(rows), 2))
@@ -452,53 +451,6 @@ def _described(now: FrameRows, rows: Rows, outlines: list[list[list[float]]]) ->
             kinds[k], sizes[k] = _encode_form(now.forms[row], outlines)
         sections |= {Part.FORM: kinds, Part.SIZES: sizes.ravel()}
     return sections
-
-
-def apply(held: FrameRows, sections: Sections, outlines: list[Any], steps: Steps) -> FrameRows:
-    """Apply the sections that `difference` made; returns the rows that it was given as ``now``.
-
-    Raises
-    ------
-    ValueError
-        The sections do not fit the rows.
-    """
-    rows = {
-        part: sections.get(part, np.empty(0, np.int32))
-        for part in (Part.GONE, Part.CAME, Part.CHANGED, Part.MOVED)
-    }
-    end = 1 + max(int(part.max(initial=-1)) for part in rows.values())
-    if end > MOST_ROWS or any(int(part.min(initial=0)) < 0 for part in rows.values()):
-        raise ValueError("it names a row that cannot be")
-    held = held.grown(end)
-    width = held.numbers.shape[1]
-    held.alive[rows[Part.GONE]] = False
-    _forget(held, rows[Part.GONE])
-    came, moved = rows[Part.CAME], rows[Part.MOVED]
-    held.alive[came] = True
-    if len(came):
-        held.numbers[came] = sections[Part.PLACES].reshape(-1, width)
-    for name, (part, _, _) in _COLUMNS.items():
-        if part in sections:
-            held.columns[name][rows[Part.CHANGED]] = sections[part]
-    if held.forms is not None and len(rows[Part.CHANGED]):
-        sizes = sections[Part.SIZES].reshape(-1, 2).tolist()
-        forms = zip(rows[Part.CHANGED].tolist(), sections[Part.FORM].tolist(), sizes, strict=True)
-        for row, kind, size in forms:
-            held.put_form(row, _decode_form(kind, size, outlines))
-    steps.forget(came)
-    if len(moved):
-        before = held.numbers[moved]
-        held.numbers[moved] = steps.decode(moved, before, sections[Part.GUESS], sections[Part.MISSED])
-    return held
-
-
-def _forget(held: FrameRows, gone: Rows) -> None:
-    held.numbers[gone] = 0
-    for name, (_, _, usual) in _COLUMNS.items():
-        held.columns[name][gone] = usual
-    if held.forms is not None:
-        for row in gone.tolist():
-            held.put_form(row, None)
 
 
 def _differ(form: Shape | None, other: Shape | None) -> bool:
@@ -519,25 +471,18 @@ def _outline(form: Polygon) -> list[list[float]]:
 
 def _encode_form(form: Shape | None, outlines: list[list[list[float]]]) -> tuple[int, tuple[float, float]]:
     if isinstance(form, Box):
-        return _BOX, (form.width, form.height)
+        return BOX, (form.width, form.height)
     if isinstance(form, Circle):
-        return _CIRCLE, (form.radius, 0.0)
+        return CIRCLE, (form.radius, 0.0)
     assert isinstance(form, Polygon)
     outlines.append(_outline(form))
-    code = next((code for code, kind in _WITH_OUTLINE.items() if kind is type(form)), _POLYGON)
+    code = next((code for code, kind in WITH_OUTLINE.items() if kind is type(form)), POLYGON)
     return code, (len(outlines) - 1, form.radius)
 
 
-def _decode_form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
-    if kind == _BOX:
-        return Box(0.0, 0.0, *size)
-    if kind == _CIRCLE:
-        return Circle(0.0, 0.0, size[0])
-    return from_outline(_WITH_OUTLINE[kind], outlines[int(size[0])], size[1])
-
-
-def _defaults(rows: int) -> dict[str, npt.NDArray[Any]]:
-    return {name: np.full(rows, usual, dtype) for name, (_, dtype, usual) in _COLUMNS.items()}
+def defaults_of(rows: int) -> dict[str, npt.NDArray[Any]]:
+    """The columns of so many rows with the usual attributes."""
+    return {name: np.full(rows, usual, dtype) for name, (_, dtype, usual) in COLUMNS.items()}
 
 
 def _rows(which: npt.NDArray[np.bool_]) -> Rows:
@@ -583,27 +528,3 @@ def _whole(tiles: TileMap) -> tuple[Sections, dict[str, Any]]:
         sections[Part.ONE_WAY] = tiles.one_way.ravel()
     form = {"shape": tiles.solid.shape, "size": tiles.tile_size, "origin": tiles.origin}
     return sections, {"tiles": form}
-
-
-def apply_tiles(before: TileMap | None, sections: Sections, words: dict[str, Any]) -> TileMap | None:
-    """The tile map after the changes of `TileDifferences.difference`; ``before`` itself is not changed."""
-    if "tiles" in words:
-        form = words["tiles"]
-        if form is None:
-            return None
-        rows, columns = map(int, form["shape"])
-        bits = np.unpackbits(sections[Part.SOLID], count=rows * columns)
-        sides = sections.get(Part.ONE_WAY)
-        return TileMap(
-            bits.astype(np.bool_).reshape(rows, columns),
-            tuple(form["size"]),
-            tuple(form["origin"]),
-            one_way=None if sides is None else sides.reshape(rows, columns).copy(),
-        )
-    if before is None or Part.CELLS not in sections:
-        return before
-    now, cells = before.copy(), sections[Part.CELLS]
-    now.solid.ravel()[cells] = sections[Part.CELLS_SOLID] != 0
-    if now.one_way is not None:
-        now.one_way.ravel()[cells] = sections[Part.CELLS_ONE_WAY]
-    return now

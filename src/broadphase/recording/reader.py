@@ -1,11 +1,11 @@
 """Reads a recording: any frame of it, and the pairs there by any method."""
 
-import json
 import os
+from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,8 @@ from broadphase.geometry.shapes import Shape
 from broadphase.methods.in_space import Space, as_space
 from broadphase.methods.task import Task
 from broadphase.numeric import whole
-from broadphase.recording.frames import (
-    FRESH,
-    FrameRows,
-    Part,
-    Sections,
-    Steps,
-    apply,
-    apply_tiles,
-    read_frames,
-    read_head,
-)
+from broadphase.recording.frames import FRESH, Part, Sections, Steps, read_frames, read_head
+from broadphase.recording.held import Calls, HeldRows, Words, apply, apply_tiles, words_of
 from broadphase.recording.work import (
     Busy,
     Work,
@@ -39,12 +30,8 @@ from broadphase.runtime.memory import PairArray
 from broadphase.space import as_period
 from broadphase.world.tiles import TileMap
 
-
-class Calls(NamedTuple):
-    """How often a method was called in a frame, and how long all calls took together."""
-
-    times: int
-    seconds: float
+MOST_MARKED = 1 << 28
+"""The most bytes of all states that a recording keeps to begin at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +153,10 @@ class Recording:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._name = path_of(path, "path")
-        self._data = Path(self._name).read_bytes()
+        try:
+            self._data = Path(self._name).read_bytes()
+        except MemoryError:
+            raise FileError(f"{self._name}: takes more memory than there is when it is read") from None
         try:
             self.about, begin = read_head(self._data)
             lengths = as_period(self.about.get("period"), self.about["dim"])
@@ -179,6 +169,8 @@ class Recording:
         self.damage = ""
         """What is wrong with the frame after the last one that can be read; empty where nothing is."""
         self._marks: list[_State] = []
+        """States in the order of their numbers, at multiples of so many frames."""
+        self._stride = FRESH
         self._seconds: list[float] = []
         self._sizes: list[int] = []
         self._works: list[Work] = []
@@ -196,7 +188,7 @@ class Recording:
         if not -count <= number < count:
             raise IndexError(f"frame {number} of {count}")
         number %= count
-        for state, sections, words in self._frames_from(self._marks[number // FRESH].copy()):
+        for state, sections, words in self._frames_from(self._start_of(number)):
             if state.number == number:
                 return state.frame(sections, words)
         raise AssertionError("a frame that was there is gone")
@@ -325,36 +317,48 @@ class Recording:
 
     def _frames(self, begin: int, last: int) -> Iterator[RecordedFrame]:
         if begin <= last:
-            for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
+            for state, sections, words in self._frames_from(self._start_of(begin)):
                 if state.number >= begin:
                     yield state.frame(sections, words)
                 if state.number == last:  # the next one may be damaged
                     return
 
+    def _start_of(self, number: int) -> "_State":
+        """The last state before a frame that is kept."""
+        at = bisect_left(self._marks, number, key=lambda state: state.number)
+        return self._marks[at - 1].copy()
+
     def _read_all(self, begin: int) -> None:
-        """Read every frame once, and keep the state at every `FRESH` frames."""
+        """Read every frame once, and keep some states to begin at."""
         dtype = self.dtype
         is_world = self.about["kind"] == "world"
-        held = FrameRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
-        touching = bool(self.about["touching"])
-        state = _State(-1, begin, held, Steps(dtype), None, [""], touching, self.period)
+        held = HeldRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
+        state = _State(-1, begin, held, Steps(dtype), None, [""], self.about["touching"], self.period)
         self._marks.append(state.copy())
         try:
             for at, _, words in self._frames_from(state):
-                calls = words.get("calls", {})
-                self._seconds.append(sum(float(seconds) for _, seconds in calls.values()))
-                self._sizes.append(int(at.held.alive.sum()))
-                if (at.number + 1) % FRESH == 0:
-                    self._marks.append(at.copy())
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+                self._seconds.append(sum(call.seconds for call in words.calls.values()))
+                self._sizes.append(len(at.held.order))
+                if (at.number + 1) % self._stride == 0:
+                    self._mark(at)
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError) as error:
             what = " ".join(str(error).split()) or type(error).__name__
             self.damage = f"frame {len(self)}: {what}"
 
-    def _frames_from(self, state: "_State") -> "Iterator[tuple[_State, Sections, dict[str, Any]]]":
+    def _mark(self, state: "_State") -> None:
+        """Keep a copy of a state; where all together are too large, every other one goes."""
+        size = state.nbytes
+        while len(self._marks) > 1 and sum(mark.nbytes for mark in self._marks) + size > MOST_MARKED:
+            self._stride *= 2
+            self._marks = [mark for mark in self._marks if (mark.number + 1) % self._stride == 0]
+        if (state.number + 1) % self._stride == 0 and size <= MOST_MARKED:
+            self._marks.append(state.copy())
+
+    def _frames_from(self, state: "_State") -> "Iterator[tuple[_State, Sections, Words]]":
         for sections, end in read_frames(self._data, state.end, "<" + self.about["dtype"]):
-            words = json.loads(sections[Part.WORDS].tobytes())
-            state.tags += words.get("tags", [])
-            state.held = apply(state.held, sections, words.get("outlines", []), state.steps)
+            words = words_of(sections)
+            state.tags += words.tags
+            apply(state.held, sections, words.outlines, len(state.tags), state.steps)
             state.tiles = apply_tiles(state.tiles, sections, words)
             state.number += 1
             state.end = end
@@ -368,7 +372,7 @@ class _State:
     number: int
     end: int
     """The byte at which its frame ends in the file."""
-    held: FrameRows
+    held: HeldRows
     steps: Steps
     tiles: TileMap | None
     tags: list[str]
@@ -376,37 +380,34 @@ class _State:
     period: tuple[float | None, ...] | None
 
     def copy(self) -> "_State":
-        return _State(
-            self.number,
-            self.end,
-            self.held.copy(),
-            self.steps.copy(),
-            self.tiles,
-            list(self.tags),
-            self.touching,
-            self.period,
-        )
+        return replace(self, held=self.held.copy(), steps=self.steps.copy(), tags=list(self.tags))
 
-    def frame(self, sections: Sections, words: dict[str, Any]) -> RecordedFrame:
-        held, ids = self.held, self.held.ids
-        columns = {name: column[ids] for name, column in held.columns.items()}
+    @property
+    def nbytes(self) -> int:
+        """The memory that a copy takes."""
+        tiles = 0 if self.tiles is None else 2 * self.tiles.solid.nbytes
+        return self.held.nbytes + self.steps.nbytes + tiles + 8 * len(self.tags)
+
+    def frame(self, sections: Sections, words: Words) -> RecordedFrame:
+        held, places = self.held, self.held.order
+        columns = {name: column[places] for name, column in held.columns.items()}
         return RecordedFrame(
             self.number,
-            ids,
+            held.ids[places],
             held.boxes(),
             columns["static"],
             columns["category"],
             columns["mask"],
             [self.tags[number] for number in columns["tag"].tolist()],
             self.tiles,
-            {name: Calls(int(times), float(spent)) for name, (times, spent) in words["calls"].items()},
-            words.get("found"),
-            words.get("listened"),
+            words.calls,
+            words.found,
+            words.listened,
             len(sections.get(Part.CAME, ())),
             len(sections.get(Part.GONE, ())),
             len(sections.get(Part.MOVED, ())),
             self.touching,
             held.shapes(),
-            held.numbers[ids],
+            held.numbers[places],
             self.period,
         )
