@@ -40,11 +40,15 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(folder: Path, port: int = 0, recording: Path | None = None) -> Iterator[Running]:
-    """A lab on ``port``, or on any that is free; with a recording if one is given."""
+def running(
+    folder: Path, port: int = 0, recording: Path | None = None, program: str = ""
+) -> Iterator[Running]:
+    """A lab on ``port``, or on any that is free; with a recording, or by another program, if one is given."""
     errors = folder / "lab-errors.txt"
     what = ["lab"] if recording is None else ["replay", str(recording)]
     command = [sys.executable, "-W", "error", "-m", "broadphase", *what, "--no-browser", "--port", str(port)]
+    if program:
+        command = [sys.executable, "-W", "error", "-c", program]
     with errors.open("a") as stderr:
         process = subprocess.Popen(
             command,

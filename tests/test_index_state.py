@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -222,6 +223,21 @@ def test_a_file_with_false_metadata_is_refused(index, tmp_path, change, message)
     changed_file(index, tmp_path / "file", **change)
     with pytest.raises(ValueError, match=message):
         bp.Index.load(tmp_path / "file")
+
+
+def test_a_compressed_file_is_refused_before_it_is_decoded(index, tmp_path):
+    index.save(tmp_path / "file")
+    with np.load(tmp_path / "file") as members:
+        arrays = {**members, "alive": np.zeros(1 << 26, np.bool_)}
+    with (tmp_path / "file").open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    del arrays
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="it is compressed"):
+        bp.Index.load(tmp_path / "file")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 24
 
 
 def test_a_class_loads_its_own_files_only(index, tmp_path):

@@ -1,6 +1,8 @@
 """What is too much for the lab: refused in a line, without harm to other tabs, and gone when its tab is."""
 
+import contextlib
 import json
+import socket
 import sys
 import threading
 import time
@@ -55,6 +57,24 @@ def test_files_that_need_much_memory_leave_the_server_alone(server, tmp_path, ex
         assert said["error"].startswith(f"{path.name}: ")
         assert "\n" not in said["error"]
     assert megabytes(server, "VmHWM:") - before < 300
+
+
+def test_connections_that_never_end_their_request_are_closed(tmp_path):
+    program = (
+        "from broadphase.lab import server\n"
+        "server.PATIENCE = 0.5\n"
+        "server.serve(server.listen('127.0.0.1', 0), '127.0.0.1', browser=False)\n"
+    )
+    with running(tmp_path, program=program) as one, contextlib.ExitStack() as held:
+        begun = [b"GET / HTTP/1.1\r\nHost: x", b"", b"GET /nowhere HTTP/1.1\r\nContent-Length: 9\r\n"]
+        begun[2] += f"Host: {one.host}\r\n\r\n".encode()
+        for number in range(210):
+            silent = held.enter_context(socket.create_connection(("127.0.0.1", one.port), WAIT))
+            silent.sendall(begun[number % 3])
+        end = time.monotonic() + WAIT
+        while (status := fetch(one, "")[0]) == 503 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert status == 200
 
 
 def test_other_tabs_go_on_while_a_large_file_is_read(server, tmp_path):

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,7 @@ from broadphase import outofcore
 from broadphase.errors import FileError
 from broadphase.outofcore import joining, planning
 from broadphase.outofcore.request import parse_size
+from broadphase.outofcore.work import REPORT
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
 
@@ -199,6 +202,56 @@ class TestDisk:
             with pytest.raises(FileExistsError, match="no work folder of ours"):
                 outofcore.count_pairs(source, work=tmp_path / "work")
             assert (tmp_path / "work" / "mine").read_text() == "keep"
+
+    def test_a_link_to_an_empty_folder_is_filled(self, tmp_path):
+        (tmp_path / "there").mkdir()
+        (tmp_path / "out").symlink_to(tmp_path / "there", target_is_directory=True)
+        outofcore.pairs(save(tmp_path / "a.parquet", BOXES), tmp_path / "out", **TIGHT)
+        assert (tmp_path / "out").is_symlink()
+        assert np.array_equal(written(tmp_path / "there"), bp.pairs(BOXES))
+
+    @pytest.mark.parametrize("method", ["rename", "rmdir"])
+    def test_output_in_another_file_system_than_the_work(self, tmp_path, monkeypatch, method):
+        """Nothing is renamed from one to the other, and the root of one cannot be removed."""
+        inner = getattr(Path, method)
+
+        def refused(path, *more):
+            if path.name == {"rename": "parts", "rmdir": "out"}[method]:
+                raise OSError({"rename": errno.EXDEV, "rmdir": errno.EBUSY}[method], "refused", str(path))
+            return inner(path, *more)
+
+        (tmp_path / "out").mkdir()
+        before = names_in(tmp_path)
+        source = save(tmp_path / "a.parquet", BOXES)
+        monkeypatch.setattr(Path, method, refused)
+        outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **TIGHT)
+        assert np.array_equal(written(tmp_path / "out"), bp.pairs(BOXES))
+        assert outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **TIGHT).was_done
+        assert {name.parts[0] for name in map(Path, names_in(tmp_path))} == {"a.parquet", "out"}, before
+
+    @pytest.mark.parametrize("method", ["rename", "rmdir"])
+    def test_a_copy_to_another_file_system_that_fails_can_be_repeated(self, tmp_path, monkeypatch, method):
+        inner, copied = getattr(Path, method), shutil.copyfile
+
+        def refused(path, *more):
+            if path.name == {"rename": "parts", "rmdir": "out"}[method]:
+                raise OSError({"rename": errno.EXDEV, "rmdir": errno.EBUSY}[method], "refused", str(path))
+            return inner(path, *more)
+
+        def full(source, target):
+            if REPORT in str(source):
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return copied(source, target)
+
+        (tmp_path / "out").mkdir()
+        source = save(tmp_path / "a.parquet", BOXES)
+        monkeypatch.setattr(Path, method, refused)
+        monkeypatch.setattr(shutil, "copyfile", full)
+        with pytest.raises(OSError, match="what is done is kept"):
+            outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **TIGHT)
+        monkeypatch.setattr(shutil, "copyfile", copied)
+        outofcore.pairs(source, tmp_path / "out", work=tmp_path / "work", **TIGHT)
+        assert np.array_equal(written(tmp_path / "out"), bp.pairs(BOXES))
 
     def test_an_empty_folder_is_filled(self, tmp_path):
         (tmp_path / "out").mkdir()

@@ -224,6 +224,14 @@ def test_a_map_that_says_it_is_vast_is_refused_before_it_is_unpacked(tmp_path, s
         TileMap.from_tiled(path)
 
 
+@pytest.mark.parametrize("name", ["a.tmx", "a.tmj"])
+def test_a_file_larger_than_any_map_is_refused_before_it_is_read(tmp_path, name):
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(9 << 30)  # sparse: it takes no room
+    with pytest.raises(FileError, match=r"has 9,663,676,416 bytes; the limit for a Tiled map is 1,073"):
+        TileMap.from_tiled(tmp_path / name)
+
+
 def test_layers_that_are_vast_together_are_refused():
     budget = Budget()
     budget.take(2**14, 2**14 - 1, "one")

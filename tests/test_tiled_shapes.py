@@ -271,7 +271,8 @@ def test_tiles_of_hexagonal_maps_turn_by_sixths(tmp_path):
 def test_worlds_of_maps(tmp_path, y_up):
     for name in ("p0-0.tmx", "other.tmx"):
         written(tmp_path, name, as_tmx())
-    patterns = [{"regexp": r"p(-?\d+)-(\d+)\.tmx", "multiplierX": 96, "multiplierY": 96, "offsetY": -96}]
+    pattern = r"p(-?\d+)-(-?\d+)\.(?:tmx|tmj)"
+    patterns = [{"regexp": pattern, "multiplierX": 96, "multiplierY": 96, "offsetY": -96}]
     document = {"type": "world", "maps": [{"fileName": "other.tmx", "x": 96, "y": 0}], "patterns": patterns}
     path = written(tmp_path, "w.world", json.dumps(document).encode())
     loaded = load(path, y_up=y_up)
@@ -304,6 +305,10 @@ def test_worlds_of_maps(tmp_path, y_up):
         ({"maps": [{"fileName": "iso.tmj"}]}, r".*iso\.tmj is isometric"),
         ({"patterns": [{"regexp": "(a+)+b(c)"}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": ".*.*.*.*(c)(d)"}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": "(" + "a?" * 45 + ")()b"}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": "()()" + "(?:a|a)" * 27}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": r"()()" + r"\\*" * 20}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": "(?x)(a+) +b(c)"}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": "("}]}, r"the pattern .* cannot be read"),
         ({"patterns": [{"regexp": "(a)"}]}, r"the pattern .* has 1 groups"),
         ({"patterns": [{"regexp": r"(a)\.(tmj)"}]}, r"a\.tmj matches with 'a', where a whole number"),

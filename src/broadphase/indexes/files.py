@@ -70,7 +70,10 @@ def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], 
     from pathlib import Path
 
     name = path_of(path, "path")
-    data = Path(name).read_bytes()
+    try:
+        data = Path(name).read_bytes()
+    except MemoryError as error:
+        raise ValueError(f"{name!r} takes more memory than there is when it is read") from error
     try:
         return make(*_read(data))
     except Exception as error:  # damaged archives make zipfile, zlib and NumPy raise nearly anything
@@ -102,6 +105,8 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
     if not data.startswith(b"PK"):
         raise ValueError("it is no .npz file")
     with np.load(BytesIO(data), allow_pickle=False) as members:
+        if any(member.compress_type for member in members.zip.infolist()):
+            raise ValueError("it is compressed, which `save` does not do; decoded, it could be of any size")
         if "head" not in members:
             raise ValueError("its head is missing")
         head = json.loads(str(members["head"]))

@@ -45,6 +45,8 @@ LARGEST_MESSAGE = 16 * LONGEST
 RATE, BURST = 240.0, 480.0
 # Seconds; a page that acknowledges nothing for longer has stopped reading.
 SILENCE = 30.0
+# Seconds; a connection on which nothing happens twice as long is closed.
+PATIENCE = 10.0
 _OUTBOX = 64
 _MOST_DRAINED = 8 * LARGEST
 
@@ -359,6 +361,49 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def _patient(seconds: float) -> type[asyncio.Protocol]:
+    """The protocol of a connection that is closed where nothing happens on it for so long, or twice as long.
+
+    uvicorn waits for the rest of a request, and for a client that does not read its answer, for ever: some
+    hundred such connections, and it would answer nobody.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Patient(H11Protocol):
+        _look_again: asyncio.TimerHandle | None = None
+        _stuck = False
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._look_again = self.loop.call_later(seconds, self._look)
+
+        def _look(self) -> None:
+            waits = self.cycle is None or self.cycle.response_complete or self.flow.write_paused
+            if waits and self._stuck:
+                self.transport.abort()
+                return
+            self._stuck = waits
+            self._look_again = self.loop.call_later(seconds, self._look)
+
+        def on_response_complete(self) -> None:
+            self._stuck = False
+            super().on_response_complete()
+
+        def handle_websocket_upgrade(self, event: Any) -> None:
+            self._stop_looking()
+            super().handle_websocket_upgrade(event)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_looking()
+            super().connection_lost(exc)
+
+        def _stop_looking(self) -> None:
+            if self._look_again is not None:
+                self._look_again.cancel()
+
+    return Patient
+
+
 def serve(
     listening: socket.socket, host: str, *, browser: bool, recording: tuple[str, Recording] | None = None
 ) -> None:
@@ -371,6 +416,7 @@ def serve(
         address += f"sandbox?scene={REPLAY}&methods=strips,box_tree&play=0"
     config = uvicorn.Config(
         make_app(host, None if recording is None else Named(*recording)),
+        http=_patient(PATIENCE),
         ws="websockets-sansio",
         ws_per_message_deflate=False,
         ws_max_size=LARGEST_MESSAGE,

@@ -7,6 +7,8 @@ its folder and resumes there what an earlier run of the same call left.
 import errno
 import json
 import logging
+import secrets
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -44,6 +46,7 @@ from broadphase.runtime import threads
 
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_CANNOT_BE_REMOVED = {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}
 _OWN = {"chunks", "parts", "done", "begun", "spool", "cut.npz"}
 
 
@@ -362,11 +365,50 @@ def _put_in_place(run: Run, out: str, report: dict[str, Any], before: dict[str, 
         system.pipe_file(f"{inner}/{REPORT}", json.dumps(sealed, sort_keys=True).encode())
         return
     folder.write_json(folder.parts / REPORT, sealed)
-    place = Path(out)
+    place = Path(out).resolve()  # what a link leads to
     if before is not None:  # the report last: after a kill at this point the next call does the same again
         for path in sorted(place.iterdir(), key=lambda path: path.name == REPORT):
             path.unlink()
+    _move(folder.parts, place)
+
+
+def _move(parts: Path, place: Path) -> None:
+    """Move the finished parts to a place that does not exist or is an empty folder; it appears as a whole.
+
+    A folder that cannot be removed, such as the root of a file system, is filled instead, the report last.
+    """
     if place.exists():
-        place.rmdir()  # it is empty
+        try:
+            place.rmdir()
+        except OSError as error:
+            if error.errno not in _CANNOT_BE_REMOVED:
+                raise
+            _fill(place, parts)
+            return
     place.parent.mkdir(parents=True, exist_ok=True)
-    folder.parts.rename(place)
+    try:
+        parts.rename(place)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # The work folder is in another file system: copied beside the place first.
+        beside = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
+        beside.mkdir()
+        try:
+            _fill(beside, parts)
+            beside.rename(place)
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+
+
+def _fill(place: Path, parts: Path) -> None:
+    """Copy all parts into an empty folder, the report last; or none."""
+    names = sorted((path.name for path in parts.iterdir()), key=lambda name: name == REPORT)
+    try:
+        for name in names:
+            shutil.copyfile(parts / name, place / name)
+    except BaseException:
+        for name in names:
+            (place / name).unlink(missing_ok=True)
+        raise

@@ -18,6 +18,7 @@ from typing import Any
 from xml.parsers import expat
 
 from broadphase.errors import FileError
+from broadphase.io.tables import USUAL
 
 Node = Mapping[str, Any]
 """A part of a document, as in Tiled's JSON."""
@@ -71,8 +72,11 @@ def read_document(file: Path, kind: str, where: str) -> Node:
     try:
         if not file.is_file():
             raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
+        size = file.stat().st_size
     except OSError as error:  # a name that is too long
         raise FileError(f"{where} cannot be a file: {error.strerror}") from error
+    if size > USUAL.size:
+        raise FileError(f"{where} has {size:,} bytes; the limit for a Tiled {kind} is {USUAL.size:,}")
     content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
     start = content.lstrip()[:1]
     if not start:

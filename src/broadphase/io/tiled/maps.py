@@ -43,10 +43,14 @@ _MOST_POINTS = 10_000_000
 _IN_TILED = (":/", "qrc:/")
 """The start of sources that are part of Tiled itself, such as the tiles of its automapping rules."""
 ORIENTATIONS = ("orthogonal", "isometric", "staggered", "hexagonal")
-_MOST_REPEATS = 3
-"""The most repetitions in a pattern: each multiplies the time for a name by the length of the name."""
-_REPEATED_GROUP = re.compile(r"\)[*+{]")
-_REPEAT = re.compile(r"(?<!\\)[*+{]")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_INVOLVED = re.compile(r"\)[*+{]|\(\?(?!:|=|!|P<)")
+"""A repeated group, and flags: with one of them, blanks may stand between a group and its repetition."""
+_REPEAT = re.compile(r"[*+{]")
+_CHOICE = re.compile(r"(?<!\()\?|\|")
+_BITS_OF_REPEAT = 8  # it matches from none to all letters of a name, which are at most 255
+_MOST_BITS = 26
+"""A pattern is tried in as many ways as its choices and repetitions have together: 2 to this power."""
 
 # ---- the parts of a map
 
@@ -667,7 +671,9 @@ def _matching(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Po
 
 
 def _compiled(text: str, where: str) -> re.Pattern[str]:
-    if _REPEATED_GROUP.search(text) or len(_REPEAT.findall(text)) > _MOST_REPEATS or len(text) > 200:
+    bare = _ESCAPED.sub("a", text)
+    bits = _BITS_OF_REPEAT * len(_REPEAT.findall(bare)) + len(_CHOICE.findall(bare))
+    if _INVOLVED.search(bare) or bits > _MOST_BITS or len(text) > 200:
         raise FileError(f"{where}: the pattern {shown(text)} is too involved; list the maps under 'maps'")
     try:
         pattern = re.compile(text, re.ASCII)
