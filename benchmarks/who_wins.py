@@ -10,7 +10,8 @@ and float32.  In every scene all indexes must return the same in three frames be
 
 An index that took more than 20 times as long as the best among a tenth of the boxes, or more than 40 times
 in the least of three trial frames, is not timed further, and the data says "more than 20 times" (null).
-``--out`` writes the data, which the page has as `src/broadphase/lab/page/map.json`.
+``--out`` writes the data, which the page has as `src/broadphase/lab/page/map.json`; `verdicts.py` then writes
+what follows from it in words.
 """
 
 import argparse

@@ -123,6 +123,24 @@ def test_the_chosen_cell_shows_all_indexes_and_python_for_the_best(shown):
         assert "undefined" not in page.locator("#who-wins").inner_text()
 
 
+def test_an_index_that_is_none_of_the_seven_has_its_place(address, tabs):
+    """As an index that is added later: it is named, coloured and ranked like the others."""
+
+    def answer(route):
+        cells = [[ms, 1.0, *(time and time + 1 for time in times)] for ms, *times in DATA["cells"]]
+        route.fulfill(json={**DATA, "methods": ["adaptive", *METHODS], "auto": "adaptive", "cells": cells})
+
+    page = tabs("about:blank")
+    page.route("**/map.json", answer)
+    page.goto(address)
+    until(page, "Boolean(document.querySelector('#who-wins').map)")
+    assert page.locator(".map-cells button").first.inner_text().startswith("Adaptive")
+    assert page.locator(".map-detail code").inner_text().startswith("index = bp.Adaptive()")
+    assert "undefined" not in page.locator("#who-wins").inner_text()
+    shade = "bar => getComputedStyle(bar).backgroundColor"
+    assert page.locator(".bars .bar").first.evaluate(shade) == "rgb(70, 112, 143)"
+
+
 def test_the_map_works_by_keyboard(shown):
     page = shown()
     assert page.locator(".map-cells button[tabindex='0']").count() == 1

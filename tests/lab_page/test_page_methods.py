@@ -154,9 +154,7 @@ def check_structure(method, index, found, where):
 def check_sweeps(boxes, count, found, where):
     """The tests and compares of an exact sweep in each strip."""
     low, high = boxes[:, 1].min(), boxes[:, 3].max()
-    first, last = (
-        np.minimum((boxes[:, side] - low) // ((high - low) / count), count - 1) for side in (1, 3)
-    )
+    first, last = (np.minimum((boxes[:, side] - low) // ((high - low) / count), count - 1) for side in (1, 3))
     walks = []
     for strip in range(count):
         here = boxes[(first <= strip) & (strip <= last)]

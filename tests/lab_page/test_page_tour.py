@@ -342,7 +342,8 @@ def counts(page, step):
                 const { results, query } = stateOf(step, slider, 0, null, false);
                 const one = Object.values(results).map((result) => [result.made, entriesOf(result)]);
                 const work = step.hasQuery ? null : workOf(step, slider, null);
-                return { value, work, tests: one.map(([made]) => made), entries: one[0][1], asked: query?.made,
+                const tests = one.map(([made]) => made);
+                return { value, work, tests, entries: one[0][1], asked: query?.made,
                          levels: query && query.visited[0].level + 1 };
             });
         }""",

@@ -38,6 +38,9 @@ const shareWords = (share) => (share === 0 ? "none moves" : share === 1 ? "all m
 const numberWords = (n) => n.toLocaleString("en");
 const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
+/** The colour of a method; of an index that is none of the seven, that of "auto". */
+const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
+
 function make(tag, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(tag), attributes);
   element.append(...children);
@@ -65,10 +68,10 @@ export function advice(data, state) {
   const { ms, ranked } = data.ranked(state);
   const [best, ...others] = ranked;
   const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => className(method));
-  const reason = REASONS[best.method][state.ask] ?? REASONS[best.method];
+  const reason = REASONS[best.method]?.[state.ask] ?? REASONS[best.method];
   const ofAuto = ranked.find(({ method }) => method === data.auto);
   return {
-    sentence: `${reason} A frame takes ${ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : `${ms} ms`}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
+    sentence: `${reason ? `${reason} ` : ""}A frame takes ${ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : `${ms} ms`}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
     auto: best === ofAuto
       ? `bp.make_index("auto") makes this index.`
       : `bp.make_index("auto") makes a ${className(data.auto)}: ${timesWords(ofAuto.times)} the time of the best.`,
@@ -148,7 +151,7 @@ class WinnerMap {
     const bars = ranked.map(({ method, times }) => {
       const bar = make("span", { className: times === null ? "bar over" : "bar" });
       bar.style.inlineSize = `${(100 * (times ?? 20)) / 20}%`;
-      bar.style.setProperty("--own", `var(--method-${method})`);
+      bar.style.setProperty("--own", shadeOf(method));
       const name = make("span", { className: "name" }, className(method));
       const row = make("li", {}, name, make("span", { className: "track" }, bar), make("span", { className: "times" }, timesWords(times)));
       row.dataset.method = method;
@@ -169,7 +172,7 @@ class WinnerMap {
     const isChosen = state.n === this.state.n && state.share === this.state.share;
     const [best, next] = this.data.ranked(state).ranked;
     button.dataset.winner = best.method;
-    button.style.setProperty("--own", `var(--method-${best.method})`);
+    button.style.setProperty("--own", shadeOf(best.method));
     button.setAttribute("aria-pressed", isChosen);
     button.tabIndex = isChosen ? 0 : -1;
     const words = className(best.method).split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);

@@ -413,7 +413,7 @@ function verdictTable() {
     row.append(made);
     return made;
   };
-  for (const title of ["Method", "Wins when", "Loses when", "In Python"]) cell(head, "th", [title]).scope = "col";
+  for (const title of ["Method", "Wins", "Loses", "Why", "In Python"]) cell(head, "th", [title]).scope = "col";
   const body = table.createTBody();
   for (const verdict of document.querySelectorAll(".verdict")) {
     const row = body.insertRow();

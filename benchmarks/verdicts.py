@@ -1,0 +1,228 @@
+"""When each index wins and when it loses, in words, from the data of the map "who wins".
+
+``python benchmarks/verdicts.py`` reads ``src/broadphase/lab/page/map.json``, which `who_wins.py` measures,
+writes the words into the tour (``index.html`` beside it) and into ``docs/choosing.md``, and prints them.
+
+An index *wins* a scene if it takes at most 1.1 times as long as the fastest, and *loses* it from three times
+on.  The words name at most two parts of the map, each given by values of its axes, in which it wins (or
+loses) three scenes of four or more: first the part with the most of them, then that with the most of the
+others.  A further condition must bring 6 % of them.
+"""
+
+import itertools
+import json
+import math
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import broadphase as bp
+
+MAP = Path(bp.__file__).parent / "lab" / "page" / "map.json"
+TOUR = MAP.with_name("index.html")
+CHOOSING = Path(__file__).parents[1] / "docs" / "choosing.md"
+
+WINS, LOSES = 1.1, 3.0
+MOST_PARTS = 2
+_PURE = 0.75  # the share of a part that must be won (or lost)
+_LEAST = 9  # scenes won (or lost) in a part: fewer are chance
+_CONDITION = 0.06  # of all that are won (or lost): what a condition more must bring
+
+Mask = npt.NDArray[np.bool_]
+Part = tuple[tuple[int, ...], ...]
+"""For each axis the numbers of its values."""
+
+
+def times_of(data: dict[str, Any]) -> npt.NDArray[np.float64]:
+    """How many times the fastest each index takes, by the axes and the index; infinite where not measured."""
+    rows = [[np.inf if time is None else time for time in cell[1:]] for cell in data["cells"]]
+    return np.reshape(rows, (*map(len, data["axes"].values()), len(data["methods"])))
+
+
+def _parts(axes: dict[str, list[Any]]) -> list[Part]:
+    """All parts of the map: some questions, neighbouring numbers, one layout or all."""
+    choices = []
+    for name, values in axes.items():
+        count = len(values)
+        if name in ("ask", "layout"):
+            sizes = range(1, count + 1) if name == "ask" else (1, count)
+            choices.append([some for size in sizes for some in itertools.combinations(range(count), size)])
+        else:
+            ends = itertools.combinations(range(count + 1), 2)
+            choices.append([tuple(range(begin, end)) for begin, end in ends])
+    return list(itertools.product(*choices))
+
+
+def parts_of(mask: Mask, axes: dict[str, list[Any]]) -> list[tuple[Part, int, int]]:
+    """The parts in which most scenes are marked, with how many of how many are."""
+    left, found, every = mask.copy(), [], _parts(axes)
+    for _ in range(MOST_PARTS):
+        best: tuple[float, Part, int, int] | None = None
+        for part in every:
+            scenes = math.prod(map(len, part))
+            conditions = sum(len(values) < count for values, count in zip(part, mask.shape, strict=True))
+            costs = _CONDITION * conditions * mask.sum()
+            if scenes < _LEAST or (best and scenes - costs <= best[0]):
+                continue
+            marked = int(left[np.ix_(*part)].sum())
+            if marked < max(_LEAST, _PURE * scenes) or (best and marked - costs <= best[0]):
+                continue
+            best = marked - costs, part, marked, scenes
+        if best is None:
+            break
+        found.append(best[1:])
+        left[np.ix_(*best[1])] = False
+    return found
+
+
+# ---- words
+
+
+def _number_words(values: list[int], all_values: list[int]) -> str:
+    low, high = f"{values[0]:,}", f"{values[-1]:,}"
+    if low == high:
+        return f"there are {low} boxes"
+    if values[-1] == all_values[-1]:
+        return f"there are {low} boxes or more"
+    if values[0] == all_values[0]:
+        return f"there are at most {high} boxes"
+    return f"there are {low} to {high} boxes"
+
+
+def _share_words(values: list[float], all_values: list[float]) -> str:
+    low, high = (f"{100 * value:g} %" for value in (values[0], values[-1]))
+    if values[-1] == 0:
+        return "nothing moves"
+    if values[0] == 1:
+        return "everything moves"
+    if values[0] == all_values[0]:
+        return f"at most {high} of them move"
+    if values[-1] == all_values[-1]:
+        return f"{low} of them or more move"
+    return f"{low} of them move" if low == high else f"{low.removesuffix(' %')} to {high} of them move"
+
+
+def _spread_words(values: list[float], all_values: list[float]) -> str:
+    if values[-1] == 1:
+        return "all have one size"
+    if values[0] == all_values[0]:
+        return f"the largest is at most {values[-1]:,} times as large as the smallest"
+    more = " or more" if values[-1] == all_values[-1] else ""
+    return f"the largest is {values[0]:,} times as large as the smallest{more}"
+
+
+_ASK = {"pairs": "all pairs", "changes": "what changed", "queries": "queries"}
+_LAYOUT = {"uniform": "evenly", "clumped": "in crowds", "line": "on a line"}
+
+
+def _words_of(part: Part, axes: dict[str, list[Any]]) -> str:
+    """The conditions of a part: "you make queries and nothing moves"."""
+    words = []
+    for (name, values), chosen in zip(axes.items(), part, strict=True):
+        if len(chosen) == len(values):
+            continue
+        own = [values[k] for k in chosen]
+        match name:
+            case "ask":
+                words.append(f"you ask for {' or '.join(_ASK[ask] for ask in own)}")
+            case "n":
+                words.append(_number_words(own, values))
+            case "share":
+                words.append(_share_words(own, values))
+            case "spread":
+                words.append(_spread_words(own, values))
+            case "layout":
+                words.append(f"they are spread {_LAYOUT[own[0]]}")
+    return f"when {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else "always"
+
+
+def _sentence(mask: Mask, axes: dict[str, list[Any]]) -> str:
+    parts = parts_of(mask, axes)
+    if not parts:
+        marked = int(mask.sum())
+        return f"nowhere in particular ({marked} of {mask.size} scenes)" if marked else "never"
+    said = [f"{_words_of(part, axes)} ({marked} of {scenes})" for part, marked, scenes in parts]
+    return "; ".join(said)
+
+
+def verdicts(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """For each index when it wins and when it loses."""
+    times = times_of(data)
+    return {
+        method: (
+            _sentence(times[..., k] <= WINS, data["axes"]),
+            _sentence(times[..., k] >= LOSES, data["axes"]),
+        )
+        for k, method in enumerate(data["methods"])
+    }
+
+
+def class_name(method: str) -> str:
+    """The name of the class in Python."""
+    return "".join(word.title() for word in method.split("_"))
+
+
+def of_the_default(data: dict[str, Any]) -> str:
+    """How long what ``make_index("auto")`` makes takes, for each question."""
+    times = times_of(data)[..., data["methods"].index(data["auto"])]
+    said = []
+    for ask, words in (
+        ("pairs", "for all pairs"),
+        ("changes", "for what changed"),
+        ("queries", "for 100 queries"),
+    ):
+        own = times[data["axes"]["ask"].index(ask)]
+        said.append(f"{words} {np.median(own):.1f} times (at worst {own.max():.1f} times)")
+    return (
+        f'`bp.make_index("auto")` makes `{class_name(data["auto"])}`. In the median of the scenes it takes '
+        f"{said[0]}, {said[1]} and {said[2]} as long as the fastest index."
+    )
+
+
+# ---- where they are written
+
+
+def tour_with(html: str, found: dict[str, tuple[str, str]]) -> str:
+    """The page of the tour with these verdicts."""
+
+    def own(verdict: re.Match[str]) -> str:
+        text = verdict[0]
+        sentences = found[verdict[1].lower().replace(" ", "_")]
+        for kind, sentence in zip(("wins", "loses"), sentences, strict=True):
+            before, text = re.split(rf'(?<=<div class="{kind}">)', text)
+            title, _, after = re.split("(?<=<dd>)(.*?)(?=</dd>)", text, maxsplit=1)
+            text = f"{before}{title}{escape(sentence)}.{after}"
+        return text
+
+    return re.sub(r'<dl class="verdict" data-method="([^"]*)">.*?</dl>', own, html, flags=re.S)
+
+
+def choosing_with(text: str, data: dict[str, Any]) -> str:
+    """The page *Which index?* with the verdicts of the data."""
+    rows = [
+        f"| `{class_name(method)}` | {wins} | {loses} |" for method, (wins, loses) in verdicts(data).items()
+    ]
+    block = "\n".join(
+        [of_the_default(data), "", "| index | wins when | loses when |", "|---|---|---|", *rows]
+    )
+    pattern = r"(<!-- verdicts -->\n).*?(\n<!-- end of verdicts -->)"
+    return re.sub(pattern, lambda marks: f"{marks[1]}{block}{marks[2]}", text, flags=re.S)
+
+
+def main() -> None:
+    """Write the verdicts, and print them."""
+    data = json.loads(MAP.read_text("utf-8"))
+    found = verdicts(data)
+    TOUR.write_text(tour_with(TOUR.read_text("utf-8"), found), "utf-8")
+    CHOOSING.write_text(choosing_with(CHOOSING.read_text("utf-8"), data), "utf-8")
+    for method, (wins, loses) in found.items():
+        print(f"{method}\n  wins {wins}\n  loses {loses}")
+    print(of_the_default(data))
+
+
+if __name__ == "__main__":
+    main()
