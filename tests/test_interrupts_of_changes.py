@@ -317,7 +317,8 @@ def test_what_was_recorded_before_and_after_an_interrupt_is_right(exhaustive, tm
         return world, bodies, recorder
 
     lengths = set()
-    for moment, (world, bodies, recorder) in moments(lambda made: made[0].update(), ready, exhaustive):
+    step = 1 if exhaustive else 29  # the frame is being written for a seventh of the moments
+    for moment, (world, bodies, recorder) in moments(lambda made: made[0].update(), ready, True, step):
         bodies[1].x += 1
         world.update()
         goes_on, number = "update" in vars(world), recorder.frames

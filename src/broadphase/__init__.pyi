@@ -58,6 +58,7 @@ from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder
 from .world.bodies import ANY as ANY
 from .world.bodies import Body as Body
+from .world.body_arrays import Bodies as Bodies
 from .world.contacts import Contacts as Contacts
 from .world.contacts import Events as Events
 from .world.hits import Hit as Hit

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,35 @@ _AS_A_BOX, _AS_IT_IS = (0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)
 _Turning = tuple[float, float, float, float]
 
 
+class BoxRows:
+    """Boxes that were put into rows at once, from an array: one becomes an object when it is first read."""
+
+    __slots__ = ("_made", "_rows", "_sizes")
+
+    def __init__(self, rows: npt.NDArray[np.integer[Any]], sizes: npt.NDArray[np.float64]) -> None:
+        self._rows = rows
+        """Ascending."""
+        self._sizes = sizes
+        self._made: dict[int, Box] = {}
+
+    def at(self, row: int) -> Box:
+        """The box of a row, at the origin; the same object each time."""
+        box = self._made.get(row)
+        if box is None:
+            width, height = self._sizes[np.searchsorted(self._rows, row)].tolist()
+            box = self._made[row] = Box(0.0, 0.0, width, height)
+        return box
+
+
+Base: TypeAlias = Shape | BoxRows
+"""What was put into a row."""
+
+
+def shapes_of(bases: Sequence[Base]) -> list[Shape]:
+    """The shapes of the first rows, at any position."""
+    return [base.at(row) if isinstance(base, BoxRows) else base for row, base in enumerate(bases)]
+
+
 class ShapeTable:
     """Shapes by row number; the rows' positions are plain arrays that may be written to.
 
@@ -38,7 +67,7 @@ class ShapeTable:
     """
 
     def __init__(self) -> None:
-        self._shapes: list[Shape] = []
+        self._bases: list[Base] = []
         self.places = _empty_columns(_FIRST_CAPACITY)
         """`columns` with spare rows and without points, for kernels that query and move boxes only."""
         self._points = np.empty((0, 2))
@@ -58,7 +87,7 @@ class ShapeTable:
         return {**self.__dict__, "_columns": None}
 
     def __len__(self) -> int:
-        return len(self._shapes)
+        return len(self._bases)
 
     @property
     def x(self) -> npt.NDArray[np.float64]:
@@ -97,64 +126,87 @@ class ShapeTable:
         self.put(row, shape)
         return row
 
-    def put(self, row: int, shape: Shape) -> None:
+    def put(self, row: int, shape: Base) -> None:
         """Replace the shape of a row, or append one; completely or not at all."""
         self.reserve(row + 1)
         self._turned.pop(row, None)
-        if isinstance(shape, Polygon):
-            self._put_polygon(row, shape)
-        elif isinstance(shape, Box):
-            self._put(row, shape, BOX, shape.width, shape.height, _AS_A_BOX)
-        else:
-            self._put(row, shape, CIRCLE, shape.radius, 0.0, _AS_IT_IS)
+        known = shape.at(row) if isinstance(shape, BoxRows) else shape
+        if isinstance(known, Polygon):
+            self._put_polygon(row, known)
+            return
+        is_box = isinstance(known, Box)
+        width, height = (known.width, known.height) if isinstance(known, Box) else (known.radius, 0.0)
+        places, x, y = self.places, known.x, known.y
+        # No calls from here on, so nothing can interrupt.
+        self._bases[row : row + 1] = (shape,)
+        places.kinds[row], places.x[row], places.y[row] = BOX if is_box else CIRCLE, x, y
+        places.width[row], places.height[row] = width, height
+        places.starts[row] = places.counts[row] = 0
+        self._turning[row] = _AS_A_BOX if is_box else _AS_IT_IS
+        self._columns = None
 
-    def put_many(self, rows: npt.NDArray[np.integer[Any]], shapes: Sequence[Shape]) -> None:
-        """`put` for ascending rows, some of them after the last; nothing may read the table meanwhile."""
-        if set(map(type, shapes)) != {Box}:
+    def put_many(
+        self, rows: npt.NDArray[np.integer[Any]], shapes: Sequence[Shape] | npt.NDArray[np.float64]
+    ) -> None:
+        """`put` for ascending rows, some of them after the last; nothing may read the table meanwhile.
+
+        An array is of boxes, ``x, y, width, height``.
+        """
+        bases: Sequence[Any]
+        if isinstance(shapes, np.ndarray):
+            boxes, bases = shapes, [BoxRows(rows, shapes[:, 2:])] * len(rows)
+        elif set(map(type, shapes)) == {Box}:
+            columns = [map(attrgetter(name), shapes) for name in ("x", "y", "width", "height")]
+            boxes = np.column_stack([np.fromiter(column, np.float64, len(rows)) for column in columns])
+            bases = shapes
+        else:
             for row, shape in zip(rows.tolist(), shapes, strict=True):
                 self.put(row, shape)
             return
         self.reserve(int(rows[-1]) + 1)
         known = int(np.searchsorted(rows, len(self)))
-        for row, shape in zip(rows[:known].tolist(), shapes, strict=False):
-            self.put(row, shape)
-        places, numbers = self.places, len(shapes) - known
-        begin, end = len(self), len(self) + numbers
-        fresh: Any = shapes[known:]
-        for name in ("x", "y", "width", "height"):
-            getattr(places, name)[begin:end] = np.fromiter(map(attrgetter(name), fresh), np.float64, numbers)
-        places.kinds[begin:end] = BOX
-        places.starts[begin:end] = places.counts[begin:end] = 0
-        self._turning[begin:end] = _AS_A_BOX
+        for row, base in zip(rows[:known].tolist(), bases, strict=False):
+            self._turned.pop(row, None)
+            self._bases[row] = base
+        places, more = self.places, bases[known:]
+        places.x[rows], places.y[rows], places.width[rows], places.height[rows] = boxes.T
+        places.kinds[rows] = BOX
+        places.starts[rows] = places.counts[rows] = 0
+        self._turning[rows] = _AS_A_BOX
         # No calls from here on, so nothing can interrupt.
-        self._shapes += fresh
+        self._bases += more
         self._columns = None
 
     def base(self, row: int) -> Shape:
         """The shape that was put into a row, not rotated."""
-        return self._shapes[row]
+        base = self._bases[row]
+        return base.at(row) if isinstance(base, BoxRows) else base
 
     @property
-    def bases(self) -> list[Shape]:
-        """The shapes that were put into the rows, not rotated; read-only."""
-        return self._shapes
+    def bases(self) -> list[Base]:
+        """What was put into the rows, the same object while it is there; read-only, see `shapes_of`."""
+        return self._bases
 
     @property
     def forms(self) -> list[Shape]:
-        """The shapes by row as they are rotated now, at any position; read-only."""
+        """The shapes by row as they are rotated now, at any position."""
         if not self._turning[: len(self), 3].any():
-            return self._shapes
+            return shapes_of(self._bases)
         return [self.form(row) for row in range(len(self))]
 
     def form(self, row: int) -> Shape:
         """The shape of a row as it is rotated now, at any position."""
         if self._turning.item(row, 3) == 0.0:
-            return self._shapes[row]
+            return self.base(row)
         return self._turned.get(row) or self._made_form(row)
 
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
-        return self.form(row).moved_to(self.places.x.item(row), self.places.y.item(row))
+        places = self.places
+        x, y = places.x.item(row), places.y.item(row)
+        if places.kinds.item(row) == BOX:
+            return Box(x, y, places.width.item(row), places.height.item(row))
+        return self.form(row).moved_to(x, y)
 
     def shapes(self, rows: npt.NDArray[np.integer[Any]]) -> list[Shape]:
         """The shapes of many rows, where they are now."""
@@ -171,6 +223,14 @@ class ShapeTable:
         """The angles of the shapes of many rows."""
         angles: npt.NDArray[np.float64] = self._turning[rows, 3]
         return angles
+
+    def centers(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+        """``(m, 2)``: the middles of the shapes of many rows."""
+        x, y, width, height = (column[rows] for column in self.places[1:5])
+        middles, plain = self._turning[rows, :2], self._turning[rows, 2] == 0.0
+        middles[plain] = 0.5 * np.column_stack((width, height))[plain]
+        centers: npt.NDArray[np.float64] = np.column_stack((x, y)) + middles
+        return centers
 
     @property
     def angles(self) -> npt.NDArray[np.float64]:
@@ -196,7 +256,7 @@ class ShapeTable:
         (array([[ 1., -1.,  3.,  3.]]), (1.0, -1.0, 3.0, 3.0))
         """
         boxes = rows[self._turning[rows, 2] == 0.0].tolist()
-        polygons = {row: self._shapes[row].rotated(0.0) for row in boxes}
+        polygons = {row: self.base(row).rotated(0.0) for row in boxes}
         for row, polygon in polygons.items():
             self._give_points(row, polygon)
         self._turned.clear()
@@ -220,7 +280,7 @@ class ShapeTable:
         self._points_used, self._columns = used, None
 
     def _made_form(self, row: int) -> Shape:
-        base = self._shapes[row]
+        base = self.base(row)
         if not isinstance(base, Box | Polygon):
             return base
         if isinstance(base, Box) and self.places.kinds[row] == BOX:
@@ -258,24 +318,13 @@ class ShapeTable:
         contact_shapes(self.columns, rows, bool(touching), *found)
         return found
 
-    def _put(self, row: int, shape: Shape, kind: Any, width: float, height: float, turning: _Turning) -> None:
-        """Write a shape without points."""
-        places, x, y = self.places, shape.x, shape.y
-        # No calls from here on, so nothing can interrupt.
-        self._shapes[row : row + 1] = (shape,)
-        places.kinds[row], places.x[row], places.y[row] = kind, x, y
-        places.width[row], places.height[row] = width, height
-        places.starts[row] = places.counts[row] = 0
-        self._turning[row] = turning
-        self._columns = None
-
     def _put_polygon(self, row: int, polygon: Polygon) -> None:
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
         # No calls from here on, so nothing can interrupt.
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
-        self._shapes[row : row + 1] = (polygon,)
+        self._bases[row : row + 1] = (polygon,)
         places.kinds[row], places.x[row], places.y[row] = POLYGON, polygon.x, polygon.y
         places.width[row], places.height[row] = polygon.radius, 0.0
         places.starts[row], places.counts[row] = start, count

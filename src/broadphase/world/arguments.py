@@ -68,6 +68,19 @@ def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np
     return array
 
 
+def as_places(values: Any, count: int, name: str) -> npt.NDArray[np.float64]:
+    """``(count, 2)``: places that bodies may have, checked."""
+    places = as_float_array(values, name).astype(np.float64, copy=False)
+    if places.shape != (count, 2) and (places.size or count):
+        raise ValueError(f"{name} must have shape ({count}, 2), one a body; got shape {places.shape}")
+    places = places.reshape(-1, 2)
+    unsound = np.flatnonzero(~(np.abs(places) < FARTHEST).all(axis=1))
+    if len(unsound):
+        at = int(unsound[0])
+        raise ValueError(f"{name}[{at}] = {places[at].tolist()} must be finite numbers within {FARTHEST:g}")
+    return places
+
+
 def of_one_length(
     a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], name_a: str, name_b: str
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

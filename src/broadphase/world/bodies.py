@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_boxes
 from broadphase.foreign import rectangle_of
-from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, boxes_of, finite, turned_point
+from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.world.arguments import as_place, as_shape, as_two
 from broadphase.world.hits import RESPONSES, code_of
 from broadphase.world.space import Space
@@ -255,6 +255,7 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "velocity_x": (np.float64, 0.0),
     "velocity_y": (np.float64, 0.0),
     "response": (np.int8, NO_RESPONSE),
+    "left": (np.int64, 0),
 }
 
 
@@ -570,6 +571,8 @@ class BodyStore:
     velocity_y: Floats
     response: npt.NDArray[np.int8]
     """The number of a response of its own, see `hits.RESPONSES`, or `NO_RESPONSE`."""
+    left: npt.NDArray[np.int64]
+    """The number of the departure with which a body last left the row, see `departures`."""
     marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
 
@@ -593,6 +596,8 @@ class BodyStore:
         """Whether any may let others through."""
         self._others = False
         """Whether a body of such a kind may have been removed."""
+        self.departures = 0
+        """How often bodies left their rows: were removed, or taken away by a `World.restore`."""
         self.retagged = False
         """Whether a body may have other tags than at the last update."""
         self.live = 0
@@ -631,13 +636,13 @@ class BodyStore:
         TypeError, ValueError
             One is no body of this world.
         """
-        if ignore is None or ignore == ():
+        if ignore is None or (type(ignore) is tuple and not ignore):
             return frozenset()
         if isinstance(ignore, Body):
             return frozenset((self.row(ignore, "ignore"),))
         if not isinstance(ignore, Iterable):
             raise TypeError(f"ignore must be a Body or several of them; got {ignore!r}")
-        return frozenset(self.row(one, f"ignore[{at}]") for at, one in enumerate(ignore))
+        return frozenset(self.rows_of(ignore, "ignore").tolist())
 
     def known_bits(self, value: Any, name: str) -> int:
         """The bits of a category or a mask, from a number or from names that bodies have had."""
@@ -677,6 +682,9 @@ class BodyStore:
                 at = int(np.flatnonzero(~known)[0])
                 raise ValueError(f"{name}[{at}] = {ids[at]} is the id of no body")
             return ids.astype(np.int32)
+        if hasattr(bodies, "rows_in"):  # `Bodies`, which knows its rows
+            rows: Rows = bodies.rows_in(self, name)
+            return rows
         if not isinstance(bodies, Iterable):
             raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}")
         listed = bodies if isinstance(bodies, list) else list(bodies)
@@ -702,18 +710,31 @@ class BodyStore:
         """The rows in use, ascending."""
         return np.flatnonzero(self.alive[: len(self.bodies)]).astype(np.int32)
 
+    def handles(self, rows: Rows) -> list[Body]:
+        """The bodies of ascending rows that are in use."""
+        bodies: list[Any] = self.bodies
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+            return bodies[rows[0] : rows[-1] + 1]
+        return [bodies[row] for row in rows.tolist()]
+
+    def places(self, rows: Rows) -> Floats:
+        """``(m, 2)``: where the bodies of rows are."""
+        return np.column_stack((self.x[rows], self.y[rows]))
+
     def shape(self, row: int) -> Shape:
         """The shape of a row where it is now."""
         return self.table.shape(row)
 
     def bounds(self, row: int) -> Bounds:
         """As ``shape(row).bounds``, in a fraction of the time."""
-        x, y, shape = self.x.item(row), self.y.item(row), self.table.form(row)
-        if isinstance(shape, Box):
-            return x, y, x + shape.width, y + shape.height
-        if isinstance(shape, Circle):
-            return x - shape.radius, y - shape.radius, x + shape.radius, y + shape.radius
-        left, top, right, bottom = shape.extent
+        places = self.table.places
+        x, y, kind, width = self.x.item(row), self.y.item(row), places.kinds.item(row), places.width.item(row)
+        if kind == BOX:
+            return x, y, x + width, y + places.height.item(row)
+        if kind == CIRCLE:
+            return x - width, y - width, x + width, y + width
+        polygon: Any = self.table.form(row)
+        left, top, right, bottom = polygon.extent
         return x + left, y + top, x + right, y + bottom
 
     def center(self, row: int) -> tuple[float, float]:
@@ -760,29 +781,31 @@ class BodyStore:
 
     def add_many(
         self, shapes: Any, data: Sequence[Any] | None, rules: tuple[Any, bool, bool, Any, Any]
-    ) -> list[Body]:
+    ) -> tuple[Rows, list[Body]]:
         """Put bodies into the lowest free rows; ``rules`` are tag, static, sensor, category and mask."""
         shapes = as_shapes(shapes)
-        if data is None:
-            data = [None] * len(shapes)
-        elif len(data) != len(shapes):
-            raise ValueError(f"data has {len(data)} entries for {len(shapes)} shapes; give one each, or None")
-        if self.space.periodic:
+        count, only_boxes = len(shapes), isinstance(shapes, np.ndarray)
+        if data is not None and len(data) != count:
+            raise ValueError(f"data has {len(data)} entries for {count} shapes; give one each, or None")
+        if self.space.periodic and only_boxes:
+            shapes = self.space.admit_boxes(shapes, "shapes")
+        elif self.space.periodic:
             shapes = [self.space.admit(shape, f"shapes[{at}]") for at, shape in enumerate(shapes)]
         group, static, sensor, category, mask = self._rules(*rules)
-        if not shapes:
-            return []
+        if not count:
+            return np.empty(0, np.int32), []
         free, end = sorted(self._free), len(self.bodies)
-        reused, fresh = free[: len(shapes)], len(shapes) - len(free)
+        reused, fresh = free[:count], count - len(free)
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
         self.reserve(end + max(fresh, 0))
         self.table.put_many(rows, shapes)
-        made = [Body(self, row, its) for row, its in zip(rows.tolist(), data, strict=True)]
+        made = list(map(Body, repeat(self), rows.tolist(), repeat(None) if data is None else data))
         bodies = [*self.bodies] if self.shared or reused else self.bodies
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
-        count, more, still_free = len(made), made[len(reused) :], free[len(reused) :]
-        self._note_kinds(not all(isinstance(shape, Box) for shape in shapes), category, mask, sensor)
+        more, still_free = made[len(reused) :], free[len(reused) :]
+        is_round = not (only_boxes or all(isinstance(shape, Box) for shape in shapes))
+        self._note_kinds(is_round, category, mask, sensor)
         layer = self.tag_sets.layer_of(group, static)
         kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: an interrupt cannot split these lines.
@@ -796,7 +819,7 @@ class BodyStore:
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
         self.live += count
         self._free = still_free
-        return made
+        return rows, made
 
     def remove(self, body: Body) -> None:
         """Take a body out; its handle keeps what it was."""
@@ -806,6 +829,8 @@ class BodyStore:
         kernel.list_replaced(self.marks, row, self.layer.item(row))
         # An interrupt cannot split the lines from here on: the only call comes last.
         self._others = True
+        self.departures += 1
+        self.left[row] = self.departures
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
         if row not in self.gone:
@@ -838,6 +863,8 @@ class BodyStore:
         write, objects = setting(Body, "_row", dying, GONE)
         # An interrupt cannot split the lines from here on: the only call comes last.
         self._others = True
+        self.departures += 1
+        self.left[rows] = self.departures
         self.alive[rows] = False
         self.touched[rows] = self.renewed[rows] = True
         self.gone, self.bodies, self.shared = gone, bodies, False
@@ -848,6 +875,9 @@ class BodyStore:
     def bury(self, body: Body, row: int) -> None:
         """Mark a handle as removed; it keeps the last state of its body."""
         body._remains = self._remains(row)
+        # No calls from here on: an interrupt cannot split these lines.
+        self.departures += 1
+        self.left[row] = self.departures
         body._row = GONE
 
     def clear(self) -> None:
@@ -1081,13 +1111,13 @@ def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[
     return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
 
 
-def as_shapes(shapes: Any) -> list[Shape]:
-    """Shapes and rectangles, or the rows of an array of boxes as shapes.
+def as_shapes(shapes: Any) -> list[Shape] | Floats:
+    """Shapes and rectangles as a list; of an array of boxes ``x, y, width, height``.
 
     Examples
     --------
-    >>> as_shapes([[0, 0, 10, 20]])
-    [Box(x=0.0, y=0.0, width=10.0, height=20.0)]
+    >>> as_shapes([(0, 0, 10, 20), [5, 0, 7, 20]]).tolist()
+    [[0.0, 0.0, 10.0, 20.0], [5.0, 0.0, 2.0, 20.0]]
     """
     known = (Box, Circle, Polygon)
     if isinstance(shapes, (list, tuple)) and all(isinstance(one, known) for one in shapes):
@@ -1110,4 +1140,4 @@ def as_shapes(shapes: Any) -> list[Shape]:
     wrong = np.flatnonzero(~np.isfinite(sums).all(axis=1))
     if len(wrong):
         Box(*corners[wrong[0], :2].tolist(), *sizes[wrong[0]].tolist())  # says what is wrong
-    return [*boxes_of(*corners[:, :2].T, *sizes.T)]
+    return np.hstack((corners[:, :2], sizes))

@@ -277,7 +277,7 @@ class Walkers:
     def _reach(self) -> Floats:
         table = self._state.store.table.columns
         sizes = table.width[self.rows], table.height[self.rows]
-        movers = np.column_stack((self._many.places(self.rows), *sizes, self.displacements))
+        movers = np.column_stack((self._state.store.places(self.rows), *sizes, self.displacements))
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
         return closed_many(reach)

@@ -13,7 +13,7 @@ from broadphase.kernels.movement.motion import ALWAYS, move_boxes
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.runtime.slices import first_of
-from broadphase.world.arguments import as_points, as_two
+from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, NO_RESPONSE, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
@@ -124,19 +124,8 @@ class ManyMotion:
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
-        places = as_float_array(positions, "positions").astype(np.float64, copy=False)
         rows = self._store.rows_of(bodies)
-        if places.shape != (len(rows), 2) and (places.size or len(rows)):
-            raise ValueError(
-                f"positions must have shape ({len(rows)}, 2), one a body; got shape {places.shape}"
-            )
-        places = places.reshape(-1, 2)
-        unsound = np.flatnonzero(~(np.abs(places) < FARTHEST).all(axis=1))
-        if len(unsound):
-            at = int(unsound[0])
-            raise ValueError(
-                f"positions[{at}] = {places[at].tolist()} must be finite numbers within {FARTHEST:g}"
-            )
+        places = as_places(positions, len(rows), "positions")
         self._store.put_many(rows, places)
 
     def turn_many(self, bodies: Any, angles: Any) -> None:
@@ -168,7 +157,7 @@ class ManyMotion:
         return rows, displacements
 
     def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> None:
-        goals = self.places(rows) + displacements
+        goals = self._store.places(rows) + displacements
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
         if len(unsound):
             at = int(unsound[0])
@@ -176,10 +165,6 @@ class ManyMotion:
                 f"{name} = {displacements[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
         self._space.check_displacements(displacements, name)
-
-    def places(self, rows: Rows) -> Floats:
-        """``(m, 2)``: where bodies are."""
-        return np.column_stack((self._store.x[rows], self._store.y[rows]))
 
     def note_stops(self, rows: Rows, hits: HitArrays) -> None:
         """Bodies that stopped movers are in contact with them at the next update."""
@@ -211,7 +196,7 @@ class ManyMotion:
                 )
         passed = moved.crossed
         return Movements(
-            self.places(rows),
+            self._store.places(rows),
             hits._replace(touches=self._space.places(hits.touches), tiles=near.numbered(hits.tiles)),
             passed._replace(touches=self._space.places(passed.touches)),
         )
@@ -269,7 +254,9 @@ class ManyMotion:
 
     def _movers(self, call: "_Call") -> Floats:
         rows, table = call.rows, self._store.table.columns
-        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], call.displacements))
+        return np.column_stack(
+            (self._store.places(rows), table.width[rows], table.height[rows], call.displacements)
+        )
 
     def _boxes(self, call: "_Call") -> Movements:
         """Boxes among boxes: in one kernel call as long as none starts inside something, or is near a slope.

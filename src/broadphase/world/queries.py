@@ -27,6 +27,7 @@ from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
+from broadphase.world.body_arrays import Bodies
 from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -107,7 +108,7 @@ class Queries:
 
     # ---- overlaps
 
-    def box(self, box: Any, rules: Rules) -> Any:
+    def box(self, box: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_box`."""
         if is_batch(box):
             return self._boxes(box, rules)
@@ -115,34 +116,37 @@ class Queries:
         left, top, right, bottom = bounds
         if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
             left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
-        return self._overlapping(bounds, self._of_kind(BOX, left, top, right - left, bottom - top), rules)
+        shapes = self._of_kind(BOX, left, top, right - left, bottom - top)
+        return self._overlapping(bounds, shapes, rules, as_ids)
 
-    def shape(self, shape: Shape, rules: Rules) -> list[Body]:
+    def shape(self, shape: Shape, rules: Rules, as_ids: bool) -> list[Body] | Rows:
         """See `World.query_shape`."""
         known = as_shape(shape)
-        return self._overlapping(known.bounds, columns_of(known), rules)
+        return self._overlapping(known.bounds, columns_of(known), rules, as_ids)
 
-    def point(self, point: Any, rules: Rules) -> Any:
+    def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
         if is_batch(point):
             return self._points(point, rules)
         x, y = as_two(point, "point")
-        return self._overlapping((x, y, x, y), self._of_kind(BOX, x, y, 0.0, 0.0), rules)
+        return self._overlapping((x, y, x, y), self._of_kind(BOX, x, y, 0.0, 0.0), rules, as_ids)
 
-    def radius(self, center: Any, r: Any, rules: Rules) -> Any:
+    def radius(self, center: Any, r: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_radius`."""
         if is_batch(center):
             return self._circles(center, r, rules)
         x, y = as_two(center, "center")
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
-            return self.box((-math.inf, -math.inf, math.inf, math.inf), rules)
-        return self._overlapping(Circle(x, y, radius).bounds, self._of_kind(CIRCLE, x, y, radius, 0.0), rules)
+            return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
+        shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
+        return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
 
-    def _overlapping(self, bounds: Bounds, shapes: ShapeColumns, rules: Rules) -> list[Body]:
-        """The bodies that overlap a shape with these bounds, by id."""
+    def _overlapping(
+        self, bounds: Bounds, shapes: ShapeColumns, rules: Rules, as_ids: bool
+    ) -> list[Body] | Rows:
+        """The bodies that overlap a shape with these bounds, or their ids, ascending."""
         tag, category, mask, ignore = rules
-        rows: list[int]
         if self._space.is_inner(bounds):
             ignored = self._store.ignored(ignore)
             count = self._broad_phase.gather(bounds)
@@ -150,11 +154,15 @@ class Queries:
             if not (tag is None and category is None and mask is None):
                 count = kernel.keep_fitting(near, count, self._filter((tag, category, mask, (), False)))
             count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
+            if as_ids and not ignored:
+                return near[:count].copy()
             rows = near[:count].tolist()
             if ignored:
                 rows = [row for row in rows if row not in ignored]
         else:
             rows = self._overlapping_many(np.array([bounds]), shapes, rules)[:, 1].tolist()
+        if as_ids:
+            return np.array(rows, np.int32)
         bodies: list[Any] = self._store.bodies
         return [bodies[row] for row in rows]
 
@@ -228,13 +236,25 @@ class Queries:
         """`_fitting` for all bodies, by row."""
         return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
 
-    def bodies(self, tag: Any) -> list[Body]:
-        """See `World.bodies`."""
-        rows = np.flatnonzero(self._store.alive[: len(self._store.bodies)] & self._fit(tag, None, None))
-        bodies: list[Any] = self._store.bodies
-        return [bodies[row] for row in rows.tolist()]
+    def rows(self, tag: Any) -> Rows:
+        """The ids of all bodies with a tag; see `World.bodies`."""
+        rows = self._store.rows()
+        return rows if tag is None else rows[self._fitting(rows, tag, None, None)]
 
     # ---- rays
+
+    def ray_hits(
+        self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules
+    ) -> BodyHits:
+        """All that a ray hits as arrays; see `World.query_ray`."""
+        hits = self.ray(origin, direction, max_distance, tiles, rules, len(self._store.bodies))
+        others = [hit.other for hit in hits]
+        return BodyHits(
+            np.array([one.id if isinstance(one, Body) else -1 for one in others], np.int32),
+            np.array([hit.distance for hit in hits]),
+            np.array([hit.normal for hit in hits]).reshape(-1, 2),
+            np.array([one if isinstance(one, Tile) else (-1, -1) for one in others], np.int64).reshape(-1, 2),
+        )
 
     def ray(
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
@@ -464,7 +484,7 @@ class Queries:
 
     # ---- nearest bodies
 
-    def nearest(self, point: Any, k: int, rules: Rules) -> NearestBodies:
+    def nearest(self, point: Any, k: int, rules: Rules, as_ids: bool) -> NearestBodies | Nearest:
         """See `World.nearest`."""
         x, y = at = as_two(point, "point")
         most = arguments.count(k, "k", 1)
@@ -480,8 +500,11 @@ class Queries:
             found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
         else:
             found = self._nearest(x, y, most, kept)
+        rows, distances_of = [row for row, _ in found], [distance for _, distance in found]
+        if as_ids:
+            return Nearest(np.array(rows, np.int32), np.array(distances_of))
         bodies: list[Any] = self._store.bodies
-        return NearestBodies([bodies[row] for row, _ in found], [distance for _, distance in found])
+        return NearestBodies([bodies[row] for row in rows], distances_of)
 
     def _nearest(self, x: float, y: float, most: int, kept: _Kept) -> list[tuple[int, float]]:
         """The nearest bodies, not their images: rows and distances."""
@@ -579,7 +602,7 @@ class Queries:
         """The row that each query ignores; -1 for none."""
         if ignore is None or isinstance(ignore, Body):
             return np.full(count, -1 if ignore is None else self._store.row(ignore, "ignore"), np.int32)
-        named = np.asarray(ignore)
+        named = np.asarray(self._store.rows_of(ignore, "ignore") if isinstance(ignore, Bodies) else ignore)
         if named.ndim == 0 and named.dtype.kind in "iu":
             named = np.broadcast_to(named, (count,))
         if named.shape != (count,):

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape
+from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon
+from broadphase.geometry.table import Base, shapes_of
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.world.bodies import GONE, Body, BodyStore, Floats, Remains
 from broadphase.world.contacts import Call, Contacts, Crossed, Events, Found, none_found
@@ -44,7 +45,7 @@ class _Moment(NamedTuple):
     x: Floats
     y: Floats
     angles: Floats
-    forms: list[Shape]
+    forms: list[Base]
     """Their shapes, before they are turned."""
     bodies: list[Body | None]
     data: list[Any]
@@ -271,8 +272,9 @@ def _unpacked(packed: bytes, state: State) -> _Moment:
     )
 
 
-def _sizes(forms: list[Shape]) -> tuple[Floats, dict[int, Polygon]]:
+def _sizes(bases: list[Base]) -> tuple[Floats, dict[int, Polygon]]:
     """``(n, 2)``: width and height of boxes, radius and NaN of circles; all others by row."""
+    forms = shapes_of(bases)
     sizes = [
         (form.width, form.height)
         if isinstance(form, Box)
@@ -283,7 +285,7 @@ def _sizes(forms: list[Shape]) -> tuple[Floats, dict[int, Polygon]]:
     return np.array(sizes, np.float64).reshape(-1, 2), others
 
 
-def _forms_here(here: list[Shape], sizes: Floats, others: dict[int, Polygon]) -> list[Shape]:
+def _forms_here(here: list[Base], sizes: Floats, others: dict[int, Polygon]) -> list[Base]:
     """Shapes by row: those that are here, where they are the same."""
     forms: list[Any] = here[: len(sizes)]
     same = np.zeros(len(sizes), np.bool_)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Bounds, Shape
+from broadphase.geometry.shapes import Bounds, Box, Shape
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.kernels.tiles.slopes import any_slope
@@ -126,6 +126,18 @@ class Space:
         self.reach_to(extent)
         x, y = self.place(shape.x, shape.y)
         return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
+
+    def admit_boxes(self, boxes: Floats, name: str) -> Floats:
+        """`admit` for boxes ``x, y, width, height``."""
+        if not len(boxes):
+            return boxes
+        sizes = boxes[:, 2:]
+        long = np.flatnonzero((sizes > self.lengths * (1.0 + TOLERANCE)).any(axis=1))
+        if len(long):
+            self.admit(Box(*boxes[long[0]].tolist()), f"{name}[{long[0]}]")  # says what is wrong
+        width, height = sizes.max(axis=0).tolist()
+        self.reach_to((0.0, 0.0, width, height))
+        return np.hstack((self.places(boxes[:, :2]), sizes))
 
     def check_displacements(self, displacements: Floats, name: str) -> None:
         """Raise ``ValueError`` if a displacement wraps around too often."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.ma
@@ -28,7 +28,8 @@ from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.space import as_period
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import LISTENED, Body, Categories, Floats
+from broadphase.world.bodies import LISTENED, Body, Categories, Floats, Rows
+from broadphase.world.body_arrays import Bodies
 from broadphase.world.character import Character
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
@@ -44,7 +45,7 @@ from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
-Bodies: TypeAlias = Body | Iterable[Body]
+BodyOrBodies: TypeAlias = Body | Iterable[Body]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ class World:
     def __contains__(self, body: object) -> bool:
         return isinstance(body, Body) and body._store is self._state.store and body.alive
 
-    def bodies(self, tag: Any = None) -> list[Body]:
+    def bodies(self, tag: Any = None) -> Bodies:
         """All bodies by id, or those with a tag.
 
         Parameters
@@ -207,15 +208,21 @@ class World:
         tag : optional
             A tag, or several in a set, list or tuple: bodies with any of them.
 
+        Returns
+        -------
+        Bodies
+            A sequence of `Body` that also has the ids, positions and velocities of all as arrays.
+
         Examples
         --------
         >>> import broadphase as bp
         >>> world = bp.World()
         >>> hero, coin = world.add(bp.Box(0, 0, 1, 1), tag="hero"), world.add(bp.Box(5, 5, 1, 1), tag="coin")
-        >>> world.bodies("coin") == [coin], world.bodies() == [hero, coin]
-        (True, True)
+        >>> world.bodies("coin") == [coin], world.bodies().positions.tolist()
+        (True, [[0.0, 0.0], [5.0, 5.0]])
         """
-        return self._queries.bodies(tag)
+        rows = self._queries.rows(tag)
+        return Bodies(self, self._state.store, rows, self._state.store.handles(rows))
 
     def body(self, id: int) -> Body:  # noqa: A002 - the word that users know
         """The body that has an id now.
@@ -238,7 +245,7 @@ class World:
         category: Categories = 1,
         mask: Categories = EVERY_BIT,
         data: Sequence[Any] | None = None,
-    ) -> list[Body]:
+    ) -> Bodies:
         """Put many bodies into the world: `add` for lists and arrays.
 
         Parameters
@@ -252,7 +259,8 @@ class World:
 
         Returns
         -------
-        list of Body
+        Bodies
+            A sequence of `Body` that also has their ids, positions and velocities as arrays.
 
         Raises
         ------
@@ -266,18 +274,22 @@ class World:
         >>> coins = world.add_many([[0, 0, 4, 4], [10, 0, 14, 4]], tag="coin", data=["a", "b"])
         >>> [body.data for body in world.query_point((12, 2))]
         ['b']
-        >>> world.remove_many(coins)
+        >>> coins.positions += 100, 0
+        >>> coins[1].x
+        110.0
+        >>> coins.remove()
         >>> len(world)
         0
         """
-        return self._state.store.add_many(shapes, data, (tag, static, sensor, category, mask))
+        store = self._state.store
+        return Bodies(self, store, *store.add_many(shapes, data, (tag, static, sensor, category, mask)))
 
     def remove_many(self, bodies: Any) -> None:
         """Take many bodies out, see `remove`.
 
         Parameters
         ----------
-        bodies : list of Body, or array of ids
+        bodies : Bodies, list of Body, or array of ids
 
         Raises
         ------
@@ -296,8 +308,7 @@ class World:
     def positions(self) -> Floats:
         """``(len, 2)``: where all bodies are, by id; a copy.  Set it to move them all, see `move_all`."""
         store = self._state.store
-        rows = store.rows()
-        return np.column_stack((store.x[rows], store.y[rows]))
+        return store.places(store.rows())
 
     @positions.setter
     def positions(self, positions: Any) -> None:
@@ -429,7 +440,7 @@ class World:
         dy: float | None = None,
         response: Response = "slide",
         *,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> Movement:
         """Move a body as far as it can; it never tunnels, however fast it is.
 
@@ -485,7 +496,9 @@ class World:
             dx, dy = as_two(dx, "dx, dy")
         return self._motion.move(body, dx, dy, response, ignore)
 
-    def try_move(self, body: Body, dx: Any, dy: float | None = None, *, ignore: Bodies = ()) -> object | None:
+    def try_move(
+        self, body: Body, dx: Any, dy: float | None = None, *, ignore: BodyOrBodies = ()
+    ) -> object | None:
         """Move a body if nothing is in the way; else leave it where it is.
 
         If it has moved, the next `update` calls the listeners of what it crossed.  A body in the way is
@@ -530,7 +543,7 @@ class World:
         response: Answer = "slide",
         *,
         movers_block: bool = False,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> Movements:
         """Move many bodies among static bodies and tiles, in one call.
 
@@ -541,7 +554,7 @@ class World:
 
         Parameters
         ----------
-        bodies : list of Body, or array of ids
+        bodies : Bodies, list of Body, or array of ids
         dx, dy : float or array_like, shape (m,)
             The displacements; or one array of shape (m, 2), or one vector for all, as ``dx``.
         response : str
@@ -576,7 +589,7 @@ class World:
         """
         return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
 
-    def step(self, dt: float, *, movers_block: bool = False, ignore: Bodies = ()) -> Steps:
+    def step(self, dt: float, *, movers_block: bool = False, ignore: BodyOrBodies = ()) -> Steps:
         """Move everything that has a velocity by ``velocity * dt``, as `move_many` does.
 
         What happens at a hit is the body's own `Body.response`, else what `set_response` says for its tag,
@@ -643,7 +656,7 @@ class World:
 
         Parameters
         ----------
-        bodies : list of Body, or array of ids
+        bodies : Bodies, list of Body, or array of ids
         positions : array_like, shape (m, 2)
 
         Raises
@@ -664,7 +677,7 @@ class World:
         self._many.move_all(bodies, positions)
 
     def grounded(
-        self, body: Body, direction: tuple[float, float] = (0.0, 1.0), *, ignore: Bodies = ()
+        self, body: Body, direction: tuple[float, float] = (0.0, 1.0), *, ignore: BodyOrBodies = ()
     ) -> Hit | None:
         """The body or tile that blocks a body in a direction: what it stands on, if y points down.
 
@@ -697,7 +710,7 @@ class World:
         """
         return self._motion.grounded(body, direction, ignore)
 
-    def blocker(self, shape: Shape | Body, *, ignore: Bodies = ()) -> object | None:
+    def blocker(self, shape: Shape | Body, *, ignore: BodyOrBodies = ()) -> object | None:
         """The first body or tile that would block a shape at its place; None if the place is free.
 
         Parameters
@@ -788,7 +801,7 @@ class World:
 
         Parameters
         ----------
-        bodies : list of Body, or array of ids
+        bodies : Bodies, list of Body, or array of ids
         angles : float or array_like, shape (m,)
             In degrees.
 
@@ -816,7 +829,7 @@ class World:
         dy: float | None = None,
         *,
         down: tuple[float, float] = (0.0, 1.0),
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> Push:
         """Move a platform to its goal, carrying what stands on it and pushing aside what is in the way.
 
@@ -876,7 +889,7 @@ class World:
         corner: float = 0.0,
         drop: bool = False,
         down: tuple[float, float] = (0.0, 1.0),
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> Walk:
         """Move a character: horizontally by ``dx``, then vertically by ``dy``.
 
@@ -958,13 +971,13 @@ class World:
         drop: bool = False,
         down: tuple[float, float] = (0.0, 1.0),
         movers_block: bool = False,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> Walks:
         """Move many characters among static bodies and tiles, in one call; each as `walk` would.
 
         Parameters
         ----------
-        bodies : list of Body, or array of ids
+        bodies : Bodies, list of Body, or array of ids
             Boxes that are not turned.
         dx, dy : float or array_like, shape (m,)
             The displacements.
@@ -1008,7 +1021,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
     ) -> list[Body]: ...
     @overload
     def query_box(
@@ -1018,7 +1032,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: bool = ...,
     ) -> Any: ...
     def query_box(
         self,
@@ -1027,7 +1042,8 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
     ) -> Any:
         """The bodies that overlap a box, by id.
 
@@ -1042,6 +1058,8 @@ class World:
             ``tag`` leaves the bodies that have it (or one of several), ``category`` those whose mask has one
             of its bits, ``mask`` those whose category has; both may be names, see `add`.  ``ignore``, a body
             or several, leaves these out.
+        as_ids : bool
+            Whether to return the ids as an int32 array instead of the bodies.
 
         Returns
         -------
@@ -1060,11 +1078,35 @@ class World:
         >>> ball = world.add(bp.Circle(0, 0, 5), tag="ball")
         >>> world.query_box((4, 4, 9, 9)), world.query_box((3, 3, 9, 9)) == [ball]
         ([], True)
-        >>> world.query_box([[4, 4, 9, 9], [3, 3, 9, 9]]).tolist() == [[1, ball.id]]
-        True
+        >>> world.query_box((3, 3, 9, 9), as_ids=True)
+        array([0], dtype=int32)
+        >>> world.query_box([[4, 4, 9, 9], [3, 3, 9, 9]]).tolist()
+        [[1, 0]]
         """
-        return self._queries.box(box, (tag, category, mask, ignore))
+        return self._queries.box(box, (tag, category, mask, ignore), as_ids)
 
+    @overload
+    def query_shape(
+        self,
+        shape: Shape,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
+    ) -> list[Body]: ...
+    @overload
+    def query_shape(
+        self,
+        shape: Shape,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[True],
+    ) -> Rows: ...
     def query_shape(
         self,
         shape: Shape,
@@ -1072,10 +1114,11 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: Bodies = (),
-    ) -> list[Body]:
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
+    ) -> list[Body] | Rows:
         """The bodies that overlap a shape; see `query_box`."""
-        return self._queries.shape(shape, (tag, category, mask, ignore))
+        return self._queries.shape(shape, (tag, category, mask, ignore), as_ids)
 
     @overload
     def query_point(
@@ -1085,7 +1128,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
     ) -> list[Body]: ...
     @overload
     def query_point(
@@ -1095,7 +1139,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: bool = ...,
     ) -> Any: ...
     def query_point(
         self,
@@ -1104,10 +1149,11 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
     ) -> Any:
         """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`."""
-        return self._queries.point(point, (tag, category, mask, ignore))
+        return self._queries.point(point, (tag, category, mask, ignore), as_ids)
 
     @overload
     def query_radius(
@@ -1118,7 +1164,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
     ) -> list[Body]: ...
     @overload
     def query_radius(
@@ -1129,7 +1176,8 @@ class World:
         tag: Any = ...,
         category: Categories | None = ...,
         mask: Categories | None = ...,
-        ignore: Bodies = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: bool = ...,
     ) -> Any: ...
     def query_radius(
         self,
@@ -1139,7 +1187,8 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
     ) -> Any:
         """The bodies less than ``r`` away from a point, such as those hit by a blast; see `query_box`.
 
@@ -1148,10 +1197,10 @@ class World:
         center : (float, float) or array_like, shape (m, 2)
         r : float or array_like, shape (m,)
             Not negative; infinity is legal.
-        tag, category, mask, ignore
+        tag, category, mask, ignore, as_ids
             As of `query_box`.
         """
-        return self._queries.radius(center, r, (tag, category, mask, ignore))
+        return self._queries.radius(center, r, (tag, category, mask, ignore), as_ids)
 
     def raycast(
         self,
@@ -1163,7 +1212,7 @@ class World:
         category: Categories | None = None,
         mask: Categories | None = None,
         tiles: bool = True,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> BodyHit | None:
         """The first body or solid tile that a ray hits; of several at one distance, the lowest id.
 
@@ -1204,6 +1253,34 @@ class World:
         hits = self._queries.ray(origin, direction, max_distance, tiles, (tag, category, mask, ignore), 1)
         return hits[0] if hits else None
 
+    @overload
+    def query_ray(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: float = ...,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        tiles: bool = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
+    ) -> list[BodyHit]: ...
+    @overload
+    def query_ray(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: float = ...,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        tiles: bool = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[True],
+    ) -> BodyHits: ...
     def query_ray(
         self,
         origin: Any,
@@ -1214,16 +1291,21 @@ class World:
         category: Categories | None = None,
         mask: Categories | None = None,
         tiles: bool = True,
-        ignore: Bodies = (),
-    ) -> list[BodyHit]:
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
+    ) -> list[BodyHit] | BodyHits:
         """All bodies that a ray hits, by distance, then id, up to the first solid tile, which comes last.
 
         Parameters
         ----------
         origin, direction, max_distance, tag, category, mask, tiles, ignore
             As of `raycast`.
+        as_ids : bool
+            Whether to return arrays, a `BodyHits` with a row for each hit, instead of a list.
         """
         rules, most = (tag, category, mask, ignore), len(self._state.store.bodies)
+        if as_ids:
+            return self._queries.ray_hits(origin, direction, max_distance, tiles, rules)
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
 
     def line_of_sight(
@@ -1235,7 +1317,7 @@ class World:
         category: Categories | None = None,
         mask: Categories | None = None,
         tiles: bool = True,
-        ignore: Bodies = (),
+        ignore: BodyOrBodies = (),
     ) -> bool:
         """Whether no body and no solid tile lies between two bodies or points; sensors do not block the view.
 
@@ -1324,6 +1406,30 @@ class World:
         rules = tag, category, mask, ignore
         return self._queries.rays(origins, directions, max_distance, tiles, rules)
 
+    @overload
+    def nearest(
+        self,
+        point: Any,
+        k: int = ...,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[False] = ...,
+    ) -> NearestBodies: ...
+    @overload
+    def nearest(
+        self,
+        point: Any,
+        k: int = ...,
+        *,
+        tag: Any = ...,
+        category: Categories | None = ...,
+        mask: Categories | None = ...,
+        ignore: BodyOrBodies = ...,
+        as_ids: Literal[True],
+    ) -> Nearest: ...
     def nearest(
         self,
         point: Any,
@@ -1332,8 +1438,9 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: Bodies = (),
-    ) -> NearestBodies:
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
+    ) -> NearestBodies | Nearest:
         """The ``k`` bodies nearest to a point, by distance, then id; inside a body the distance is 0.
 
         Parameters
@@ -1343,6 +1450,8 @@ class World:
             At least 1.
         tag, category, mask, ignore
             As of `raycast`.
+        as_ids : bool
+            Whether to return arrays, a `Nearest` with up to ``k`` ids and distances, instead of lists.
 
         Returns
         -------
@@ -1358,7 +1467,7 @@ class World:
         >>> [body.id for body in found.bodies], found.distances
         ([0, 1], [4.0, 8.0])
         """
-        return self._queries.nearest(point, k, (tag, category, mask, ignore))
+        return self._queries.nearest(point, k, (tag, category, mask, ignore), as_ids)
 
     def nearest_many(
         self,
