@@ -228,7 +228,7 @@ class Space:
         return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
 
     def nearest_shift(self, here: Floats, there: Floats) -> Floats:
-        """``(2,)``: the displacement of the image of ``there`` that is nearest to ``here``."""
+        """The displacement of the image of ``there`` that is nearest to ``here``, for a place or many."""
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
