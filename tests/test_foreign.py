@@ -1,5 +1,7 @@
 """Tables, their columns and shapes of other libraries: read by name and by bounds, or refused by name."""
 
+from types import SimpleNamespace
+
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -216,15 +218,51 @@ def test_what_is_wrong_is_named(case):
     assert len(index) == 0
 
 
-def test_rectangles_of_pygame_are_refused():
-    """Their four numbers are x, y, width, height: often sound as min and max, and always wrong."""
+def rectangles(library):
+    """Rectangles of a library and the same as edges, and a sprite."""
+    low = np.random.default_rng(8).integers(-50, 50, (40, 2))
+    edges = np.hstack([low, low + np.random.default_rng(9).integers(1, 30, (40, 2))])
+    if library == "arcade":
+        arcade = pytest.importorskip("arcade")
+        return [arcade.LRBT(left, right, bottom, top) for left, bottom, right, top in edges.tolist()], edges
+    pygame = pytest.importorskip("pygame")
+    kind = {"pygame.Rect": pygame.Rect, "pygame.FRect": pygame.FRect, "sprites": pygame.Rect}[library]
+    made = [kind(left, top, right - left, bottom - top) for left, top, right, bottom in edges.tolist()]
+    return [SimpleNamespace(rect=rect) for rect in made] if library == "sprites" else made, edges
+
+
+@pytest.mark.parametrize("library", ["pygame.Rect", "pygame.FRect", "arcade", "sprites"])
+def test_rectangles_are_boxes(library):
+    """Their own numbers are x, y, width, height, or others: often sound as min and max, and always wrong."""
+    rows, edges = rectangles(library)
+    for touching in (True, False):
+        assert np.array_equal(bp.pairs(rows, touching=touching), bp.pairs(edges, touching=touching))
+    assert np.array_equal(bp.join(rows[:15], tuple(rows[15:])), bp.join(edges[:15], edges[15:]))
+    assert bp.count_pairs(rows) == bp.count_pairs(edges)
+    moves = np.ones((40, 2))
+    assert np.array_equal(bp.swept_pairs(rows, moves).pairs, bp.swept_pairs(edges, moves).pairs)
+    index = bp.BoxTree()
+    assert index.insert_many(rows).tolist() == list(range(40))
+    assert np.array_equal(index.boxes, edges)
+    assert index.query_box(rows[:5]).tolist() == index.query_box(edges[:5]).tolist()
+    if library != "sprites":
+        assert index.query_box(rows[3]).tolist() == index.query_box(edges[3]).tolist()
+        index.move(0, rows[7])
+        assert index.box(index.insert(rows[1])).tolist() == edges[1].tolist()
+        assert index.box(0).tolist() == edges[7].tolist()
+
+
+def test_rectangles_among_rows_of_numbers_and_where_no_boxes_belong_are_refused():
     pygame = pytest.importorskip("pygame")
     rectangle = pygame.Rect(1, 2, 30, 40)
-    for call in (lambda: bp.pairs([rectangle]), lambda: bp.BruteForce().insert(rectangle)):
-        with pytest.raises(
-            TypeError, match=r"is a Rect, whose numbers are x, y, width, height; give \(r\.left"
-        ):
-            call()
+    for rows in ([rectangle, [0, 0, 1, 1]], [[0, 0, 1, 1], rectangle], [rectangle, None]):
+        with pytest.raises(TypeError, match=r"boxes\[.\] = .* is no rectangle, and others are"):
+            bp.pairs(rows)
+    for points in ([rectangle], rectangle):
+        with pytest.raises(TypeError, match="points must hold real numbers; got a Rect, which is a box"):
+            bp.neighbors(points, 1)
+    with pytest.raises(ValueError, match=r"boxes\[1\] has min_x = 5 > max_x = 1"):
+        bp.pairs([rectangle, pygame.Rect(5, 5, -4, 2)])
 
 
 def test_shapes_without_shapely():

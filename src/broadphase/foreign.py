@@ -270,16 +270,19 @@ def as_array(values: Any, name: str, wanted: Wanted) -> Array:
     Raises
     ------
     TypeError
-        A list of named rows, or of pygame rectangles: the order of their numbers is not that of a row.
+        A list of named rows, or rectangles where no boxes belong: their numbers are not those of a row.
     ValueError
         Rows have different lengths, columns do not have the wanted names, or a value is missing.
     """
     kind = type(values)
     if kind is list or kind is tuple:
-        if values and type(values[0]) not in _PLAIN_ROWS:
-            _refuse_named_row(values[0], f"{name}[0]")
-        return _array(values, name)
-    _refuse_rectangle(values, name)
+        boxes = None if _PLAIN_ROWS.issuperset(map(type, values)) else _rectangles(values, name, wanted)
+        return _array(values, name) if boxes is None else boxes
+    if hasattr(kind, "width") and hasattr(kind, "left") and rectangle_of(values) is not None:
+        boxes = _rectangles((values,), name, wanted)
+        assert boxes is not None
+        box: Array = boxes[0]
+        return box
     if hasattr(kind, "active_geometry_name") and values.active_geometry_name is not None:
         values = values.geometry
     if hasattr(type(values), "geom_type") and not hasattr(type(values), "columns"):
@@ -419,13 +422,26 @@ def _row_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
     return list(values.index), lambda k: values.iloc[k]
 
 
-def _refuse_named_row(row: Any, name: str) -> None:
+def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
+    """Boxes from rectangles or sprites; None where rows are something else that NumPy may convert."""
+    at, row = next((at, row) for at, row in enumerate(rows) if type(row) not in _PLAIN_ROWS)
     if isinstance(row, Mapping) or _row_of(row) is not None:
         raise TypeError(
-            f"{name} must hold real numbers; got a {type(row).__name__} with names; "
+            f"{name}[{at}] must hold real numbers; got a {type(row).__name__} with names; "
             "give the whole table, whose columns are read by name, or lists of numbers"
         )
-    _refuse_rectangle(row, name)
+    if rectangle_of(row) is None:
+        return None
+    if wanted is not BOXES:
+        raise TypeError(f"{name} must hold real numbers; got a {type(row).__name__}, which is a box")
+    boxes = np.empty((len(rows), 4))
+    for at, row in enumerate(rows):
+        rectangle = rectangle_of(row)
+        if rectangle is None:
+            raise TypeError(f"{name}[{at}] = {row!r} is no rectangle, and others are; give rows of one kind")
+        left, top, width, height = rectangle
+        boxes[at] = left, top, left + width, top + height
+    return boxes
 
 
 def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
@@ -443,14 +459,6 @@ def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
         return rect.left, min(rect.top, rect.bottom), rect.width, rect.height
     except AttributeError:
         return None
-
-
-def _refuse_rectangle(values: Any, name: str) -> None:
-    if hasattr(type(values), "topleft") and hasattr(type(values), "w"):
-        raise TypeError(
-            f"{name} is a {type(values).__name__}, whose numbers are x, y, width, height; "
-            "give (r.left, r.top, r.right, r.bottom), or use broadphase.adapters.pygame"
-        )
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:

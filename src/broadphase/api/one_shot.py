@@ -52,7 +52,8 @@ def pairs(
         in float64.  Infinite edges are legal.  Tables (pandas, polars, pyarrow, structured arrays) are read
         by their column names: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or the other names
         that `broadphase.files.read_boxes` knows.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
-        shapely) are read by their bounds in x and y.  Arrays and tensors of other libraries are read through
+        shapely) are read by their bounds in x and y; so are lists of rectangles and sprites of pygame and
+        arcade.  Arrays and tensors of other libraries are read through
         ``__array__`` or ``__dlpack__``, from main memory; with ``__dlpack__`` alone, half precision (float16,
         bfloat16) becomes float32.
     method : str
