@@ -386,11 +386,67 @@ def test_arrays_of_worlds_are_environments():
     flat = places.reshape(-1, 3)
     np.testing.assert_array_equal(index.query_point(places), index.query_point(flat, env=own))
     np.testing.assert_array_equal(index.query_radius(places, 0.4), index.query_radius(flat, 0.4, env=own))
-    np.testing.assert_array_equal(index.nearest(places, 3).ids, index.nearest(flat, 3, env=own).ids)
+    near, wanted = index.nearest(places, 3), index.nearest(flat, 3, env=own)
+    np.testing.assert_array_equal(near.ids, wanted.ids.reshape(6, 9, 3))
+    np.testing.assert_array_equal(near.distances, wanted.distances.reshape(6, 9, 3))
     ways = np.ones_like(places)
-    for ask in (index.raycast, index.query_ray):
-        for found, wanted in zip(ask(places, ways, 3.0), ask(flat, np.ones(3), 3.0, env=own), strict=True):
-            np.testing.assert_array_equal(found, wanted)
+    hits, wanted = index.raycast(places, ways, 3.0), index.raycast(flat, np.ones(3), 3.0, env=own)
+    for found, right in zip(hits, wanted, strict=True):
+        np.testing.assert_array_equal(found, right.reshape(6, 9, *right.shape[1:]))
+    for found, right in zip(
+        index.query_ray(places, ways, 3.0), index.query_ray(flat, np.ones(3), 3.0, env=own), strict=True
+    ):
+        np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize("name", ["box_tree", "strips", "brute_force"])
+@pytest.mark.parametrize("period", [None, (9, 8)])
+def test_several_axes_are_a_batch_where_there_are_no_environments(name, period):
+    """Robots and their rays: the answer has the axes of the question, as if asked row by row."""
+    random = np.random.default_rng(7)
+    low = random.uniform(0, 6, (30, 2))
+    index = bp.make_index(name, period=period)
+    index.insert_many(np.hstack((low, low + 0.5)))
+    robots, ways = random.uniform(0, 8, (4, 1, 2)), random.normal(size=(4, 5, 2))
+    reach, own = random.uniform(1, 9, (4, 1)), random.integers(-1, 30, (4, 1))
+    rows = [
+        (robots[i, 0], ways[i, j], float(reach[i, 0]), int(own[i, 0])) for i in range(4) for j in range(5)
+    ]
+    for ignore in (None, own):
+        hits = index.raycast(robots, ways, reach, ignore=ignore)
+        assert (hits.ids.shape, hits.distances.shape, hits.normals.shape) == ((4, 5), (4, 5), (4, 5, 2))
+        for at, (origin, way, far, one) in enumerate(rows):
+            hit = index.raycast(origin, way, far, ignore=None if ignore is None else one)
+            found = hits.ids[at // 5, at % 5], hits.distances[at // 5, at % 5], *hits.normals[at // 5, at % 5]
+            assert found == ((-1, np.inf, 0, 0) if hit is None else (hit.id, hit.distance, *hit.normal))
+    assert (hits.ids >= 0).any()
+    from_one = index.raycast((1, 1), ways.tolist(), 5.0).ids
+    assert from_one.ravel().tolist() == index.raycast(np.ones((20, 2)), ways.reshape(-1, 2), 5.0).ids.tolist()
+    places = random.uniform(0, 8, (2, 3, 4, 2))
+    flat = places.reshape(-1, 2)
+    assert index.nearest(places, 3).ids.tolist() == index.nearest(flat, 3).ids.reshape(2, 3, 4, 3).tolist()
+    assert index.query_point(places).tolist() == index.query_point(flat).tolist()
+    radii = random.uniform(0, 2, (3, 1))
+    far = np.broadcast_to(radii, (2, 3, 4)).ravel()
+    assert index.query_radius(places, radii).tolist() == index.query_radius(flat, far).tolist()
+    boxes = np.concatenate((places, places + 0.3), axis=-1)
+    assert index.query_box(boxes).tolist() == index.query_box(boxes.reshape(-1, 4)).tolist()
+    found = index.query_ray(robots, ways, reach)
+    wanted = index.query_ray(np.repeat(robots[:, 0], 5, axis=0), ways.reshape(-1, 2), np.repeat(reach, 5))
+    assert all(np.array_equal(own, other) for own, other in zip(found, wanted, strict=True))
+
+
+def test_the_first_of_several_axes_is_the_environment_whichever_argument_has_it():
+    index = bp.BoxTree()
+    index.insert_many([[4, -1, 5, 1], [2, -1, 3, 1]], env=[0, 1])
+    ways = np.broadcast_to((1.0, 0.0), (2, 3, 2))
+    for origin in ((0, 0), np.zeros((2, 1, 2)), np.zeros((2, 3, 2))):
+        hits = index.raycast(origin, ways)
+        assert hits.ids.tolist() == [[0] * 3, [1] * 3]
+        assert hits.distances.tolist() == [[4] * 3, [2] * 3]
+    assert index.raycast((0, 0), ways[0]).ids.tolist() == [0] * 3
+    assert index.nearest(np.zeros((3, 1, 2))).ids.tolist() == [[[0]], [[1]], [[-1]]]
+    assert index.query_radius((0, 0), [[3], [3]]).tolist() == [[1, 1]]
 
 
 def test_arrays_of_worlds_that_do_not_fit_are_refused():
@@ -406,4 +462,10 @@ def test_arrays_of_worlds_that_do_not_fit_are_refused():
             call()
     with pytest.raises(ValueError, match="give both as"):
         bp.join(boxes, boxes[:1])
+    with pytest.raises(ValueError, match=r"origin has shape \(2, 3, 2\) and direction has shape \(2, 4, 2\)"):
+        index.raycast(boxes[..., :2], np.ones((2, 4, 2)))
+    with pytest.raises(
+        ValueError, match=r"point must have shape \(\.\.\., 2\) in this index; got shape \(2, 3"
+    ):
+        index.nearest(boxes)
     assert len(index) == 0

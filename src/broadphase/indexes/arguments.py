@@ -7,8 +7,9 @@ index holds float32, in a quarter of the time that a small NumPy array takes.
 
 import math
 import struct
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,6 @@ from broadphase.kernels.boxes.checks import join_rays
 from broadphase.numeric import real, whole
 from broadphase.runtime import threads
 from broadphase.runtime.memory import result_array
-from broadphase.space import rows_of_worlds
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -137,6 +137,11 @@ class Reader:
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 
+    def settled_box(self, box: Any) -> Any:
+        """The same for boxes."""
+        values = self.floats(box, 2 * self.dim)
+        return settled(box, "box", BOXES) if values is None else values
+
     def direction_or_directions(self, direction: Any) -> Floats | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
         wide = _wide_reader(self.dim)
@@ -155,12 +160,14 @@ class Reader:
                 )
         return values
 
-    def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
-        """Origin, direction and greatest distance side by side: of one ray, or of a batch."""
+    def settled_ray(self, origin: Any, direction: Any, max_distance: Any) -> tuple[Any, Any, Any]:
+        """Origins, directions and greatest distances, as by `settled_point`."""
         origin = self.settled_point(origin, "origin")
-        direction, _ = rows_of_worlds(direction, None, "direction")
         direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
-        max_distance = settled_distance(max_distance, "max_distance")
+        return origin, direction, settled_distance(max_distance, "max_distance")
+
+    def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
+        """Settled origin, direction and greatest distance side by side: of one ray, or of a batch."""
         at = self.point_or_points(origin, "origin", finite=True)
         towards = self.direction_or_directions(direction)
         max_distance = distance_or_distances(max_distance, "max_distance")
@@ -249,6 +256,81 @@ def bit_set(value: Any, name: str) -> int:
     if not 0 <= number <= EVERY_BIT:
         raise ValueError(f"{name} = {number} does not fit into 32 bits")
     return number
+
+
+Made = TypeVar("Made")
+Named = tuple[Any, str, int]
+"""Values, what the argument is called, and how many numbers one query has: 0 for a number and not a row."""
+Axes = tuple[int, ...]
+"""The leading axes of a question that has several."""
+
+
+def in_rows(given: Sequence[Named], env: Any, has_envs: bool) -> tuple[list[Any], Any, Axes | None]:
+    """The arguments of a query whose batch has several leading axes, in rows; others as they are.
+
+    Parameters
+    ----------
+    given : sequence of (values, name, width)
+        Settled.
+    env : optional
+        As the caller gave it, settled.
+    has_envs : bool
+        Whether the index has environments: then the first axis is 0, 1, ... of them.
+
+    Returns
+    -------
+    list
+        The values.
+    env
+        The environment of each row.
+    tuple of int or None
+        The leading axes, which those of the arguments make together; None where there are not several.
+
+    Raises
+    ------
+    ValueError
+        The axes of the arguments do not fit together, or ``env`` says otherwise.
+    """
+    values = [one for one, _, _ in given]
+    for one, _, width in given:
+        if type(one) is np.ndarray and one.ndim > 1 + (width > 0):
+            break
+    else:
+        return values, env, None
+    shapes = [np.shape(one) if one is not None else () for one in values]
+    leads = [shape[: len(shape) - (width > 0)] for shape, (_, _, width) in zip(shapes, given, strict=True)]
+    said = " and ".join(
+        f"{name} has shape {shape}" for (_, name, _), shape in zip(given, shapes, strict=True) if len(shape)
+    )
+    for shape, (_, name, width) in zip(shapes, given, strict=True):
+        if width and shape[-1:] != (width,):
+            raise ValueError(f"{name} must have shape (..., {width}) in this index; got shape {shape}")
+    if env is not None:
+        raise ValueError(
+            f"{said}: of several leading axes the first axis is the environment; leave env= out, or give rows"
+        )
+    try:
+        axes = np.broadcast_shapes(*leads)
+    except ValueError:
+        raise ValueError(f"{said}; their leading axes must have one length each, or 1") from None
+    inner = [shape[len(lead) :] for shape, lead in zip(shapes, leads, strict=True)]
+    rows = [
+        np.broadcast_to(one, axes + own).reshape(-1, *own) if shape else one
+        for one, shape, own in zip(values, shapes, inner, strict=True)
+    ]
+    if has_envs:
+        env = np.repeat(np.arange(axes[0]), math.prod(axes[1:]))
+    return rows, env, axes
+
+
+def in_axes(found: Made, axes: Axes | None) -> Made:
+    """A result whose arrays have one entry for each row, in the axes of the question."""
+    if axes is None:
+        return found
+    arrays: Any = found
+    make: Any = type(found)
+    shaped: Made = make(*(array.reshape(*axes, *array.shape[1:]) for array in arrays))
+    return shaped
 
 
 def settled_env(env: Any) -> Any:

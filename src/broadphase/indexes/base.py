@@ -54,8 +54,11 @@ class Index:
       on an edge, a ray along it, a circle that just reaches it.
     - ``category=`` selects the boxes whose mask has one of its bits; ``mask=`` those whose category has one.
       Without them all boxes are searched, static or not.
-    - One more leading axis makes a batch; a single argument is used for all queries.  Two more leading axes
-      are environments 0, 1, ... and a batch for each; results are in the order of ``batch.reshape(-1, dim)``.
+    - One more leading axis makes a batch; a single argument is used for all queries.  A batch may have
+      several axes, such as ``(robots, rays, dim)``: they broadcast as NumPy's do, results of `raycast` and
+      `nearest` have them too, and other results number the queries as those of ``batch.reshape(-1, dim)``.
+      Where the index has environments, the first of several axes is the environment 0, 1, ..., and ``env=``
+      is left out.
     - ``env=`` is the environment to search: other environments do not count.  By default it is environment 0,
       which holds all boxes that were inserted without one.
     - With a period, distances are those to the nearest image of a box.  A ray wraps around until its maximum
@@ -614,7 +617,7 @@ class Index:
 
         Parameters
         ----------
-        box : array_like, shape (2 * dim,) or (m, 2 * dim)
+        box : array_like, shape (2 * dim,) or (..., 2 * dim)
             ``[min..., max...]``.
         category, mask : int, optional
             See `broadphase.Index`.
@@ -649,7 +652,7 @@ class Index:
             found = None if given is None else self._space.in_box("query_box", given)
             if found is not None:
                 return found
-        box, env = rows_of_worlds(box, env, "box")
+        (box,), env, _ = self._in_rows(env, (self._reader.settled_box(box), "box", 2 * self.dim))
         rules, env = self._rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
         return self._in_box("query_box", query, env, rules)
@@ -661,7 +664,7 @@ class Index:
 
         Parameters
         ----------
-        point : array_like, shape (dim,) or (m, dim)
+        point : array_like, shape (dim,) or (..., dim)
         category, mask, env
             As of `query_box`.
 
@@ -680,7 +683,7 @@ class Index:
             found = None if given is None else self._space.in_box("query_point", given + given)
             if found is not None:
                 return found
-        point, env = rows_of_worlds(point, env, "point")
+        (point,), env, _ = self._in_rows(env, (self._reader.settled_point(point, "point"), "point", self.dim))
         rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
@@ -693,9 +696,9 @@ class Index:
 
         Parameters
         ----------
-        center : array_like, shape (dim,) or (m, dim)
+        center : array_like, shape (dim,) or (..., dim)
             Finite.
-        r : float or array_like, shape (m,)
+        r : float or array_like, shape (...)
             Not negative; infinity is legal.
         category, mask, env
             As of `query_box`.
@@ -716,9 +719,9 @@ class Index:
                 found = self._space.in_circle(given, r)
                 if found is not None:
                     return found
-        center, env = rows_of_worlds(center, env, "center")
-        rules, env = self._rules(category, mask, env)
         center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
+        (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
+        rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(center, "center", finite=True)
         radius: Any = arguments.distance_or_distances(r, "r")
         if not (isinstance(at, tuple) and isinstance(radius, float)):
@@ -750,15 +753,15 @@ class Index:
 
         Parameters
         ----------
-        origin : array_like, shape (dim,) or (m, dim)
+        origin : array_like, shape (dim,) or (..., dim)
             Finite.
-        direction : array_like, shape (dim,) or (m, dim)
+        direction : array_like, shape (dim,) or (..., dim)
             Of any length but zero.
-        max_distance : float or array_like, shape (m,)
+        max_distance : float or array_like, shape (...)
             In world units, not in lengths of ``direction``.
         category, mask, env
             As of `query_box`.
-        ignore : int or array_like of int, shape (m,), optional
+        ignore : int or array_like of int, shape (...), optional
             The id of a box that the ray passes through, such as the body that casts the ray; -1 for none.
 
         Returns
@@ -767,7 +770,8 @@ class Index:
             ``id, distance, normal``.  A ray that starts inside a box hits it at distance 0, with a normal
             of zeros.  A box at an infinite distance is not hit.
         RayHits
-            Of a batch: arrays with one entry a ray; where nothing is hit, the id is -1 and the distance inf.
+            Of a batch: arrays with one entry a ray, in the batch's shape; where nothing is hit, the id is -1
+            and the distance inf.
 
         Raises
         ------
@@ -790,15 +794,14 @@ class Index:
                 hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
-        origin, env = rows_of_worlds(origin, env, "origin")
+        (*ray, ignore), env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
         rules, env = self._rules(category, mask, env)
-        ignore = settled(ignore, "ignore")
-        rays = self._reader.rays(origin, direction, max_distance)
+        rays = self._reader.rays(*ray)
         if env is not None or ignore is not None:
             from broadphase.indexes import environments
 
-            return environments.first_hits(self, rays, env, ignore, rules)
-        return self._cast(rays, rules)
+            return arguments.in_axes(environments.first_hits(self, rays, env, ignore, rules), axes)
+        return arguments.in_axes(self._cast(rays, rules), axes)
 
     def query_ray(
         self,
@@ -829,9 +832,9 @@ class Index:
         TypeError, ValueError
             As of `raycast`.
         """
-        origin, env = rows_of_worlds(origin, env, "origin")
+        (*ray, _), env, _ = self._rays_in_rows(env, origin, direction, max_distance)
         rules, env = self._rules(category, mask, env)
-        rays = self._reader.rays(origin, direction, max_distance)
+        rays = self._reader.rays(*ray)
         if env is not None:
             from broadphase.indexes import environments
 
@@ -851,7 +854,7 @@ class Index:
 
         Parameters
         ----------
-        point : array_like, shape (dim,) or (m, dim)
+        point : array_like, shape (dim,) or (..., dim)
             Finite.
         k : int
             At least 1.
@@ -861,7 +864,7 @@ class Index:
         Returns
         -------
         Nearest
-            ``ids, distances`` of shape ``(k,)``, shorter where fewer boxes count; of a batch ``(m, k)``,
+            ``ids, distances`` of shape ``(k,)``, shorter where fewer boxes count; of a batch ``(..., k)``,
             filled up with -1 and inf.
 
         Raises
@@ -875,16 +878,17 @@ class Index:
                 nearest = self._space.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
-        point, env = rows_of_worlds(point, env, "point")
+        point = self._reader.settled_point(point, "point")
+        (point,), env, axes = self._in_rows(env, (point, "point", self.dim))
         rules, env = self._rules(category, mask, env)
         most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
         if env is not None:
             from broadphase.indexes import environments
 
-            return environments.nearest(self, at, most, env, rules)
+            return arguments.in_axes(environments.nearest(self, at, most, env, rules), axes)
         if not isinstance(at, tuple):
-            return self._space.nearest_many(at, most, rules)
+            return arguments.in_axes(self._space.nearest_many(at, most, rules), axes)
         found = self._space.nearest_one(at, most, rules)
         if found is None:
             held = min(most, self._store.live)
@@ -990,6 +994,18 @@ class Index:
         return {
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
+
+    def _in_rows(self, env: Any, *given: arguments.Named) -> tuple[list[Any], Any, arguments.Axes | None]:
+        """Arguments in rows, the environment of each, and the axes of the question if it has several."""
+        return arguments.in_rows(given, arguments.settled_env(env), self._store.envs is not None)
+
+    def _rays_in_rows(
+        self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
+    ) -> tuple[list[Any], Any, arguments.Axes | None]:
+        ignore = settled(ignore, "ignore")
+        origin, direction, max_distance = self._reader.settled_ray(origin, direction, max_distance)
+        at, towards = (origin, "origin", self.dim), (direction, "direction", self.dim)
+        return self._in_rows(env, at, towards, (max_distance, "max_distance", 0), (ignore, "ignore", 0))
 
     def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
         """The rules of a query, and its environment; None if the index has no environments.

@@ -67,7 +67,7 @@ class Nearest(NamedTuple):
     """The nearest boxes by distance, then id."""
 
     ids: IdArray
-    """``(k,)``, fewer where the index holds fewer; in a batch ``(m, k)``, filled up with -1."""
+    """``(k,)``, fewer where the index holds fewer; in a batch ``(..., k)``, filled up with -1."""
     distances: Distances
     """From the point to the box, 0 inside; in a batch filled up with inf."""
 
