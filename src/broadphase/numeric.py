@@ -120,7 +120,9 @@ def real(value: Any, name: str, wanted: str = "a real number") -> float:
     try:
         return float(number)
     except OverflowError:  # the number itself may have too many digits to be shown
-        raise ValueError(f"{name} is an integer that does not fit into a float") from None
+        raise ValueError(
+            f"{name} must be below 1.8e308; the given integer does not fit into a float"
+        ) from None
 
 
 def whole(value: Any, name: str, wanted: str = "an integer") -> int:
