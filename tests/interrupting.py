@@ -1,24 +1,39 @@
-"""KeyboardInterrupt at each moment at which Python looks for signals.
+"""KeyboardInterrupt, or another thread's work, at each moment at which Python looks for signals.
 
-That is where a function begins, a call ends, or a loop turns.
+That is where a function begins, a call ends (also before its result has a name), or a loop turns; and where
+NumPy converts a sequence of Python: ``array[k] = (x, y)`` looks for signals before anything is written.
 """
 
+import ast
 import dis
 import sys
+from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 import broadphase
 
 PACKAGE = str(Path(broadphase.__file__).parent)
 LOOKS = ("RESUME", "CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+STORES = ("STORE_SUBSCR", "STORE_SLICE")
+SEQUENCES = (tuple, list, str, bytes, range)
+
+
+def stop():
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 class Interrupt:
-    """``with Interrupt(k):`` raises at the k-th moment inside the package; ``hit`` says whether it came."""
+    """``with Interrupt(k):`` stops at the k-th moment inside the package; ``hit`` says whether it came.
 
-    def __init__(self, k):
-        self._left, self.hit = k, False
-        self._before, self._names = {}, {}
+    ``act`` is what happens at that moment instead.
+    """
+
+    def __init__(self, k, act=stop):
+        self._left, self._act, self.hit = k, act, False
+        self._before = {}
 
     def __enter__(self):
         self._outer = sys.gettrace()
@@ -39,23 +54,74 @@ class Interrupt:
         return self._outside
 
     def _step(self, frame, event, argument):
-        if event == "return" and not frame.f_code.co_name.startswith("__"):
-            # Python functions are not called through C: their caller continues without a check.
-            self._before.pop(frame.f_back, None)
-        elif event == "opcode":
-            if self._before.get(frame, "").startswith(LOOKS) and not self.hit:
-                if self._left == 0:
-                    self.hit = True
-                    raise KeyboardInterrupt
-                self._left -= 1
-            self._before[frame] = self._name(frame)
+        if event == "opcode" and not self.hit:
+            name = names_of(frame.f_code).get(frame.f_lasti, "")
+            if self._before.get(frame, "").startswith(LOOKS):
+                self._look()
+            if name in STORES and not self.hit and converts(frame):
+                self._look()
+            self._before[frame] = name
         return self._step
 
-    def _name(self, frame):
-        code = frame.f_code
-        if code not in self._names:
-            self._names[code] = {one.offset: one.opname for one in dis.get_instructions(code)}
-        return self._names[code].get(frame.f_lasti, "")
+    def _look(self):
+        if self._left == 0:
+            self.hit = True
+            self._act()
+        self._left -= 1
+
+
+@cache
+def names_of(code):
+    """The name of each instruction by its offset."""
+    return {one.offset: one.opname for one in dis.get_instructions(code)}
+
+
+def converts(frame):
+    """Whether the instruction that comes next writes a sequence into an array, or at a list of places."""
+    place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    store = stores_of(frame.f_code.co_filename).get(place)
+    if store is None:
+        return False
+    target, place, value = (evaluated(part, frame) for part in store)
+    return isinstance(target, np.ndarray) and (isinstance(value, SEQUENCES) or isinstance(place, list))
+
+
+@cache
+def stores_of(path):
+    """By the place of each ``a[b] = c`` in a file: a, b and c."""
+    found = {}
+    for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                found.update(stores_in(target, node.value))
+    return found
+
+
+def stores_in(target, value):
+    """The same of one target, or of several that a tuple is unpacked into."""
+    if isinstance(target, ast.Tuple):
+        values = getattr(value, "elts", ())
+        if len(values) != len(target.elts):
+            values = [ast.Constant(0.0)] * len(target.elts)  # what each one gets is not in the source
+        each = map(stores_in, target.elts, values)
+        return {place: store for stores in each for place, store in stores.items()}
+    if not isinstance(target, ast.Subscript):
+        return {}
+    place = target.lineno, target.end_lineno, target.col_offset, target.end_col_offset
+    return {place: (target.value, target.slice, value)}
+
+
+def evaluated(node, frame):
+    """The value of an expression in a frame; None where that would call something."""
+    if isinstance(node, ast.Tuple):
+        return tuple(evaluated(one, frame) for one in node.elts)
+    if isinstance(node, ast.List):
+        return []
+    if any(isinstance(part, ast.Call | ast.Slice | ast.NamedExpr | ast.Starred) for part in ast.walk(node)):
+        return None
+    return eval(
+        compile(ast.fix_missing_locations(ast.Expression(node)), "", "eval"), frame.f_globals, frame.f_locals
+    )
 
 
 def moments(call, ready, each, step=1):

@@ -276,8 +276,3 @@ def test_boxes_that_move_between_two_looks(monkeypatch, method):
 
     monkeypatch.setattr(cells.kernel, "scatter_copies", scatter_after_a_move)
     assert_same(bp.pairs(boxes, method=method), right)
-
-
-@pytest.mark.smaller_set
-def test_boxes_that_become_unsound_while_the_error_is_made():
-    assert "another thread" in str(bp.boxes.unsound_box_error(np.array([0.0, 0.0, 1.0, 1.0]), "boxes[0]"))

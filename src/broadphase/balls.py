@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_float_array
-from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
+from broadphase.boxes import BoxArray, as_float_array, settled
+from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
@@ -426,7 +426,7 @@ def number(value: float, name: str, low: float, high: float) -> float:
 
 def two(values: Any, name: str) -> tuple[float, float]:
     """A point or a vector."""
-    array = as_float_array(values, name)
+    array = settled(values, name, NUMBERS)
     if array.shape != (2,) or not np.isfinite(array).all():
         raise ValueError(f"{name} must be two finite numbers; got {values!r}")
     return float(array[0]), float(array[1])
@@ -434,7 +434,7 @@ def two(values: Any, name: str) -> tuple[float, float]:
 
 def walls(bounds: Any) -> Walls:
     """Four finite numbers in order."""
-    array = as_float_array(bounds, "bounds", BOXES)
+    array = settled(bounds, "bounds", BOXES)
     if array.shape != (4,) or not np.isfinite(array).all() or (array[:2] > array[2:]).any():
         raise ValueError(f"bounds must be finite numbers min_x, min_y, max_x, max_y, or None; got {bounds!r}")
     left, top, right, bottom = array.tolist()

@@ -33,6 +33,8 @@ _ENOUGH_FOR_A_LOOK = 40_000
 def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
     """Check boxes once and return them C-contiguous, without a copy where they already are.
 
+    Arguments of a public function are copied first, by `settled`.
+
     Parameters
     ----------
     boxes : array_like
@@ -95,15 +97,20 @@ def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def settled(values: Any, name: str, wanted: Wanted | None = None) -> Any:
-    """``values`` as an array whose further reading runs no code of the caller's; None stays None.
+    """``values`` as an array of the call's own, which nothing else writes to or resizes.
 
-    The ``__array__`` of one argument may shrink the array that is another one.  So a function with several
-    calls this for all of them before looking at any: `as_boxes` and the others look.  ``wanted`` is given
-    where the values are real numbers, as for `as_float_array`.
+    Another thread may write to an argument after it was checked, and the ``__array__`` of one argument may
+    shrink the array that is another one.  So every public function calls this for all of its arrays before it
+    looks at any: `as_boxes` and the others look.  ``wanted`` is given where the values are real numbers, as
+    for `as_float_array`; without it None stays None.
     """
-    if values is None or (type(values) is np.ndarray and values.dtype.kind in "biuf"):
-        return values
-    return as_plain_array(values, name) if wanted is None else as_float_array(values, name, wanted)
+    if values is None and wanted is None:
+        return None
+    array = as_plain_array(values, name) if wanted is None else as_float_array(values, name, wanted)
+    # What was converted from numbers in Python, or by NumPy to another type or order, is a copy already.
+    kind = type(values)
+    fresh = kind is list or kind is tuple or (kind is np.ndarray and array is not values)
+    return array if fresh else array.copy()
 
 
 def check_sound(boxes: BoxArray, name: str, threads: int = 1) -> None:
@@ -126,7 +133,7 @@ def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
 
 
 def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:
-    """Copy boxes into as many rows of another array; raises what `check_sound` does."""
+    """Copy boxes into as many rows of another array and check these; raises what `check_sound` does."""
     n = len(boxes)
     if n < _ENOUGH_FOR_THREADS:
         # By the shortest way: the other one is 1.5 us longer, where a small index follows in 2.2.
@@ -137,7 +144,7 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
         rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:
-            raise unsound_row_error(boxes, row, name)
+            raise unsound_row_error(into, row, name)
 
 
 def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
@@ -161,9 +168,7 @@ def unsound_box_error(box: npt.NDArray[Any], name: str) -> ValueError:
                 f"{name} has min_{_AXES[axis]} = {low:g} > max_{_AXES[axis]} = {high:g}; "
                 "a box is a row [min..., max...], not [x, y, width, height]"
             )
-    return ValueError(
-        f"{name} was written to by another thread during the call; wait with that or pass a copy"
-    )
+    raise AssertionError(f"{name} is sound")
 
 
 def as_filter(n: int, static: Any = None, categories: Any = None, masks: Any = None) -> PairFilter:

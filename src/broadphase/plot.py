@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_boxes, as_plain_array
+from broadphase.boxes import BoxArray, as_boxes, settled
 from broadphase.errors import need
+from broadphase.foreign import BOXES
 from broadphase.numeric import real
 from broadphase.runtime.memory import PairArray
 
@@ -263,7 +264,7 @@ def _flat(boxes: Any, projection: Projection | None) -> npt.NDArray[np.float64]:
     """The boxes as seen from one side: ``(n, 4)``."""
     if projection not in (None, "xy", "xz", "yz"):
         raise ValueError(f"projection must be 'xy', 'xz' or 'yz'; got {projection!r}")
-    array = as_boxes(boxes)
+    array = as_boxes(settled(boxes, "boxes", BOXES))
     if array.shape[1] == 6:
         if projection is None:
             raise ValueError(
@@ -277,7 +278,7 @@ def _flat(boxes: Any, projection: Projection | None) -> npt.NDArray[np.float64]:
 
 
 def _checked_pairs(pairs: Any, n: int) -> PairArray:
-    rows = as_plain_array(pairs, "pairs")
+    rows: PairArray = settled(pairs, "pairs")
     if rows.size == 0:
         return np.empty((0, 2), np.int32)
     if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":

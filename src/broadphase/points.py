@@ -60,7 +60,8 @@ class PointQuery(NamedTuple):
 def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     """Check all that `neighbors` and `nearest` share."""
     check_same_crs(points, "points", other, "other")
-    points, other = settled(points, "points", POINTS), settled(other, "other", POINTS)
+    points = settled(points, "points", POINTS)
+    other = None if other is None else settled(other, "other", POINTS)
     period = settled_period(period)
     if isinstance(env, (tuple, list)) and len(env) == 2 and other is not None:
         env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
@@ -187,7 +188,7 @@ def _unsound(points: Points, row: int, name: str) -> ValueError:
             return ValueError(
                 f"{name}[{row}] has {axis} = {value}; give a finite number, or leave the row out"
             )
-    return ValueError(f"{name}[{row}] was written to during the call; wait with that or pass a copy")
+    raise AssertionError(f"{name}[{row}] is finite")
 
 
 def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> Points:
@@ -236,7 +237,7 @@ def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
     if not value >= 0.0:
         raise ValueError(f"{name} = {value:g} is no distance; give a number that is not negative")
     with np.errstate(over="ignore"):
-        return float(array.astype(kind))
+        return float(kind.type(value))
 
 
 def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase import foreign
 from broadphase.adapters.following import Following, Leader, as_leader
-from broadphase.boxes import BoxArray, as_boxes
+from broadphase.boxes import BoxArray, as_boxes, settled
 from broadphase.errors import need
 from broadphase.geometry.shapes import Box, Circle, Shape
 from broadphase.plot import count_cells
@@ -644,7 +645,7 @@ def _read(boxes: Any) -> BoxArray:
             boxes = np.concatenate(
                 (np.minimum(places[:, :2], places[:, 2:]), np.maximum(places[:, :2], places[:, 2:])), axis=1
             )
-    return as_boxes(boxes)
+    return as_boxes(settled(boxes, "boxes", foreign.BOXES))
 
 
 def _on_screen(boxes: Any, camera: Point) -> BoxArray:

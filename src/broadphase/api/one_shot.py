@@ -335,7 +335,7 @@ def explain(boxes: Any) -> choose.Explanation:
     >>> bp.explain([[0, 0, 2, 2], [1, 1, 3, 3]]).method
     'brute_force'
     """
-    return choose.explain(as_boxes(boxes))
+    return choose.explain(as_boxes(settled(boxes, "boxes", BOXES)))
 
 
 def search(method: str, task: Task, space: Space | None = None) -> Found:

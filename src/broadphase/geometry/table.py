@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.boxes import settled
 from broadphase.geometry.narrow_phase import ContactArrays, as_pairs
 from broadphase.geometry.polygons import reach_of, read_only
 from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
@@ -312,7 +313,7 @@ class ShapeTable:
 
         The bounding boxes are assumed to overlap, because a broad phase has found the pairs.
         """
-        rows = as_pairs(pairs, len(self), len(self))
+        rows = as_pairs(settled(pairs, "pairs"), len(self), len(self))
         count = len(rows)
         found = ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
         contact_shapes(self.columns, rows, bool(touching), *found)

@@ -133,7 +133,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """Points, read so that no code of the caller runs afterwards (`broadphase.boxes.settled`)."""
+        """Points that nothing else writes to, as numbers or an array (`broadphase.boxes.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 

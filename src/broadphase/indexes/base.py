@@ -194,7 +194,7 @@ class Index:
         >>> index.insert([0, 0, 2, 2]), index.insert([1, 1, 3, 3])
         (0, 1)
         """
-        world = None if type(env) is int and env == 0 else as_env(env, 1)
+        world = None if type(env) is int and env == 0 else as_env(settled(env, "env"), 1)
         row = self._reader.box(box)
         sets = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
         flag = arguments.flag(static, "static")
@@ -278,7 +278,7 @@ class Index:
         ValueError
             An id is named twice; nothing has changed.
         """
-        known = np.sort(arguments.known_ids(self._store, ids))
+        known = np.sort(arguments.known_ids(self._store, settled(ids, "ids")))
         if len(known):
             self._leave(known)
 
@@ -354,8 +354,12 @@ class Index:
         TypeError, ValueError
             A box is not sound, or there are more or fewer than live boxes; nothing has changed.
         """
-        store, rows = self._store, self._reader.rows(rows_of_worlds(boxes, None, "boxes")[0])
-        if len(rows) == store.live == store.end:
+        store = self._store
+        in_one_pass = store.live == store.end and type(boxes) is np.ndarray and self.period is None
+        if not in_one_pass:
+            boxes = settled(boxes, "boxes", BOXES)
+        rows = self._reader.rows(rows_of_worlds(boxes, None, "boxes")[0])
+        if in_one_pass and len(rows) == store.live:
             checked = store.next_boxes()
             copy_sound(rows, checked, "boxes", self._threads)
             rows = checked
@@ -596,7 +600,7 @@ class Index:
                 "broadphase.swept_pairs() takes motions"
             )
         limit = pair_limit(max_pairs)
-        goals, store = self._reader.boxes(boxes), self._store
+        goals, store = self._reader.boxes(settled(boxes, "boxes", BOXES)), self._store
         if len(goals) != store.live:
             raise ValueError(
                 f"boxes has {len(goals)} rows, but the index holds {store.live} boxes; "

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.neighborhoods import How, NearestPoints, Neighbors, as_places, near_of, nearest_of
-from broadphase.boxes import as_float_array, settled
+from broadphase.boxes import settled
 from broadphase.foreign import POINTS
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
@@ -208,7 +208,7 @@ class PointIndex:
         TypeError, ValueError
             It is no point, or not finite; nothing has changed.
         """
-        row = np.array(_one(self._reader, point), self.dtype)
+        row = np.array(_one(self._reader, _array(point, "point")), self.dtype)
         known = arguments.known_id(self._store, id)
         self._kept = None
         self._store.boxes[known] = row
@@ -274,7 +274,7 @@ class PointIndex:
         ValueError
             An id is named twice; nothing has changed.
         """
-        known = np.sort(arguments.known_ids(self._store, ids))
+        known = np.sort(arguments.known_ids(self._store, settled(ids, "ids")))
         self._kept = None
         if len(known):
             self._store.drop(known)
@@ -419,7 +419,7 @@ class PointIndex:
             )
             if store is self._store:
                 self._kept = kept
-        return query_from(kept.query, np.array([given] if one else given, reader.dtype), one), kept
+        return query_from(kept.query, np.asarray([given] if one else given, reader.dtype), one), kept
 
     # ---- copies
 
@@ -440,8 +440,9 @@ class PointIndex:
 
 
 def _array(points: Any, name: str) -> Points:
-    """The points as an array that is not looked at yet (`broadphase.boxes.settled`)."""
-    return as_float_array(points, name, POINTS)
+    """The points as an array of the call's own, which is not looked at yet (`broadphase.boxes.settled`)."""
+    own: Points = settled(points, name, POINTS)
+    return own
 
 
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:

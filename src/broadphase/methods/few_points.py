@@ -27,16 +27,18 @@ _PAIRS_EACH = 8
 """Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
 
-def _is_plain(points: Any) -> bool:
-    """Whether it is an array that needs no conversion, of some but not many points."""
-    return (
+def _copied(points: Any) -> Points | None:
+    """A copy of some but not many points in an array that needs no conversion; None for anything else."""
+    if (
         type(points) is np.ndarray
         and points.ndim == 2
         and 0 < len(points) <= _MOST
         and points.shape[1] in (2, 3)
         and points.dtype.kind == "f"
         and as_float_array(points, "points") is points
-    )
+    ):
+        return points.copy()
+    return None
 
 
 def _is_length(r: Any) -> bool:
@@ -68,11 +70,12 @@ _FEW = {
 
 def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
     """Pairs ``i < j`` in order, with distances; None if the points are many, not plain or not finite."""
-    if not (_is_plain(points) and _is_length(r)):
+    own = _copied(points) if _is_length(r) else None
+    if own is None:
         return None
     with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
-        found = find_pairs_of_few(points, float(r), _PAIRS_EACH * len(points), memory)
+        memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
+        found = find_pairs_of_few(own, float(r), _PAIRS_EACH * len(own), memory)
         if not 0 <= found <= limit:
             return None
         both = memory.rows[:, :found].copy()
@@ -81,11 +84,12 @@ def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Point
 
 def find_nearest(points: Any, k: int, r: Any) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest; None if the points are many, not plain or not finite."""
-    if not (_is_plain(points) and _is_length(r) and len(points) * k * k <= _MOST_FOR_NEAREST):
+    own = _copied(points) if _is_length(r) else None
+    if own is None or len(own) * k * k > _MOST_FOR_NEAREST:
         return None
-    ids: Numbers = np.empty((len(points), k), np.int32)
-    distances: npt.NDArray[Any] = np.empty((len(points), k), points.dtype)
+    ids: Numbers = np.empty((len(own), k), np.int32)
+    distances: npt.NDArray[Any] = np.empty((len(own), k), own.dtype)
     with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
-        status = find_nearest_of_few(points, k, float(r), memory, ids, distances)
+        memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
+        status = find_nearest_of_few(own, k, float(r), memory, ids, distances)
     return (ids, distances) if status == 0 else None

@@ -35,7 +35,7 @@ from broadphase.methods.cells import (
     take_sample,
     typical_cell,
 )
-from broadphase.methods.task import Found, Task, own_copy
+from broadphase.methods.task import Found, Task
 
 SLOTS_PER_BOX = 10
 LARGEST_TABLE = 2**40
@@ -64,7 +64,6 @@ def find(task: Task, *, cell_size: float | None = None, table_size: int | None =
     TypeError, ValueError
         ``cell_size`` is not a positive finite number, or ``table_size`` is not a positive integer.
     """
-    task = own_copy(task)
     endless = lay_out(task.boxes, cell_size)
     levels, population = assign_levels(task.boxes, endless)
     if table_size is None:

@@ -1,13 +1,13 @@
 """`Task` and `Found`: the input and the result of every method."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from broadphase.boxes import BoxArray, copy_sound
+from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.numeric import whole
@@ -77,17 +77,6 @@ class Found(NamedTuple):
     """How many cells, slots, nodes or strips were in use."""
     ordered: bool = False
     """Whether the chunks, one after the other, are already in the documented order."""
-
-
-def own_copy(task: Task) -> Task:
-    """The same task on a private copy of the boxes.
-
-    For methods that read a box twice and rely on it not to change: counting boxes and then placing them would
-    write beyond the arrays if another thread of the caller moved a box in between.
-    """
-    own = task.scratch.array("own boxes", task.boxes.shape, task.boxes.dtype)
-    copy_sound(task.boxes, own, "boxes", task.threads)
-    return replace(task, boxes=own)
 
 
 def search_all(

@@ -15,13 +15,12 @@ evenly, because it sorts by comparisons while they place boxes by arithmetic.
 from functools import partial
 
 from broadphase.kernels.tree.bvh import build_tree, join_leaves, lay_out
-from broadphase.methods.task import Found, Task, own_copy, search_in_shares
+from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.runtime import threads
 
 
 def find(task: Task) -> Found:
     """Find all pairs with a tree; ``Found.cells`` counts nodes, ``Found.tests`` tests of nodes and boxes."""
-    task = own_copy(task)
     classes = task.filter.classes
     leaves = lay_out(build_tree(task.boxes, classes), task.boxes, classes, task.touching)
     search = partial(join_leaves, tuple(range(task.dim)), leaves, task.filter)

@@ -30,7 +30,7 @@ from broadphase.methods.cells import (
     take_sample,
     world_of,
 )
-from broadphase.methods.task import Found, Task, own_copy
+from broadphase.methods.task import Found, Task
 
 CELLS_PER_BOX = 2
 # A cell size that the caller chooses may cost more memory, up to a limit.
@@ -58,7 +58,6 @@ def find(task: Task, *, cell_size: float | None = None) -> Found:
     TypeError, ValueError
         ``cell_size`` is not a positive finite number.
     """
-    task = own_copy(task)
     layout = lay_out(task.boxes, cell_size)
     return search(task, *enter(task.boxes, layout, *assign_levels(task.boxes, layout)))
 

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_float_array
+from broadphase.boxes import settled
 from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
 from broadphase.kernels.movement.sweep import FARTHEST
@@ -50,16 +50,16 @@ def as_bounds(box: Shape | Any) -> Bounds:
 
 
 def as_row(values: Any, count: int, name: str, wanted: Wanted = NUMBERS) -> npt.NDArray[np.floating[Any]]:
-    """``values`` as so many real numbers."""
-    array = as_float_array(values, name, wanted)
+    """``values`` as so many real numbers, in an array of the call's own."""
+    array: npt.NDArray[np.floating[Any]] = settled(values, name, wanted)
     if array.shape != (count,):
         raise ValueError(f"{name} must be {count} numbers; got shape {array.shape}")
     return array
 
 
 def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np.float64]:
-    """One point ``(2,)`` or points ``(m, 2)``, finite; a float64 copy that no other argument changes."""
-    array = np.array(as_float_array(values, name, wanted), np.float64)
+    """One point ``(2,)`` or points ``(m, 2)``, finite; float64, in an array of the call's own."""
+    array: npt.NDArray[np.float64] = settled(values, name, wanted).astype(np.float64, copy=False)
     if array.ndim not in (1, 2) or array.shape[-1] != 2:
         raise ValueError(f"{name} must be (x, y) or have shape (m, 2); got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -68,9 +68,9 @@ def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np
     return array
 
 
-def as_places(values: Any, count: int, name: str) -> npt.NDArray[np.float64]:
-    """``(count, 2)``: places that bodies may have, checked."""
-    places = as_float_array(values, name).astype(np.float64, copy=False)
+def as_places(given: npt.NDArray[Any], count: int, name: str) -> npt.NDArray[np.float64]:
+    """``(count, 2)``: places that bodies may have, from an array of the call's own."""
+    places: npt.NDArray[np.float64] = given.astype(np.float64, copy=False)
     if places.shape != (count, 2) and (places.size or count):
         raise ValueError(f"{name} must have shape ({count}, 2), one a body; got shape {places.shape}")
     places = places.reshape(-1, 2)

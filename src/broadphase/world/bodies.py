@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_boxes
-from broadphase.foreign import rectangle_of
+from broadphase.boxes import as_boxes, settled
+from broadphase.foreign import BOXES, rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
@@ -676,7 +676,7 @@ class BodyStore:
     def rows_of(self, bodies: Any, name: str = "bodies") -> Rows:
         """The rows of bodies, or checked ids."""
         if isinstance(bodies, np.ndarray) and bodies.dtype.kind in "iu":
-            ids = bodies.ravel()
+            ids: npt.NDArray[np.integer[Any]] = settled(bodies, name).ravel()
             known = self.are_ids(ids)
             if not known.all():
                 at = int(np.flatnonzero(~known)[0])
@@ -687,7 +687,7 @@ class BodyStore:
             return rows
         if not isinstance(bodies, Iterable):
             raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}")
-        listed = bodies if isinstance(bodies, list) else list(bodies)
+        listed = list(bodies)
         try:
             rows = np.array([body._row for body in listed], np.int32)
             sound = {body._store for body in listed} <= {self} and not (rows < 0).any()
@@ -1126,7 +1126,7 @@ def as_shapes(shapes: Any) -> list[Shape] | Floats:
         isinstance(one, known) or rectangle_of(one) is not None for one in shapes
     ):
         return [as_shape(one, f"shapes[{at}]") for at, one in enumerate(shapes)]
-    boxes = as_boxes(shapes, "shapes")
+    boxes = as_boxes(settled(shapes, "shapes", BOXES), "shapes")
     if boxes.shape[1] != 4:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")
     wrong = np.flatnonzero(~np.isfinite(boxes).all(axis=1))

@@ -10,6 +10,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from broadphase.boxes import settled
+from broadphase.foreign import NUMBERS
 from broadphase.world.arguments import as_places, as_points
 from broadphase.world.bodies import Body, BodyStore, Floats, Rows
 from broadphase.world.hits import Answer, Movements, Walks
@@ -96,7 +98,7 @@ class Bodies(Sequence[Body]):
 
     @positions.setter
     def positions(self, positions: Any) -> None:
-        places = as_places(positions, len(self), "positions")
+        places = as_places(settled(positions, "positions", NUMBERS), len(self), "positions")
         self._store.put_many(self._rows(), places)
 
     @property
@@ -106,7 +108,8 @@ class Bodies(Sequence[Body]):
 
     @centers.setter
     def centers(self, centers: Any) -> None:
-        goals, rows = as_places(centers, len(self), "centers"), self._rows()
+        goals = as_places(settled(centers, "centers", NUMBERS), len(self), "centers")
+        rows = self._rows()
         places = self._store.places(rows) + (goals - self._store.table.centers(rows))
         self._store.put_many(rows, as_places(places, len(self), "centers"))
 

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import pairs
-from broadphase.boxes import as_float_array
+from broadphase.boxes import settled
+from broadphase.foreign import NUMBERS
 from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.motion import ALWAYS, move_boxes
 from broadphase.kernels.movement.sweep import FARTHEST
@@ -124,8 +125,9 @@ class ManyMotion:
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
+        given = settled(positions, "positions", NUMBERS)
         rows = self._store.rows_of(bodies)
-        places = as_places(positions, len(rows), "positions")
+        places = as_places(given, len(rows), "positions")
         self._store.put_many(rows, places)
 
     def turn_many(self, bodies: Any, angles: Any) -> None:
@@ -366,7 +368,8 @@ def _numbers(values: Any, name: str) -> float | Floats:
     """One number, or an array of them; its length is checked later, when all arguments are converted."""
     if np.ndim(values) == 0:
         return finite(values, name)
-    return as_float_array(values, name).astype(np.float64, copy=False)
+    numbers: Floats = settled(values, name, NUMBERS).astype(np.float64, copy=False)
+    return numbers
 
 
 def _one_each(given: float | Floats, count: int, name: str) -> Floats:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_float_array
+from broadphase.boxes import settled
+from broadphase.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.world.arguments import as_points
@@ -135,7 +136,7 @@ class FlowField:
 
 def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
     """``(m, 2)`` columns and rows that lie on a map of so many rows and columns."""
-    given = as_float_array(values, name)
+    given = settled(values, name, NUMBERS)
     if given.ndim not in (1, 2) or given.shape[-1] != 2:
         raise ValueError(f"{name} must be (column, row) or have shape (m, 2); got shape {given.shape}")
     rows, columns = shape
@@ -151,7 +152,8 @@ def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
         raise IndexError(
             f"{name}[{at}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} rows"
         )
-    return given.astype(np.int64)
+    tiles: Tiles = given.astype(np.int64)
+    return tiles
 
 
 def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_boxes
-from broadphase.foreign import WAYS
+from broadphase.boxes import as_boxes, settled
+from broadphase.foreign import BOXES, WAYS
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
@@ -174,7 +174,7 @@ class Queries:
 
     def _boxes(self, boxes: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
-        given = as_boxes(boxes, "box").astype(np.float64, copy=False)
+        given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
         if given.shape[1] != 4:
             raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {given.shape}")
         near = np.clip(given, -_FARTHEST, _FARTHEST)
@@ -191,6 +191,7 @@ class Queries:
     def _circles(self, centers: Any, r: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
         at = as_points(centers, "center")
+        r = arguments.settled_distance(r, "r")
         radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)
         if radii.ndim and len(radii) != len(at):
             raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")
@@ -602,7 +603,8 @@ class Queries:
         """The row that each query ignores; -1 for none."""
         if ignore is None or isinstance(ignore, Body):
             return np.full(count, -1 if ignore is None else self._store.row(ignore, "ignore"), np.int32)
-        named = np.asarray(self._store.rows_of(ignore, "ignore") if isinstance(ignore, Bodies) else ignore)
+        given = self._store.rows_of(ignore, "ignore") if isinstance(ignore, Bodies) else ignore
+        named: npt.NDArray[Any] = settled(given, "ignore")
         if named.ndim == 0 and named.dtype.kind in "iu":
             named = np.broadcast_to(named, (count,))
         if named.shape != (count,):

@@ -52,11 +52,10 @@ def _first_unsound(boxes):
 def copy_sound_rows(boxes, into, begin, end):
     """Copy rows ``begin .. end - 1`` up to the first that is unsound; returns its index or -1.
 
-    Both in one pass: reading a million boxes twice takes 0.6 ms more.
+    Both in one pass: reading a million boxes twice takes 0.6 ms more.  The copy is checked, because another
+    thread may write to ``boxes``.
     """
     for i in range(begin, end):
-        if not _is_sound(boxes, i):
-            return i
         into[i, 0] = boxes[i, 0]
         into[i, 1] = boxes[i, 1]
         into[i, 2] = boxes[i, 2]
@@ -64,6 +63,8 @@ def copy_sound_rows(boxes, into, begin, end):
         if boxes.shape[1] == 6:
             into[i, 4] = boxes[i, 4]
             into[i, 5] = boxes[i, 5]
+        if not _is_sound(into, i):
+            return i
     return -1
 
 
