@@ -1006,8 +1006,8 @@ class Index:
     def _rays_in_rows(
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
     ) -> tuple[list[Any], Any, arguments.Axes | None]:
-        ignore = settled(ignore, "ignore")
         origin, direction, max_distance = self._reader.settled_ray(origin, direction, max_distance)
+        ignore = settled(ignore, "ignore")
         at, towards = (origin, "origin", self.dim), (direction, "direction", self.dim)
         return self._in_rows(env, at, towards, (max_distance, "max_distance", 0), (ignore, "ignore", 0))
 
