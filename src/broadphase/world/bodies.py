@@ -252,6 +252,7 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "listed": (np.uint8, 0),
     "touched": (np.bool_, False),
     "renewed": (np.bool_, False),
+    "serial": (np.int64, 0),
     "velocity_x": (np.float64, 0.0),
     "velocity_y": (np.float64, 0.0),
     "response": (np.int8, NO_RESPONSE),
@@ -567,6 +568,8 @@ class BodyStore:
     """The indexes whose lists contain the body."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
+    serial: npt.NDArray[np.int64]
+    """Another number for each body that there ever was: rows are used again."""
     velocity_x: Floats
     velocity_y: Floats
     response: npt.NDArray[np.int8]
@@ -601,6 +604,8 @@ class BodyStore:
         self.retagged = False
         """Whether a body may have other tags than at the last update."""
         self.live = 0
+        self.made = 0
+        """How many bodies there ever were."""
         self._free: list[int] = []
         self.alive = np.empty(0, np.bool_)
         self.reserve(_FIRST_CAPACITY)
@@ -773,8 +778,10 @@ class BodyStore:
         self.group[row], self.layer[row] = group, layer
         self.velocity_x[row] = self.velocity_y[row] = 0.0
         self.response[row] = NO_RESPONSE
+        self.serial[row] = self.made
         self.alive[row] = self.touched[row] = self.renewed[row] = True
         self.live += 1
+        self.made += 1
         if free:
             heapq.heappop(free)
         return body
@@ -806,7 +813,7 @@ class BodyStore:
         more, still_free = made[len(reused) :], free[len(reused) :]
         is_round = not (only_boxes or all(isinstance(shape, Box) for shape in shapes))
         self._note_kinds(is_round, category, mask, sensor)
-        layer = self.tag_sets.layer_of(group, static)
+        layer, serials = self.tag_sets.layer_of(group, static), np.arange(self.made, self.made + count)
         kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: an interrupt cannot split these lines.
         bodies[end:] = more
@@ -816,8 +823,10 @@ class BodyStore:
         self.group[rows], self.layer[rows] = group, layer
         self.velocity_x[rows] = self.velocity_y[rows] = 0.0
         self.response[rows] = NO_RESPONSE
+        self.serial[rows] = serials
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
         self.live += count
+        self.made += count
         self._free = still_free
         return rows, made
 

@@ -10,8 +10,8 @@ unsettled and is filled from the bodies before it is read again.
 """
 
 import math
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,16 @@ from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.motion import Buffers, take_list, take_moved
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
+from broadphase.kernels.movement.motion import Buffers, list_near, take_list, take_moved
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
-from broadphase.methods.task import NO_LIMIT
+from broadphase.methods import finder
+from broadphase.methods.choose import choose
+from broadphase.methods.pair_order import one_array
+from broadphase.methods.task import NO_LIMIT, Task
+from broadphase.runtime.memory import borrowed_scratch
+from broadphase.runtime.threads import resolve
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images
 
@@ -38,8 +44,38 @@ ShapeHit = tuple[int, float, float, float]
 
 _EVERY = sum(1 << layer for layer in ALL)
 
+# With so many times as many others as movers, a query for each mover costs less than one search for all.
+_SPARSE = 8
+
+NO_CLASSES = np.empty(0, np.uint8)
+
 NOT_IN = -1
 """The id of a row that an index does not hold."""
+
+
+class Near(NamedTuple):
+    """The bodies near each of many movers: ``rows[first[m]:first[m + 1]]``, ascending."""
+
+    first: npt.NDArray[np.int64]
+    rows: Rows
+
+    def without(self, ignored: Collection[int]) -> "Near":
+        """The same without some rows."""
+        kept = ~np.isin(self.rows, list(ignored))
+        count = np.concatenate(([0], np.cumsum(kept)))
+        return Near(count[self.first], self.rows[kept])
+
+    def with_one(self, row: int, movers: npt.NDArray[np.int64]) -> "Near":
+        """The same with one more row near some movers."""
+        places, those = [], []
+        for mover in movers.tolist():
+            begin, end = self.first[mover : mover + 2].tolist()
+            at = begin + int(np.searchsorted(self.rows[begin:end], row))
+            if at == end or self.rows[at] != row:
+                places.append(at)
+                those.append(mover)
+        more = np.searchsorted(those, np.arange(len(self.first)))
+        return Near(self.first + more, np.insert(self.rows, places, row))
 
 
 class BroadPhase:
@@ -56,7 +92,7 @@ class BroadPhase:
         """The layers whose index was being changed when a call was interrupted."""
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
-        self.buffers = _buffers(FEW)
+        self.buffers = new_buffers(FEW, FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
@@ -168,7 +204,7 @@ class BroadPhase:
         images = self.images_near(np.array([region]), layers).in_order()
         return images.rows.tolist(), space.shift(images.turns)
 
-    def images_near(self, regions: Floats, layers: tuple[int, ...], limit: int = NO_LIMIT) -> Images:
+    def images_near(self, regions: Floats, layers: tuple[int, ...] = ALL, limit: int = NO_LIMIT) -> Images:
         """The same for ``(m, 4)``, unsorted; see `in_boxes`."""
         space = self._store.space
         if not space.periodic:
@@ -266,7 +302,7 @@ class BroadPhase:
     def _put(self, count: int, ids: Rows, layer: int) -> int:
         more: int = put_near(self.buffers.near, count, ids, self._rows[layer])
         if more < 0:
-            smaller, self.buffers = self.buffers, _buffers(2 * (count + len(ids)))
+            smaller, self.buffers = self.buffers, new_buffers(2 * (count + len(ids)), 2 * (count + len(ids)))
             self.buffers.near[:count] = smaller.near[:count]
             more = put_near(self.buffers.near, count, ids, self._rows[layer])
         return more
@@ -344,6 +380,53 @@ class BroadPhase:
         pairs: npt.NDArray[np.int32] = self._rows[MOVING][index._space.all_pairs(sort=False, limit=limit)[0]]
         return pairs
 
+    def near_movers(self, rows: Rows, regions: Floats, layers: int, passes: int) -> Near:
+        """What may be near movers, each of which stays within its region.
+
+        That is bodies in the layers with these bits, sensors, and other movers wherever they may come to; all
+        bodies, if a mover is a sensor.
+        """
+        store = self._store
+        n = len(store.bodies)
+        wanted = ((layers | passes) >> store.layer[:n]) & 1 != 0
+        if store.any_sensor:
+            wanted |= store.sensor[:n] | bool(store.sensor[rows].any())
+        # Movers see each other if any of them is wanted.
+        together = bool(wanted[rows].any())
+        wanted &= store.alive[:n]
+        wanted[rows] = True
+        known = np.flatnonzero(wanted).astype(np.int32)
+        if len(known) > _SPARSE * len(rows):
+            return self._near_few(rows, regions, together)
+        boxes = store.table.bounds(known)
+        number = np.full(n, -1, np.int32)
+        number[rows] = np.arange(len(rows), dtype=np.int32)
+        movers = number[known]
+        is_mover = movers >= 0
+        boxes[is_mover] = regions[movers[is_mover]]
+        # Two boxes with a common class are never paired.
+        classes = np.where(is_mover, np.uint8(0 if together else IN_A), IN_B)
+        pairs = find_all_pairs(boxes, classes)
+        first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
+        many = list_near(pairs, known, movers, first, others)
+        return Near(first[:-1], others[:many])
+
+    def _near_few(self, rows: Rows, regions: Floats, together: bool) -> Near:
+        """`near_movers` where they are few among many: a query for each."""
+        n = len(self._store.bodies)
+        found = self.in_boxes(regions, ALL)
+        moves = np.zeros(n, np.bool_)
+        moves[rows] = True
+        queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
+        if together:
+            first, second = find_all_pairs(regions, NO_CLASSES).T.astype(np.int64)
+            queries = np.concatenate((queries, first, second))
+            others = np.concatenate((others, rows[second], rows[first]))
+        keys = queries << 32 | others
+        keys.sort()
+        first = np.searchsorted(keys, np.arange(len(rows) + 1) << 32)
+        return Near(first, (keys & 0xFFFFFFFF).astype(np.int32))
+
     def count(self, layer: int) -> int:
         """How many bodies are in a layer."""
         self.hand_over((layer,))
@@ -366,6 +449,17 @@ class BroadPhase:
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
 
 
+def find_all_pairs(boxes: BoxArray, classes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+    """All pairs of boxes that touch or overlap and have no common class, sorted."""
+    rules = no_filter()._replace(classes=classes)
+    with borrowed_scratch() as scratch:
+        task = Task(boxes, True, rules, resolve(None), sort=True, scratch=scratch)
+        found = finder(choose(boxes))(task)
+        if found.ordered:
+            return one_array(found.chunks, len(boxes), False)
+        return one_array(found.chunks, len(boxes), True, scratch, task.threads)
+
+
 def _longer(numbers: Rows, least: int) -> Rows:
     """The same numbers in a longer array, of at least ``least``."""
     longer = np.full(max(least, 2 * len(numbers)), NOT_IN, np.int32)
@@ -373,9 +467,10 @@ def _longer(numbers: Rows, least: int) -> Rows:
     return longer
 
 
-def _buffers(count: int) -> Buffers:
-    near, sensors = np.empty((2, count), np.int32)
-    return Buffers(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
+def new_buffers(near: int, hits: int) -> Buffers:
+    """Memory for so many bodies near a path, and so many hits."""
+    rows, open_rows = np.empty((2, near), np.int32)
+    return Buffers(rows, open_rows, np.empty((near, 4)), np.arange(near), np.empty((hits, 9)))
 
 
 def _made(broadphase: Any) -> Index:

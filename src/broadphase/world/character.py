@@ -13,9 +13,9 @@ from broadphase.kernels.movement.walk import Ends, Log, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing import Start, before_moving, cross_many, noted_crossings
+from broadphase.world.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
@@ -150,25 +150,19 @@ class Character:
             return _joined_walks(
                 [self._walk_rows(rows[at], displacements[at], rules, layers, ignored) for at in each]
             )
-        before = before_moving(state, rows, layers, ignored)
+        starts = state.store.places(rows)
         walkers = Walkers(state, self._motion, many, rows, displacements, rules, layers, ignored)
         walkers.run()
         found = walkers.log
         bends = found.bends[: found.counts[1]]
-        none = np.full((len(bends), 2), -1)
-        legs = HitArrays(
-            bends[:, 0].astype(np.int64),
-            none[:, 0],
-            none,
-            bends[:, 3],
-            np.zeros_like(none, float),
-            bends[:, 1:3],
-        )
-        crossed = cross_many(state, rows, before, Movements(walkers.places, legs), "slide").crossed
         hits = walkers.hits()
-        many.note_stops(rows, hits)
+        paths = paths_of(rows, starts, walkers.places, bends[:, 0], bends[:, 1:4])
+        crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
+        state.contacts.note_many(rows, hits, stopped=True)
+        state.contacts.note_many(rows, crossed)
         near = walkers.near
-        moved = many.wrapped(rows, Movements(walkers.places, hits, crossed), walkers.inner, near)
+        found_hits = hit_arrays(hits), hit_arrays(crossed)
+        moved = many.wrapped(rows, Movements(walkers.places, *found_hits), walkers.inner, near)
         floors = np.column_stack((walkers.floors[:, :1], near.numbered(walkers.floors[:, 1:3])))
         ladders = near.numbered(walkers.floors[:, 3:])
         return Walks(moved.places, moved.hits, moved.crossed, floors, walkers.tops, ladders)
@@ -245,14 +239,14 @@ class Walkers:
                 through = int(done)
             begin = int(done)
 
-    def hits(self) -> HitArrays:
-        """The hits that stopped them, including what they started in."""
+    def hits(self) -> Floats:
+        """The hits that stopped them, including what they started in, as rows."""
         found = int(self.log.counts[0])
         hits = self.log.hits[:found]
         if self._pushed:
             hits = np.concatenate([*self._pushed, hits])
             hits = hits[np.argsort(hits[:, 8], kind="stable")]
-        return hit_arrays(hits)
+        return hits
 
     def _scene(self) -> Scene:
         """The walkers, and what may block each.

@@ -51,8 +51,12 @@ _SHARE = 4
 Call: TypeAlias = tuple[Listener, str, Contact]
 """One call of a listener: of its ``begin``, ``stay`` or ``end``."""
 
-Crossed = dict[tuple[Body, Body], tuple[float, float]]
-"""Mover and other body, and the unit vector out of the side of the other that was crossed."""
+Notes: TypeAlias = list[Any]
+"""What movements have noted, in order: rows of six numbers, or arrays of such rows.
+
+A row is the mover, the other body (by row), the serial numbers of both, and the unit vector out of the side
+of the other that was met.
+"""
 
 
 # So few bodies have few pairs for any memory; finding out how much is free takes 20 us.
@@ -253,9 +257,9 @@ class ContactTracker:
         self.found = self._nothing()
         self.overlaps = self.found
         """The part of ``found`` that overlaps; the rest stopped a movement before the last update."""
-        self.crossed: Crossed = {}
+        self.crossed: Notes = []
         """What movements have crossed since the last update, where this concerns a listener."""
-        self.stopped: Crossed = {}
+        self.stopped: Notes = []
         """What has stopped movements since the last update, likewise."""
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
@@ -265,27 +269,20 @@ class ContactTracker:
 
         It is kept if it concerns a listener.  A body that stopped another touches it at the next update.
         """
-        store = self._store
-        bodies: list[Any] = store.bodies
-        if not self._concerns(mover, other):
-            return
-        if stopped:
-            self.stopped[bodies[mover], bodies[other]] = normal
-        elif not (store.static[mover] and store.static[other]):
-            self.crossed.setdefault((bodies[mover], bodies[other]), normal)
+        if self.concerns(mover, other):
+            serial = self._store.serial
+            noted = mover, other, serial.item(mover), serial.item(other), *normal
+            (self.stopped if stopped else self.crossed).append(noted)
 
-    def note_many(self, movers: Rows, others: Rows, normals: Floats, *, stopped: bool = False) -> None:
-        """`note` for many."""
-        store = self._store
-        pairs = np.column_stack((movers, others)).astype(np.int32)
-        pairs.sort(axis=1)
+    def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
+        """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
+        hits = hits[hits[:, 5] >= 0.0]
+        pairs = np.column_stack((rows[hits[:, 8].astype(np.intp)], hits[:, 5].astype(np.int32)))
         wanted = self.concerned(pairs)
-        if not stopped:  # pairs that were in contact at the last update do not begin again
-            wanted &= ~_among(pairs, self.found.ids) | store.renewed[pairs].any(axis=1)
-        for at in np.flatnonzero(wanted).tolist():
-            i, j, normal = int(movers[at]), int(others[at]), (normals.item(at, 0), normals.item(at, 1))
-            if store.alive[i] and store.alive[j]:
-                self.note(i, j, normal, stopped=stopped)
+        if wanted.any():
+            pairs = pairs[wanted]
+            noted = np.hstack((pairs, self._store.serial[pairs], hits[wanted, 1:3]))
+            (self.stopped if stopped else self.crossed).append(noted)
 
     @property
     def noted(self) -> tuple[int, int]:
@@ -294,9 +291,7 @@ class ContactTracker:
 
     def forget(self, noted: tuple[int, int]) -> None:
         """Keep only what was noted at that time: the rest belongs to a movement that was interrupted."""
-        for notes, known in zip((self.crossed, self.stopped), noted, strict=True):
-            while len(notes) > known:
-                notes.popitem()
+        del self.crossed[noted[0] :], self.stopped[noted[1] :]
 
     def update(self) -> Changes:
         """Find what is in contact now, and compare."""
@@ -313,13 +308,13 @@ class ContactTracker:
         store.look_at_kinds()
         n = len(store.bodies)
         # No calls from here on: an interrupt cannot split these lines.
-        self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, {}, {}
+        self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, [], []
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
         store.gone = {}
         return changes
 
-    def concerned(self, pairs: RowPairs) -> npt.NDArray[np.bool_]:
+    def concerned(self, pairs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
         """For each two rows, whether they concern a listener and their categories and masks agree."""
         store = self._store
         i, j = pairs[:, 0], pairs[:, 1]
@@ -339,7 +334,8 @@ class ContactTracker:
     def _nothing(self) -> Found:
         return none_found(self._listeners.matcher)
 
-    def _concerns(self, i: int, j: int) -> bool:
+    def concerns(self, i: int, j: int) -> bool:
+        """Whether two rows concern a listener."""
         store = self._store
         return bool(self._listeners.matcher.matches(int(store.group[i]), int(store.group[j])))
 
@@ -534,23 +530,30 @@ class ContactTracker:
 
     def _with_stops(self, overlaps: Found) -> Found:
         """The pairs that overlap, and those of which one stopped the other: they touch with depth 0."""
-        stops = self._noted(self.stopped, overlaps)
+        # The last way in which one stopped the other counts.
+        latest = [np.reshape(note, (-1, 6))[::-1] for note in reversed(self.stopped)]
+        stops = self._noted(latest, overlaps)
         both, _ = _merged(overlaps, stops.at(np.flatnonzero(~_among(stops.ids, overlaps.ids))))
         return both
 
-    def _noted(self, notes: Crossed, now: Found) -> Found:
-        """The notes of movements as contacts of depth 0, if they still concern a listener."""
+    def _noted(self, notes: Notes, now: Found) -> Found:
+        """The notes of movements as contacts of depth 0, if they still concern a listener.
+
+        Of several for the same two bodies, the first that is given counts.
+        """
         store = self._store
-        normals: dict[tuple[int, int], tuple[float, float]] = {}
-        for (mover, other), (nx, ny) in notes.items():
-            if mover.alive and other.alive:
-                i, j = store.row(mover), store.row(other)
-                if self._concerns(i, j) and not (store.static[i] and store.static[j]):
-                    turned = (nx, ny) if i < j else (0.0 - nx, 0.0 - ny)
-                    normals.setdefault((min(i, j), max(i, j)), turned)
-        ids = np.array(sorted(normals), np.int32).reshape(-1, 2)
-        out = np.array([normals[i, j] for i, j in ids.tolist()]).reshape(-1, 2)
-        return Found(ids, out, np.zeros(len(ids)), store.group[ids], now.matcher)
+        rows = np.concatenate([np.reshape(note, (-1, 6)) for note in notes])
+        pairs = rows[:, :2].astype(np.int32)
+        movers, others = pairs.T
+        sound = (store.alive[pairs] & (store.serial[pairs] == rows[:, 2:4])).all(axis=1)
+        sound &= ~(store.static[movers] & store.static[others]) & self.concerned(pairs)
+        turned = movers > others
+        normals = np.where(turned[:, None], 0.0 - rows[:, 4:], rows[:, 4:])
+        sound = np.flatnonzero(sound)
+        pairs = np.sort(pairs[sound], axis=1)
+        _, first = np.unique(_keys(pairs), return_index=True)
+        ids = pairs[first]
+        return Found(ids, normals[sound[first]], np.zeros(len(ids)), store.group[ids], now.matcher)
 
     def _with_passings(self, over: Found, passed: Found) -> tuple[Found, dict[int, Passing]]:
         """The contacts that ended, and those that began and ended, with their bodies and listeners."""

@@ -1,11 +1,9 @@
-"""Finds the bodies that a movement crosses without being stopped: sensors, and others that do not block.
+"""Sensors, and bodies that do not block: what movements cross.
 
-The path of a body is a sequence of straight segments, from its start through all places at which it was
-stopped or turned, to its end.  Each segment is tested against nearby bodies with the same test that blocks,
-so a body is reported as crossed exactly if it would have been hit.
-
-`cross` is for one body, whose movement has gathered the bodies near its path; `cross_many` is for thousands,
-and searches for them.
+A body is crossed if it would have been hit: at the first moment at which the mover overlaps it, at time 0 if
+it starts in it.  That is part of the result of a movement, and noted for the listeners of the next update.
+`kernels.movement.crossing` finds it from the path: the start, the places where the mover was stopped or
+turned, and the end.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,151 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.one_shot import join
-from broadphase.kernels.movement import sweep_shapes
-from broadphase.kernels.movement.crossing import cross_path
-from broadphase.kernels.movement.depenetration import overlapping_shapes
-from broadphase.kernels.movement.sweep import cross_rows
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
-from broadphase.world.bodies import ALL, MOVING, Body, Rows
-from broadphase.world.hits import Hit, HitArrays, Movement, Movements
+from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths
+from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.world.bodies import Body, Rows
+from broadphase.world.broad_phase import Near
+from broadphase.world.hits import Hit, Movement
 from broadphase.world.space import placed_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer[Any]]
+Integers = npt.NDArray[np.int64]
 
-_Values = tuple[float, float, float, float, float]
-
-
-# ---- paths
-
-
-class Legs(NamedTuple):
-    """The straight segments of the paths of many movers, by mover, then in order."""
-
-    movers: Integers
-    """``(l,)``"""
-    segments: Floats
-    """``(l, 4)``: start and end."""
-    times: Floats
-    """``(l, 2)``: the times of start and end, in 0..1 of the whole path."""
-
-
-class Crossings(NamedTuple):
-    """The bodies that movers crossed, each once a mover, by mover, then by time, then by id."""
-
-    movers: Integers
-    ids: Integers
-    values: Floats
-    """``(h, 5)``: time, normal and place, as a hit has them."""
-
-
-def legs_of(starts: Floats, ends: Floats, movers: Integers, bends: Floats, times: Floats) -> Legs:
-    """The paths from starts to ends through the places where movers were stopped or turned.
-
-    Parameters
-    ----------
-    starts, ends : numpy.ndarray
-        ``(m, 2)``
-    movers, bends, times : numpy.ndarray
-        ``(b,)``, ``(b, 2)`` and ``(b,)``, for each mover by time.
-
-    Examples
-    --------
-    >>> one, none = np.array([[0.0, 0.0]]), np.empty((0, 2))
-    >>> legs_of(one, one + 4, np.array([], int), none, none[:, 0]).segments.tolist()
-    [[0.0, 0.0, 4.0, 4.0]]
-    >>> legs_of(one, one + 4, np.array([0]), one + 3, np.array([0.5])).times.tolist()
-    [[0.0, 0.5], [0.5, 1.0]]
-    """
-    each = np.arange(len(starts))
-    movers_of = np.concatenate((each, movers, each))
-    order = np.argsort(movers_of, kind="stable")
-    movers_of = movers_of[order]
-    places = np.concatenate((starts, bends, ends))[order]
-    at = np.concatenate((np.zeros(len(starts)), times, np.ones(len(starts))))[order]
-    segments = np.hstack((places[:-1], places[1:]))
-    first = np.diff(movers_of, prepend=-1)[:-1] != 0
-    kept = (movers_of[1:] == movers_of[:-1]) & (first | (segments[:, :2] != segments[:, 2:]).any(axis=1))
-    return Legs(movers_of[:-1][kept], segments[kept], np.column_stack((at[:-1], at[1:]))[kept])
-
-
-def crossed(
-    movers: ShapeColumns, legs: Legs, others: ShapeColumns, bounds: Floats, ids: Integers, pairs: Integers
-) -> Crossings:
-    """Which of the others each mover crosses on its path, or starts in.
-
-    Parameters
-    ----------
-    movers : ShapeColumns
-        At any place.
-    legs : Legs
-    others, bounds : ShapeColumns, numpy.ndarray
-        ``bounds`` are ``(n, 4)``.
-    ids : numpy.ndarray
-        ``(n,)``: the id of each of the others; one with two images comes twice.
-    pairs : numpy.ndarray
-        ``(k, 2)``: leg, number of the other.
-
-    Examples
-    --------
-    >>> from broadphase.geometry.shapes import Box
-    >>> from broadphase.geometry.table import columns_of, table_of
-    >>> square, coins = columns_of(Box(0, 0, 1, 1)), table_of([Box(5, 0, 1, 1), Box(9, 9, 1, 1)])
-    >>> legs = Legs(np.array([0]), np.array([[0.0, 0.0, 8.0, 0.0]]), np.array([[0.0, 1.0]]))
-    >>> ids, pairs = np.array([3, 4]), np.array([[0, 0], [0, 1]])
-    >>> found = crossed(square, legs, coins.columns, coins.bounds(), ids, pairs)
-    >>> found.ids.tolist(), found.values.tolist()
-    ([3], [[0.5, -1.0, 0.0, 4.0, 0.0]])
-    """
-    values = np.empty((len(pairs), 5))
-    movers_of = legs.movers[pairs[:, 0]]
-    of_boxes = (movers.kinds[movers_of] == BOX) & (others.kinds[pairs[:, 1]] == BOX)
-    sizes = movers.width[legs.movers], movers.height[legs.movers]
-    rows = np.column_stack((legs.segments[:, :2], *sizes, legs.segments[:, 2:]))
-    some = np.empty((int(of_boxes.sum()), 5))
-    cross_rows(rows, bounds, np.ascontiguousarray(pairs[of_boxes], np.int64), some)
-    values[of_boxes] = some
-    for k in np.flatnonzero(~of_boxes).tolist():
-        leg, other = pairs[k, 0], pairs[k, 1:].astype(np.int32)
-        start, goal = np.split(legs.segments[leg], 2)
-        values[k] = _first_on_leg(
-            placed_columns(movers, movers_of[k : k + 1], *start[:, None]), goal, others, other
-        )
-    return first_of_each(_on_whole_paths(legs, ids, pairs, values))
-
-
-def first_of_each(found: Crossings) -> Crossings:
-    """The crossings in order, and only the first of each two bodies."""
-    movers, ids, values = found
-    order = np.lexsort((values[:, 0], ids, movers))
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (np.diff(movers[order]) != 0) | (np.diff(ids[order]) != 0)
-    order = order[first]
-    movers, ids, values = movers[order], ids[order], values[order]
-    order = np.lexsort((ids, values[:, 0], movers))
-    return Crossings(movers[order], ids[order], values[order])
-
-
-def _first_on_leg(mover: ShapeColumns, goal: Floats, others: ShapeColumns, other: Rows) -> _Values:
-    """Where a mover on its way to a goal first meets another; ``mover`` and ``other`` are one each."""
-    inside, start = np.empty((1, 7)), (mover.x.item(), mover.y.item())
-    if overlapping_shapes(mover, others, other, NO_TILES, inside):
-        nx, ny = inside[0, 3:5].tolist()
-        return 0.0, nx, ny, *start
-    obstacles = others, other, NO_TILES, sweep_shapes.BEFORE_ALL
-    _, hit, (x, y), _ = sweep_shapes.next_hit(mover, *goal.tolist(), *obstacles)
-    return hit[0], hit[5], hit[6], x, y
-
-
-def _on_whole_paths(legs: Legs, ids: Integers, pairs: Integers, values: Floats) -> Crossings:
-    met = values[:, 0] <= 1.0
-    leg, values = pairs[met, 0], values[met]
-    begin, end = legs.times[leg].T
-    values[:, 0] = begin + values[:, 0] * (end - begin)
-    return Crossings(legs.movers[leg], ids[pairs[met, 1]], values)
+# Room for so many results at a time, if no mover has more bodies near.
+_CAPACITY = 1 << 14
+_EMPTY = np.empty(0, np.int32)
 
 
 # ---- one body
@@ -240,140 +108,98 @@ def _passed_by_one(state: State, start: Start, path: Floats, rows: list[int]) ->
 # ---- many bodies
 
 
-class Before(NamedTuple):
-    """The state before a call moves bodies."""
+class Paths(NamedTuple):
+    """The paths of movers, as kernels take them."""
 
+    rows: Rows
     starts: Floats
-    """``(m, 2)``: the places of the movers."""
-    crossable: Rows
-    """The rows of bodies that may be crossed."""
-    lets_through: npt.NDArray[np.bool_]
-    """By row: whether a body lets movers through that are not sensors."""
-    bounds: Floats
-    """Of the crossable bodies, as are the places."""
-    places: Floats
+    """``(m, 2)``, as are the ends."""
+    ends: Floats
+    bends: Floats
+    """``(b, 3)``: the places where movers were stopped or turned, and the times."""
+    first_bends: Integers
+    """The bends of mover ``m`` are ``first_bends[m]:first_bends[m + 1]``."""
+
+    def bounds(self, columns: ShapeColumns) -> Floats:
+        """``(m, 4)``: the bounds of each mover's whole path, and a little more."""
+        out = np.empty((len(self.rows), 4))
+        bounds_of_paths(columns, self[:], out)
+        return out
 
 
-def before_moving(
-    state: State, rows: Rows, layers: tuple[int, ...], ignored_rows: Collection[int] = ()
-) -> Before:
-    """The state before movers move among the bodies of some layers."""
+def paths_of(rows: Rows, starts: Floats, ends: Floats, movers: Floats, bends: Floats) -> Paths:
+    """Paths with these bends, which are in order of the ``movers`` and, for each, in order of time."""
+    first = np.searchsorted(movers, np.arange(len(rows) + 1))
+    return Paths(rows, starts, ends, np.ascontiguousarray(bends), first)
+
+
+def cross_many(
+    state: State, paths: Paths, passes: int, near: Near | None, ignored: Collection[int]
+) -> Floats:
+    """What movers that have moved crossed, as rows of hits by mover, time and body; it is not noted yet.
+
+    A mover meets those before it where they are now, and those after it where they started.
+
+    Parameters
+    ----------
+    state : State
+    paths : Paths
+    passes : int
+        The bits of layers that do not block; sensors never do.
+    near : Near or None
+        What is near each path, if that is known.
+    ignored : collection of int
+        The rows of bodies that do not count.
+    """
+    store, space = state.store, state.space
+    if not (len(paths.rows) and (passes or store.any_sensor)):
+        return np.empty((0, 9))
+    columns, names = store.table.columns, _EMPTY
+    number_of = np.full(len(store.bodies), -1, np.int32)
+    number_of[paths.rows] = np.arange(len(paths.rows), dtype=np.int32)
+    others = columns
+    if space.periodic:
+        images = state.broad_phase.images_near(paths.bounds(columns)).in_order()
+        of, met = images.regions, images.rows
+        places = np.column_stack((columns.x[met], columns.y[met]))
+        later = number_of[met] > of
+        places[later] = paths.starts[number_of[met[later]]]
+        others = placed_columns(columns, met, *np.ascontiguousarray((places + space.shift(images.turns)).T))
+        names, number_of = met.astype(np.int32), _EMPTY
+        near = Near(np.searchsorted(of, np.arange(len(paths.rows) + 1)), np.arange(len(met), dtype=np.int32))
+    elif near is None:
+        near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
+    tags = store.group, store.tag_sets.bits
+    capacity = max(int(np.diff(near.first).max()), min(int(near.first[-1]), _CAPACITY))
+    parts, begin = [np.empty((0, 9))], 0
+    while begin < len(paths.rows):
+        out = np.empty((capacity, 9))
+        known = store.marks, tags, passes, paths[:], begin, others, names, near[:], number_of
+        begin, found = cross_paths(columns, *known, NO_TILES, out)
+        parts.append(out[:found])
+    rows = parts[1] if len(parts) == 2 else np.concatenate(parts)
+    return _wanted(state, paths, rows, ignored) if len(rows) else rows
+
+
+def _wanted(state: State, paths: Paths, rows: Floats, ignored: Collection[int]) -> Floats:
+    """The rows without bodies that are ignored, without second images, and without what nobody listens to."""
     store = state.store
-    n = len(store.bodies)
-    wanted = np.zeros(n, np.bool_)
-    if store.any_sensor:
-        wanted |= store.sensor[:n]
-    if layers != ALL:
-        wanted |= store.layer[:n] == MOVING
-    lets_through = wanted
-    if store.sensor[rows].any():  # a moving sensor crosses all bodies
-        wanted = np.ones(n, np.bool_)
-    wanted = wanted & store.alive[:n]
-    wanted[list(ignored_rows)] = False
-    crossable, table = np.flatnonzero(wanted).astype(np.int32), store.table
-    return Before(
-        np.column_stack((store.x[rows], store.y[rows])),
-        crossable,
-        lets_through,
-        table.bounds(crossable),
-        np.column_stack((store.x[crossable], store.y[crossable])),
-    )
+    kept = np.ones(len(rows), np.bool_)
+    if ignored:
+        kept &= ~np.isin(rows[:, 5], list(ignored))
+    if not store.tag_sets.exact:
+        own, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
+        concerned = state.contacts.concerned(np.column_stack((own, other)))
+        kept &= concerned | store.sensor[own] | store.sensor[other]
+    if state.space.periodic:
+        keys = rows[:, 8].astype(np.int64) << 32 | rows[:, 5].astype(np.int64)
+        first = np.zeros(len(rows), np.bool_)
+        first[np.unique(keys, return_index=True)[1]] = True
+        kept &= first
+    return rows if kept.all() else rows[kept]
 
 
-def cross_many(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
-    """The movements with the bodies that were crossed, which are noted for listeners."""
-    parts = []
-    if response == "cross":
-        parts.append(_solid(movements.hits))
-    if len(before.crossable) and len(rows):
-        parts.append(_passed(state, rows, before, movements, response))
-    if not parts:
-        return movements
-    found = first_of_each(Crossings(*map(np.concatenate, zip(*parts, strict=True))))
-    values = found.values
-    movers, ids = found.movers.astype(np.int64), found.ids.astype(np.int64)
-    state.contacts.note_many(rows[movers], ids, values[:, 1:3])
-    tiles = np.full((len(ids), 2), -1)
-    times, normals, places = values[:, 0], values[:, 1:3], values[:, 3:5]
-    return movements._replace(crossed=HitArrays(movers, ids, tiles, times, normals, places))
-
-
-def _solid(hits: HitArrays) -> Crossings:
-    """The bodies that would have blocked."""
-    bodies = hits.others >= 0
-    values = np.column_stack((hits.times, hits.normals, hits.touches))
-    return Crossings(hits.movers[bodies], hits.others[bodies], values[bodies])
-
-
-def _passed(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
-    """The sensors, and bodies that do not block in this call, that were crossed; images included."""
-    store, space, crossable = state.store, state.space, before.crossable
-    table = store.table
-    legs = _legs_between(before, movements, response)
-    reach = _reach_of(state, rows, legs)
-    of, turns = space.turns_near(reach)
-    # The place of each body when the call began, followed by the place of each body now.
-    bounds = np.concatenate((before.bounds, table.bounds(crossable)))
-    places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
-    near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
-    movers, shift, others = of[near[:, 0]], space.shift(turns[near[:, 0]]), crossable[near[:, 1]]
-    met = _may_cross(state, before, rows[movers], others)
-    movers, shift, others, at = movers[met], shift[met], others[met], near[met, 1]
-    # A mover meets those before it at their new places.
-    turn = np.full(len(store.bodies), len(rows))
-    turn[rows] = np.arange(len(rows))
-    at = at + np.where(turn[others] < movers, len(crossable), 0)
-    places, bounds = places[at] + shift, bounds[at] + np.tile(shift, 2)
-
-    own = placed_columns(table.columns, rows, *before.starts.T)
-    met_columns = placed_columns(table.columns, others, *np.ascontiguousarray(places.T))
-    pairs = _by_leg(legs, np.column_stack((movers, np.arange(len(movers)))), len(rows))
-    return crossed(own, legs, met_columns, bounds, others, pairs)
-
-
-def _legs_between(before: Before, movements: Movements, response: str) -> Legs:
-    """The paths of movers that have moved."""
-    hits = movements.hits
-    turns = slice(0, 0) if response == "cross" else slice(None)
-    return legs_of(
-        before.starts, movements.places, hits.movers[turns], hits.touches[turns], hits.times[turns]
-    )
-
-
-def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.NDArray[np.bool_]:
-    """Whether a mover may cross another body in a way that has a listener, row by row."""
-    store = state.store
-    may: npt.NDArray[np.bool_] = (movers != others) & (before.lets_through[others] | store.sensor[movers])
-    if store.any_ruled:
-        may &= store.category[movers] & store.mask[others] != 0
-        may &= store.category[others] & store.mask[movers] != 0
-    may &= (
-        store.sensor[others]
-        | store.sensor[movers]
-        | state.contacts.concerned(np.column_stack((movers, others)))
-    )
-    return may
-
-
-def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
-    """The bounds of each mover's whole path, and a little more."""
-    first = np.searchsorted(legs.movers, np.arange(len(rows)))
-    low = np.minimum.reduceat(np.minimum(legs.segments[:, :2], legs.segments[:, 2:]), first)
-    high = np.maximum.reduceat(np.maximum(legs.segments[:, :2], legs.segments[:, 2:]), first)
-    places = np.column_stack((state.store.x[rows], state.store.y[rows]))
-    own = state.store.table.bounds(rows) - np.hstack((places, places))
-    reach = np.hstack((low, high)) + own
-    pad = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
-    return np.hstack((reach[:, :2] - pad, reach[:, 2:] + pad))
-
-
-def _hull(a: Floats, b: Floats) -> Floats:
-    return np.hstack((np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])))
-
-
-def _by_leg(legs: Legs, near: Integers, count: int) -> Integers:
-    """Rows ``leg, other`` from rows ``mover, other``."""
-    starts = np.searchsorted(legs.movers, np.arange(count + 1))
-    parts = np.diff(starts)[near[:, 0]]
-    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
-    return np.column_stack((np.repeat(starts[near[:, 0]], parts) + number, np.repeat(near[:, 1], parts)))
+def with_solid(crossed: Floats, hits: Floats) -> Floats:
+    """What was crossed, and the bodies that would have blocked, in order."""
+    both = np.concatenate((hits[hits[:, 5] >= 0.0], crossed))
+    return both[np.lexsort((both[:, 5], both[:, 0], both[:, 8]))]

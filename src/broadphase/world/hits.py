@@ -182,8 +182,8 @@ class Steps(NamedTuple):
     crossed: HitArrays = NO_HITS
 
 
-def velocities_after(velocities: Floats, hits: HitArrays, response: int) -> Floats:
-    """The velocities of movers after their hits.
+def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray[np.integer[Any]]) -> Floats:
+    """The velocities of movers after their hits, each with its response.
 
     A body that slides loses what points into the surface, one that bounces is mirrored, one that was stopped
     has none.
@@ -191,22 +191,20 @@ def velocities_after(velocities: Floats, hits: HitArrays, response: int) -> Floa
     Examples
     --------
     >>> wall = HitArrays(*(np.array(v) for v in ([0], [5], [[-1, -1]], [0.5], [[-1.0, 0.0]], [[9.0, 0.0]])))
-    >>> [velocities_after(np.array([[4.0, 1.0]]), wall, code).tolist() for code in range(4)]
+    >>> [velocities_after(np.array([[4.0, 1.0]]), wall, np.array([code])).tolist() for code in range(4)]
     [[[0.0, 1.0]], [[0.0, 0.0]], [[4.0, 1.0]], [[-4.0, 1.0]]]
     """
-    velocities = velocities.copy()
-    if response == sweep.TOUCH:
-        velocities[hits.movers] = 0.0
-    if response in (sweep.TOUCH, sweep.CROSS):
-        return velocities
-    times = 2.0 if response == sweep.BOUNCE else 1.0
+    velocities, answers = velocities.copy(), responses[hits.movers]
+    velocities[hits.movers[answers == sweep.TOUCH]] = 0.0
+    turned = (answers == sweep.SLIDE) | (answers == sweep.BOUNCE)
     starts = np.searchsorted(hits.movers, hits.movers)
     turns = np.arange(len(hits.movers)) - starts  # the first hit of each mover, the second, ...
-    for turn in range(int(turns.max(initial=-1)) + 1):
-        at = turns == turn
+    for turn in range(int(turns[turned].max(initial=-1)) + 1):
+        at = turned & (turns == turn)
         movers, normals = hits.movers[at], hits.normals[at]
         into = np.minimum((velocities[movers] * normals).sum(axis=1), 0.0)
-        velocities[movers] -= times * into[:, None] * normals
+        into *= np.where(answers[at] == sweep.BOUNCE, 2.0, 1.0)
+        velocities[movers] -= into[:, None] * normals
     return velocities + 0.0
 
 

@@ -19,7 +19,7 @@ from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, Body, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
@@ -120,17 +120,21 @@ class Motion:
         response: Response,
         ignored: Collection[int] = (),
         only_if_free: bool = False,
+        layers: tuple[int, ...] = ALL,
     ) -> Movement:
-        """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing."""
+        """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing.
+
+        Bodies in other ``layers`` do not block.
+        """
         store = self._store
         x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
         try:
             if type(response) is str:
                 when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
-                movement = self._move_fast(row, dx, dy, response, when, ignored)
+                movement = self._move_fast(row, dx, dy, response, when, ignored, layers)
                 if movement is not None:
                     return movement
-            return self._move_general(row, dx, dy, response, ignored, only_if_free)
+            return self._move_general(row, dx, dy, response, ignored, only_if_free, layers)
         except BaseException:
             if store.alive[row]:
                 store.put(row, x, y)
@@ -138,7 +142,14 @@ class Motion:
             raise
 
     def _move_fast(
-        self, row: int, dx: float, dy: float, response: Answer, when: int, ignored: Collection[int] = ()
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        response: Answer,
+        when: int,
+        ignored: Collection[int] = (),
+        layers: tuple[int, ...] = ALL,
     ) -> Movement | None:
         """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
@@ -146,23 +157,30 @@ class Motion:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        swept = self.sweep(row, dx, dy, code, when, ignored)
+        swept = self._sweep(row, dx, dy, code, when, ignored, layers)
         if swept is None:
             return None
-        _, found, passed, x, y, start_x, start_y = swept
-        if not found and not passed:
+        _, found, opened, x, y, start_x, start_y = swept
+        if not found and not opened:
             return _new(Movement, (x, y, (), ()))
         stops = response != "cross" and when == kernel.ALWAYS
         buffers = self._broad_phase.buffers
         hits = self.hits_found(row, buffers.hits[:found], response, stops)
         movement = _new(Movement, (x, y, tuple(hits), ()))
-        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
+        if (opened or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = Start(self._store.table.columns, row, start_x, start_y)
-            near_by = set(buffers.sensors[:passed].tolist())
-            return cross(self._state, self.body(row), start, movement, near_by, [])
+            passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
+            return cross(self._state, self.body(row), start, movement, passed, [])
         return movement
 
-    def sweep(
+    def _crosses(self, row: int, other: int) -> bool:
+        """Whether it is of interest that a body crosses another that does not block it."""
+        store = self._store
+        if store.sensor.item(row) or store.sensor.item(other):
+            return True
+        return store.layer.item(other) == MOVING and self._contacts.concerns(row, other)
+
+    def _sweep(
         self,
         row: int,
         dx: float,
@@ -170,29 +188,30 @@ class Motion:
         code: int,
         when: int,
         ignored: Collection[int],
-        layers: tuple[int, ...] = ALL,
+        layers: tuple[int, ...],
     ) -> Any:
         """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
 
         ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
-        start inside something, and near the edge of a period.  Hits and sensors are in `BroadPhase.buffers`.
+        start inside something, and near the edge of a period.  The hits are in `BroadPhase.buffers`.
         """
         store, space, broad_phase, tiles = self._store, self._space, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
-        state = kernel.EXACT
+        state, blocking = kernel.EXACT, bits_of(layers)
         while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
             region = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
             if region[0] != region[0] or (space.periodic and not space.is_inner(region)):
                 return None
-            near = broad_phase.gather(region, row, layers)
+            near = broad_phase.gather(region, row)
             buffers = broad_phase.buffers
             if ignored:
                 kept = [other for other in buffers.near[:near].tolist() if other not in ignored]
                 near = len(kept)
                 buffers.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            swept = kernel.move_body(shapes, store.marks, row, dx, dy, code, when, near, buffers, grid, reach)
+            way = row, dx, dy, code, when, blocking
+            swept = kernel.move_body(shapes, store.marks, *way, near, buffers, grid, reach)
             state = swept[0]
         return swept if state == kernel.DONE else None
 
@@ -207,7 +226,14 @@ class Motion:
         return hits
 
     def _move_general(
-        self, row: int, dx: float, dy: float, response: Response, ignored: Collection[int], only_if_free: bool
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        response: Response,
+        ignored: Collection[int],
+        only_if_free: bool,
+        layers: tuple[int, ...],
     ) -> Movement:
         """The general path: the movement of any shape among any obstacles, from hit to hit."""
         store = self._store
@@ -219,7 +245,7 @@ class Motion:
         near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
         ignored_hits: list[Hit] = []
-        around = self.around(row, ignored, passed=passed)
+        around = self.around(row, ignored, layers, passed=passed)
         answers = self._answers(response, near, ignored_hits)
         movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
         if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
@@ -264,7 +290,8 @@ class Motion:
         """A function that returns what blocks a body (or any body) within bounds.
 
         The body itself and ``ignored`` rows are left out.  Bodies that it crosses are added to ``passed``:
-        sensors and, if the body is a sensor itself, all bodies.
+        sensors and, if the body is a sensor itself, all bodies; and bodies in other ``layers``, if a listener
+        wants to know.
         """
         store = self._store
         left_out = {*ignored} if row is None else {row, *ignored}
@@ -273,7 +300,7 @@ class Motion:
 
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
-            rows, shift = self._broad_phase.near(bounds, layers)
+            rows, shift = self._broad_phase.near(bounds, layers if passed is None else ALL)
             near = [(other, at) for at, other in enumerate(rows) if other not in left_out]
             if store.any_ruled:
                 near = [
@@ -286,11 +313,15 @@ class Motion:
                 if passed is not None:
                     passed.update(other for other, _ in open_to)
                 near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
+            if passed is not None and row is not None and layers is not ALL:
+                others = [one for one in near if store.layer[one[0]] not in layers]
+                passed.update(other for other, _ in others if self._crosses(row, other))
+                near = [one for one in near if store.layer[one[0]] in layers]
             if not near:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]
-            others = blocking if by_id else [store.bodies[other] for other in blocking]
-            return self._blockers(blocking, None if shift is None else shift[[at for _, at in near]], others)
+            named = blocking if by_id else [store.bodies[other] for other in blocking]
+            return self._blockers(blocking, None if shift is None else shift[[at for _, at in near]], named)
 
         return around
 
@@ -445,6 +476,11 @@ class Rollback:
             store.x[self._at] = self._x
             store.y[self._at] = self._y
             self._state.contacts.forget(self._noted)
+
+
+def bits_of(layers: tuple[int, ...]) -> int:
+    """Layers as kernels take them."""
+    return kernel.EVERY_LAYER if layers is ALL else sum(1 << layer for layer in layers)
 
 
 def _reach(bounds: Bounds, dx: float, dy: float) -> Bounds:

@@ -1,23 +1,20 @@
 """Movement of thousands of bodies in one call."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.one_shot import pairs
 from broadphase.boxes import settled
 from broadphase.foreign import NUMBERS
-from broadphase.geometry.shapes import Bounds, finite
-from broadphase.kernels.movement.motion import ALWAYS, move_boxes
-from broadphase.kernels.movement.sweep import FARTHEST
-from broadphase.kernels.shapes.table import BOX
-from broadphase.runtime.slices import first_of
+from broadphase.geometry.shapes import finite
+from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
-from broadphase.world.bodies import ALL, NO_RESPONSE, STATICS, Body, Floats, Rows
-from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing import before_moving, cross_many
+from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
+from broadphase.world.broad_phase import NO_CLASSES, find_all_pairs, new_buffers
+from broadphase.world.crossing import cross_many, paths_of, with_solid
 from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
@@ -29,14 +26,16 @@ from broadphase.world.hits import (
     code_of,
     velocities_after,
 )
-from broadphase.world.motion import Motion, Rollback
-from broadphase.world.movement import resolve
-from broadphase.world.space import Images, TilesNear, bounds_of, tiles_near, union
+from broadphase.world.motion import Motion, Rollback, bits_of
+from broadphase.world.space import Images, TilesNear, tiles_near, union
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile
+from broadphase.world.tiles import NO_TILES, Tile
 
 # A mover that crosses hits many bodies; with space for at least so many, a second call is rare.
 _LEAST_CAPACITY = 32
+# A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
+_MOST_TESTS = 1e6
+_NAMES = tuple(RESPONSES)
 
 _Inner = npt.NDArray[np.bool_]
 
@@ -55,11 +54,11 @@ class ManyMotion:
         self, bodies: Any, dx: Any, dy: Any, response: Answer, movers_block: bool, ignore: Any
     ) -> Movements:
         """See `World.move_many`."""
-        code_of(response)
+        code = code_of(response)
         rows, displacements = self.checked_displacements(bodies, dx, dy)
         ignored = self._store.ignored(ignore)
         with Rollback(self._state, rows):
-            return self._move(rows, displacements, response, movers_block, ignored)
+            return self._move(rows, displacements, np.full(len(rows), code, np.int8), movers_block, ignored)
 
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
         """See `World.step`."""
@@ -69,20 +68,12 @@ class ManyMotion:
         velocities, ignored = velocities[rows], store.ignored(ignore)
         displacements, responses = velocities * seconds, self._responses(rows)
         self._check_goals(rows, displacements, "velocity * dt")
-        places, parts = np.empty((len(rows), 2)), []
-        after = velocities.copy()
         with Rollback(self._state, rows):
-            for response, code in RESPONSES.items():
-                at = np.flatnonzero(responses == code)
-                if len(at):
-                    moved = self._move(rows[at], displacements[at], response, movers_block, ignored)
-                    places[at], after[at] = moved.places, velocities_after(velocities[at], moved.hits, code)
-                    parts.append([hits._replace(movers=at[hits.movers]) for hits in moved[1:]])
-            hits, crossed = (in_order([part[k] for part in parts]) for k in range(2))
-            result = Steps(rows, places, hits, crossed)
+            moved = self._move(rows, displacements, responses, movers_block, ignored)
+            after = velocities_after(velocities, moved.hits, responses)
             # No calls from here on: an interrupt cannot split these lines.
             store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
-        return result
+        return Steps(rows, *moved)
 
     def _responses(self, rows: Rows) -> npt.NDArray[np.int8]:
         """The response of each body in a step: its own, else that of its tag, else to slide."""
@@ -98,30 +89,15 @@ class ManyMotion:
         self,
         rows: Rows,
         displacements: Floats,
-        response: Answer,
+        responses: npt.NDArray[np.int8],
         movers_block: bool,
         ignored: Collection[int],
     ) -> Movements:
         """Move bodies; the caller rolls back if this is interrupted."""
-        if movers_block and self._space.periodic:  # the images of movers move, too
-            return self._in_turn(rows, displacements, response, ignored)
-        layers = ALL if movers_block else STATICS
-        # A slope may turn all of a displacement to the side.
-        far = np.abs(displacements).sum(axis=1, keepdims=True)
-        reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
-        inner = self._space.are_inner(reach)
-        near = self.tiles_near(rows, reach, inner)
-        before = before_moving(self._state, rows, layers, ignored)
-        call = _Call(rows, displacements, response, layers, ignored, near)
-        if not self._any_round(rows, layers):
-            movements = self._boxes(call)
-        else:
-            places, hits = self._one_by_one(call, 0, len(rows))
-            movements = Movements(places, hit_arrays(hits))
-        if response != "cross":
-            self.note_stops(rows, movements.hits)
-        movements = cross_many(self._state, rows, before, movements, response)
-        return self.wrapped(rows, movements, inner | (response == "cross"), near)
+        if len(rows) == 0:
+            return Movements(np.empty((0, 2)), NO_HITS)
+        call = _Call(rows, displacements, responses, ALL if movers_block else STATICS, ignored)
+        return _Run(self._state, self._motion, call).run()
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
@@ -150,7 +126,7 @@ class ManyMotion:
             dx, dy = as_two(dx, "dx, dy") if np.ndim(dx) == 0 else as_points(dx, "dx, dy").T
         given = _numbers(dx, "dx"), _numbers(dy, "dy")
         rows = self._store.rows_of(bodies)
-        if len(np.unique(rows)) < len(rows):
+        if len(rows) and np.bincount(rows).max() > 1:
             raise ValueError("bodies names a body twice; each can move once in a call")
         displacements = np.column_stack(
             (_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy"))
@@ -167,12 +143,6 @@ class ManyMotion:
                 f"{name} = {displacements[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
         self._space.check_displacements(displacements, name)
-
-    def note_stops(self, rows: Rows, hits: HitArrays) -> None:
-        """Bodies that stopped movers are in contact with them at the next update."""
-        by = hits.others >= 0
-        if by.any():
-            self._contacts.note_many(rows[hits.movers[by]], hits.others[by], hits.normals[by], stopped=True)
 
     def tiles_near(self, rows: Rows, reach: Floats, inner: _Inner) -> TilesNear:
         """The tiles that movers may meet within their reach."""
@@ -225,114 +195,11 @@ class ManyMotion:
         moves = np.zeros(len(self._store.bodies), np.bool_)
         moves[rows] = True
         still = images.at(~moves[images.rows])
-        both = pairs(reach)
+        both = find_all_pairs(reach, NO_CLASSES)
         first, second = both[:, 0], both[:, 1]
         of_region = np.concatenate((still.regions, first, second), dtype=np.int64)
         others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)
         return Images(of_region, others, np.zeros((len(of_region), 2), np.int64))
-
-    # ---- a call
-
-    def _in_turn(
-        self, rows: Rows, displacements: Floats, response: Answer, ignored: Collection[int]
-    ) -> Movements:
-        """Move one body after the other, as `move` does."""
-        moved = [
-            self._motion.move_row(row, dx, dy, response, ignored)
-            for row, (dx, dy) in zip(rows.tolist(), displacements.tolist(), strict=True)
-        ]
-        places = np.array([move[:2] for move in moved]).reshape(-1, 2)
-        hits = joined_hits([as_rows(at, move.hits) for at, move in enumerate(moved)])
-        crossed = joined_hits([as_rows(at, move.crossed) for at, move in enumerate(moved)])
-        return Movements(places, hit_arrays(hits), hit_arrays(crossed))
-
-    def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
-        """Whether a mover, or a body that it may hit, is not a box."""
-        store = self._store
-        n = len(store.bodies)
-        taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
-        taking_part[rows] = True
-        return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
-
-    def _movers(self, call: "_Call") -> Floats:
-        rows, table = call.rows, self._store.table.columns
-        return np.column_stack(
-            (self._store.places(rows), table.width[rows], table.height[rows], call.displacements)
-        )
-
-    def _boxes(self, call: "_Call") -> Movements:
-        """Boxes among boxes: in one kernel call as long as none starts inside something, or is near a slope.
-
-        One that does is moved on its own.  If it leaves the region in which the movers after it looked for
-        blockers, they are moved one by one.
-        """
-        scene, rows = self._scene(call), call.rows
-        places, alone = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
-        code, grid = code_of(call.response), call.near.grid
-
-        def move(at: int, hits: Floats) -> Any:
-            return move_boxes(scene.movers, code, at, scene.boxes, *scene.near, grid, places, alone, hits)
-
-        parts = []
-        done = 0
-        while done < len(rows):
-            begin = done
-            hits, done = all_hits(move, begin, len(rows) - begin)
-            self._store.put_many(rows[begin:done], places[begin:done])
-            bodies = hits[:, 5] >= 0.0
-            hits[bodies, 5] = scene.rows[hits[bodies, 5].astype(np.int64)]
-            parts.append(hits)
-            if alone[done - 1]:
-                places[done - 1 : done], hits = self._one_by_one(call, done - 1, done)
-                parts.append(hits)
-                box = self._store.bounds(int(rows[done - 1]))
-                scene.boxes[done - 1] = box
-                if call.layers == ALL and not _holds(scene.reach[done - 1], box):
-                    places[done:], hits = self._one_by_one(call, done, len(rows))
-                    parts.append(hits)
-                    break
-        return Movements(places, hit_arrays(joined_hits(parts)))
-
-    def _scene(self, call: "_Call") -> "_Scene":
-        """The movers, and all that may block them."""
-        rows, table = call.rows, self._store.table
-        movers = self._movers(call)
-        reach = closed_many(regions(movers, call.response))
-        images = self.images_near(rows, reach, call.layers, call.ignored)
-        own = np.arange(len(rows))
-        chosen = len(rows) + np.arange(len(images.rows))
-        if not self._space.periodic:  # movers are hit at their new places
-            mover_of = np.full(len(self._store.bodies), -1)
-            mover_of[rows] = own
-            chosen = np.where(mover_of[images.rows] >= 0, mover_of[images.rows], chosen)
-        others = bounds_of(self._space.gathered(table.columns, images))
-        boxes, ids = np.concatenate((table.bounds(rows), others)), np.concatenate((rows, images.rows))
-        near = own, chosen, np.searchsorted(images.regions, np.arange(len(rows) + 1))
-        return _Scene(movers, reach, ids.astype(np.int32), boxes, near)
-
-    def _one_by_one(self, call: "_Call", begin: int, end: int) -> tuple[Floats, Floats]:
-        """Move some of the bodies, each as `move` would."""
-        places = np.empty((end - begin, 2))
-        parts, tiles, code = [], call.near.tiles, code_of(call.response)
-        for at in range(begin, end):
-            row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
-            swept = None
-            if not self._space.periodic:
-                swept = self._motion.sweep(row, dx, dy, code, ALWAYS, call.ignored, call.layers)
-            if swept is not None:
-                _, found, _, x, y, _, _ = swept
-                hits = self._broad_phase.buffers.hits[:found].copy()
-                hits[:, 8] = at
-                places[at - begin] = x, y
-                parts.append(hits)
-                continue
-            around = self._motion.around(row, call.ignored, call.layers, by_id=True)
-            move = resolve(self._store.shape(row), dx, dy, around, tiles, call.response)
-            self._store.put(row, move.x, move.y)
-            places[at - begin] = move.x, move.y
-            if move.hits:
-                parts.append(as_rows(at, move.hits))
-        return places, joined_hits(parts)
 
 
 class _Call(NamedTuple):
@@ -340,28 +207,112 @@ class _Call(NamedTuple):
 
     rows: Rows
     displacements: Floats
-    response: Answer
+    responses: npt.NDArray[np.int8]
     layers: tuple[int, ...]
+    """Those that block."""
     ignored: Collection[int]
-    near: TilesNear
 
 
-class _Scene(NamedTuple):
-    """The boxes of a call: those of the movers, then those near them."""
+class _Run:
+    """One call: the movers, in order, by a kernel; single ones in between by the general path.
 
-    movers: Floats
-    reach: Floats
-    """The region that each mover can sweep."""
-    rows: Rows
-    """The body of each box."""
-    boxes: Floats
-    near: tuple[npt.NDArray[np.int64], ...]
-    """The boxes of the movers, those that may block them, and where those of each mover begin."""
+    These are the ones that start inside something, and in a periodic world those near an edge.
+    """
 
+    def __init__(self, state: State, motion: Motion, call: _Call) -> None:
+        self._state, self._motion, self._call = state, motion, call
+        self._store, self._table = state.store, state.store.table
+        count = len(call.rows)
+        self._starts = self._store.places(call.rows)
+        self._places = self._starts.copy()
+        self._hits: list[Floats] = []
+        self._crossed: list[Floats] = []
+        """What those crossed that went alone."""
+        # Static movers stay where they were until all have moved: the others see them there.
+        statics = self._store.static[call.rows]
+        self._waiting = np.flatnonzero(statics & (call.layers != ALL))
+        # A round body or a slope may turn a path to any side.
+        tiles, columns = state.tiles, self._table.columns
+        turns = self._store.any_round or (tiles is not None and len(tiles.grid.ground) > 0)
+        self._reach = kernel.WIDE if turns else kernel.EXACT
+        self._regions = np.empty((count, 4))
+        kernel.regions_of(columns, *call[:3], self._reach, self._regions)
+        self._alone = np.isnan(self._regions[:, 0])
+        """Movers for the general path."""
+        self._regions[self._alone] = -np.inf, -np.inf, np.inf, np.inf
+        if state.space.periodic:
+            self._alone |= ~state.space.are_inner(self._regions)
+        self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
+        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, self._passes)
+        self._near = near.without(call.ignored) if call.ignored else near
+        most = int(np.diff(near.first).max()) + count  # others may be pushed into its way
+        self._buffers = new_buffers(most, 2 * count + _LEAST_CAPACITY)
 
-def _holds(reach: Floats, box: Bounds) -> bool:
-    left, top, right, bottom = reach.tolist()
-    return bool(left <= box[0] and top <= box[1] and box[2] <= right and box[3] <= bottom)
+    def run(self) -> Movements:
+        """Move all."""
+        call, state = self._call, self._state
+        begin = 0
+        while begin < len(call.rows):
+            begin = self._move_from(begin)
+        hits = self._hits[0] if len(self._hits) == 1 else np.concatenate(self._hits)
+        if len(self._waiting):
+            self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
+        crosses = call.responses[hits[:, 8].astype(np.int64)] == CROSS
+        solid, stops = hits[crosses], hits[~crosses]
+        bends = stops[:, 8], stops[:, [3, 4, 0]]
+        paths = paths_of(call.rows, self._starts, self._places, *bends)
+        crossed = cross_many(state, paths, self._passes, self._near, call.ignored)
+        if self._crossed:  # those that went alone have noted what they met
+            solid, stops, crossed = map(self._not_alone, (solid, stops, crossed))
+        if len(solid):
+            crossed = with_solid(crossed, solid)
+        state.contacts.note_many(call.rows, stops, stopped=True)
+        state.contacts.note_many(call.rows, crossed)
+        if self._crossed:
+            crossed = np.concatenate((crossed, *self._crossed))
+            crossed = crossed[np.argsort(crossed[:, 8], kind="stable")]
+        return Movements(self._places, hit_arrays(hits), hit_arrays(crossed))
+
+    def _not_alone(self, hits: Floats) -> Floats:
+        return hits[~self._alone[hits[:, 8].astype(np.int64)]]
+
+    def _move_from(self, begin: int) -> int:
+        """Move some movers in one call of the kernel; which is the next."""
+        call, tiles = self._call, self._state.tiles
+        grid = NO_TILES if tiles is None else tiles.grid
+        movers = call.rows, call.displacements, call.responses, self._alone
+        next_one, state, found = kernel.move_many(
+            *(self._table.columns, self._store.marks, movers, self._blocking, len(self._waiting) > 0, begin),
+            *(self._near[:], self._reach, grid, self._buffers, self._places, _MOST_TESTS),
+        )
+        self._hits.append(self._buffers.hits[:found].copy())
+        if state == kernel.NOT_HERE:
+            self._move_alone(next_one)
+            return int(next_one) + 1
+        if state == kernel.FULL and not found:
+            self._buffers = self._buffers._replace(hits=np.empty((2 * len(self._buffers.hits), 9)))
+        return int(next_one)
+
+    def _move_alone(self, at: int) -> None:
+        """Move one mover as `World.move` does."""
+        call, store, motion = self._call, self._store, self._motion
+        self._alone[at] = True
+        row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
+        name = _NAMES[call.responses.item(at)]
+        move = motion.move_row(row, dx, dy, name, call.ignored, layers=call.layers)
+        self._places[at] = move.x, move.y
+        self._hits.append(as_rows(at, move.hits))
+        self._crossed.append(as_rows(at, move.crossed))
+        if len(self._waiting) and store.static[row]:
+            store.put(row, *self._starts[at].tolist())
+            return
+        left, top, right, bottom = store.bounds(row)
+        region = self._regions[at].tolist()
+        if not (region[0] <= left and region[1] <= top and right <= region[2] and bottom <= region[3]):
+            # Those after it did not expect it here.
+            others = self._regions[at + 1 :]
+            meet = (others[:, :2] <= (right, bottom)).all(axis=1) & (others[:, 2:] >= (left, top)).all(axis=1)
+            self._near = self._near.with_one(row, at + 1 + np.flatnonzero(meet))
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
@@ -381,49 +332,7 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
     return np.ascontiguousarray(given)
 
 
-def regions(movers: Floats, response: Answer) -> Floats:
-    """``(m, 4)``: `swept_region` of rows ``x, y, width, height, dx, dy``.
-
-    Examples
-    --------
-    >>> regions(np.array([[0, 0, 1, 1, 5, -2.0]]), "slide")
-    array([[ 0., -2.,  6.,  1.]])
-    """
-    start, size, displacement = movers[:, 0:2], movers[:, 2:4], movers[:, 4:6]
-    out = np.empty((len(movers), 4))
-    if response == "bounce":
-        pad = np.abs(displacement) + 1e-12 * (np.abs(start) + np.abs(displacement) + size)
-        out[:, :2], out[:, 2:] = start - pad, start + size + pad
-    else:
-        goal = start + displacement
-        out[:, :2], out[:, 2:] = np.minimum(start, goal), np.maximum(start + size, goal + size)
-    return out
-
-
 # ---- hits as kernels write them: rows of `kernels.movement.motion.Buffers`
-
-
-def all_hits(
-    move: Callable[[int, Floats], tuple[int, int, bool]], begin: int, guess: int
-) -> tuple[Floats, int]:
-    """The hits of movers from ``begin`` on, however many there are, and the mover to continue with.
-
-    ``move(begin, hits)`` is the kernel `move_boxes`, which is called until ``hits`` is large enough.
-    ``guess`` is how many hits there may be.
-    """
-    parts: list[Floats] = []
-    capacity, cramped = max(guess, _LEAST_CAPACITY), True
-    while cramped:
-        hits = np.empty((capacity, 9))
-        begin, found, cramped = move(begin, hits)
-        parts.append(first_of(hits, found))
-        capacity *= 2
-    return joined_hits(parts), begin
-
-
-def joined_hits(parts: list[Floats]) -> Floats:
-    """Hits of several calls, one behind the other."""
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, 9)), *parts])
 
 
 def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
@@ -435,13 +344,6 @@ def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
         names = (-1, *other) if isinstance(other, Tile) else (number, -1, -1)
         rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
     return np.array(rows, np.float64).reshape(-1, 9)
-
-
-def in_order(parts: list[HitArrays]) -> HitArrays:
-    """The hits of several groups of movers in one, sorted by mover."""
-    columns = [np.concatenate(each) for each in zip(NO_HITS, *parts, strict=True)]
-    order = np.argsort(columns[0], kind="stable")
-    return HitArrays(*(column[order] for column in columns))
 
 
 def hit_arrays(hits: Floats) -> HitArrays:

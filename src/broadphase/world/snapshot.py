@@ -19,7 +19,7 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon
 from broadphase.geometry.table import Base, shapes_of
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.world.bodies import GONE, Body, BodyStore, Floats, Remains
-from broadphase.world.contacts import Call, Contacts, Crossed, Events, Found, none_found
+from broadphase.world.contacts import Call, Contacts, Events, Found, Notes, none_found
 from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
@@ -27,12 +27,12 @@ from broadphase.world.tiles import TileMap
 
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
 _KEPT = (
-    *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed"),
+    *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed", "serial"),
     *("velocity_x", "velocity_y", "response"),
 )
 _OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 1
+_FORMAT = 2
 
 
 class _Moment(NamedTuple):
@@ -56,8 +56,8 @@ class _Moment(NamedTuple):
     of_store: list[bool]
     found: Found
     overlaps: Found
-    crossed: Crossed
-    stopped: Crossed
+    crossed: Notes
+    stopped: Notes
     matcher: Matcher
     """The listeners, and the sets of tags by the numbers of then."""
     calls: tuple[Call, ...]
@@ -93,7 +93,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     bodies, calls, events = store.bodies[:], dispatch.remaining(), dispatch.events
     n = len(bodies)
     named = chain(
-        *(store.gone.values(), events.ended._gone.values(), *contacts.crossed, *contacts.stopped),
+        *(store.gone.values(), events.ended._gone.values()),
         *(between(call)[1:] for call in calls),
         *(bodies for _, *bodies in dispatch.unheard_begins),
     )
@@ -114,8 +114,8 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         [getattr(store, name) for name in _OF_STORE],
         contacts.found,
         contacts.overlaps,
-        dict(contacts.crossed),
-        dict(contacts.stopped),
+        [*contacts.crossed],
+        [*contacts.stopped],
         state.listeners.matcher,
         calls,
         frozenset(dispatch.unheard_begins),
@@ -150,7 +150,7 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     if then.matcher.listeners != state.listeners.matcher.listeners:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
     contacts.found, contacts.overlaps = then.found, then.overlaps
-    contacts.crossed, contacts.stopped = dict(then.crossed), dict(then.stopped)
+    contacts.crossed, contacts.stopped = [*then.crossed], [*then.stopped]
     dispatch.due, dispatch.done = then.calls, 0
     dispatch.unheard_begins = set(then.unheard_begins)
     dispatch.events = then.events
@@ -215,6 +215,7 @@ def _bring_back_rows(state: State, then: _Moment) -> None:
         if len(rows):
             table.turn(rows, then.angles[rows])
     store.x[:held], store.y[:held] = then.x, then.y
+    store.made = max(store.made, int(new["serial"].max(initial=-1)) + 1)
     store.count_rows()
 
 

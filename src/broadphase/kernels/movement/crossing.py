@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import holds_gil, inline
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import NEVER, cross_box
 from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL, ROW, first_shape_hit, slack
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, bounds_at, shape_at
 
 
 @inline
@@ -36,18 +36,7 @@ def cross_path(movers, at, path, table, rows, grid, values):
     ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
     """
     xs, ys = few(1, np.float64), few(1, np.float64)
-    here = slice(at, at + 1)
-    mover = ShapeColumns(
-        movers.kinds[here],
-        xs,
-        ys,
-        movers.width[here],
-        movers.height[here],
-        movers.starts[here],
-        movers.counts[here],
-        movers.points,
-        movers.axes,
-    )
+    mover = shape_at(movers, at, xs, ys)
     for k in range(rows.shape[0]):
         values[k, 0] = NEVER
         for leg in range(path.shape[0] - 1):
@@ -61,3 +50,124 @@ def cross_path(movers, at, path, table, rows, grid, values):
             time = path[leg, 2] + time * (path[leg + 1, 2] - path[leg, 2])
             if time < values[k, 0]:
                 values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = time, nx, ny, x, y
+
+
+# ---- many movers
+
+
+@jit
+def bounds_of_paths(shapes, paths, out):
+    """The bounds of each mover on its whole path, and a little more; `cross_paths` says what paths are."""
+    rows, starts, ends, bends, first_bends = paths
+    for m in range(rows.shape[0]):
+        row = np.int64(rows[m])
+        box = bounds_at(shapes, row, starts[m, 0], starts[m, 1])
+        low_x = high_x = low_y = high_y = 0.0
+        for leg in range(first_bends[m], first_bends[m + 1] + 1):
+            x, y = ends[m, 0], ends[m, 1]
+            if leg < first_bends[m + 1]:
+                x, y = bends[leg, 0], bends[leg, 1]
+            x, y = x - starts[m, 0], y - starts[m, 1]
+            low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+        left, top, right, bottom = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
+        pad = 1e-9 * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = left - pad, top - pad, right + pad, bottom + pad
+
+
+@inline
+def _may_cross(bodies, tags, row, other, passes):
+    """Whether it is of interest that a mover crosses another body, and nothing forbids it.
+
+    Sensors always are of interest; a body in a layer of ``passes``, which does not block, is if it and the
+    mover have a listener.
+    """
+    meets = bodies.category[row] & bodies.mask[other] and bodies.category[other] & bodies.mask[row]
+    if other == row or not meets:
+        return False
+    if bodies.sensor[other] or bodies.sensor[row]:
+        return True
+    groups, bits = tags
+    heard = bits[groups[row], 0] & bits[groups[other], 1] != 0
+    return heard and (passes >> np.int64(bodies.layer[other])) & 1 != 0
+
+
+@inline
+def _sort_by_time(out, first, end):
+    """Sort rows by time, then by body (Shell, 1959): they are few, and many are no disaster."""
+    gap = (end - first) // 2
+    while gap > 0:
+        for k in range(first + gap, end):
+            at = k
+            while at - gap >= first and (
+                out[at, 0] < out[at - gap, 0]
+                or (out[at, 0] == out[at - gap, 0] and out[at, 5] < out[at - gap, 5])
+            ):
+                for column in range(out.shape[1]):
+                    out[at, column], out[at - gap, column] = out[at - gap, column], out[at, column]
+                at -= gap
+        gap //= 2
+
+
+@jit
+def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near, number_of, nothing, out):
+    """What each mover first overlaps on its path: sensors, and bodies that do not block.
+
+    ``paths`` are ``rows, starts, ends, bends, first``: mover ``m`` is body ``rows[m]``, and the rows
+    ``x, y, time`` of ``bends[first[m]:first[m + 1]]`` are where it was stopped or turned.  ``near`` are
+    ``first, numbers``: the shapes ``numbers[first[m]:first[m + 1]]`` of ``others`` are near its path; these
+    are the bodies ``names`` (empty: the numbers are the rows).  ``number_of[row]`` is the number of a body
+    among the movers, or -1: a mover meets those before it where they are now, and those after it where they
+    started.  It is empty if ``others`` are where each mover meets them.
+
+    Writes rows as `motion.move_many` does, by mover, then time, then body.  Returns ``next, found``: it
+    stops before a mover for which ``out`` might be too small.
+    """
+    rows, starts, ends, bends, first_bends = paths
+    first, numbers = near
+    xs, ys, other_xs, other_ys = (
+        few(1, np.float64),
+        few(1, np.float64),
+        few(1, np.float64),
+        few(1, np.float64),
+    )
+    only = few(1, np.int32)
+    only[0] = 0
+    found = np.int64(0)
+    for m in range(begin, rows.shape[0]):
+        if found + (first[m + 1] - first[m]) > out.shape[0]:
+            return m, found
+        row, mine = np.int64(rows[m]), found
+        for k in range(first[m], first[m + 1]):
+            at = np.int64(numbers[k])
+            other = np.int64(names[at]) if names.shape[0] > 0 else at
+            if not _may_cross(bodies, tags, row, other, passes):
+                continue
+            x, y = others.x[at], others.y[at]
+            if number_of.shape[0] > 0 and number_of[other] > m:
+                x, y = starts[number_of[other], 0], starts[number_of[other], 1]
+            other_xs[0], other_ys[0] = x, y
+            since, bend, last = 0.0, first_bends[m], first_bends[m + 1]
+            xs[0], ys[0] = starts[m, 0], starts[m, 1]
+            for leg in range(bend, last + 1):
+                to_x, to_y, until = ends[m, 0], ends[m, 1], 1.0
+                if leg < last:
+                    to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
+                if leg == bend or to_x != xs[0] or to_y != ys[0]:
+                    time, nx, ny, at_x, at_y = _on_leg(
+                        shape_at(shapes, row, xs, ys),
+                        to_x,
+                        to_y,
+                        shape_at(others, at, other_xs, other_ys),
+                        only,
+                        nothing,
+                    )
+                    if time <= 1.0:
+                        out[found, 0] = since + time * (until - since)
+                        out[found, 1], out[found, 2], out[found, 3], out[found, 4] = nx, ny, at_x, at_y
+                        out[found, 5], out[found, 6], out[found, 7] = other, -1.0, -1.0
+                        out[found, 8] = m
+                        found += 1
+                        break
+                xs[0], ys[0], since = to_x, to_y, until
+        _sort_by_time(out, mine, found)
+    return rows.shape[0], found

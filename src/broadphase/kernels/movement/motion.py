@@ -14,6 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
+from broadphase.kernels.movement.depenetration import overlapping_shapes
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
     BOUNCE,
@@ -29,9 +30,10 @@ from broadphase.kernels.movement.sweep import (
 )
 from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL as BEFORE_ALL_SHAPES
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
-from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.shapes.contact import box_box, length
 from broadphase.kernels.shapes.queries import sort_near
-from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of
+from broadphase.kernels.shapes.table import BOX, bounds_of, shape_at
+from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box
 from broadphase.kernels.tiles.slopes import any_slope
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
@@ -45,6 +47,7 @@ class Bodies(NamedTuple):
     sensor: npt.NDArray[np.bool_]
     category: npt.NDArray[np.uint32]
     mask: npt.NDArray[np.uint32]
+    static: npt.NDArray[np.bool_]
     touched: npt.NDArray[np.bool_]
     layer: npt.NDArray[np.int8]
     """The index to which a body belongs."""
@@ -165,8 +168,8 @@ def take_moved(bodies, alive, layer, ids, shapes):
 # Moves bodies: from hit to hit, each answered with a response, until the goal or a stop.
 #
 # `move_body` moves one body of a world in one call.  A call takes longer than the movement, so the bodies
-# near the path are sorted and filtered here, and the new position is written back.  `move_boxes` moves many
-# boxes, one after the other.
+# near the path are sorted and filtered here, and the new position is written back.  `move_many` moves many
+# bodies, one after the other.
 #
 # The path is stored as a goal and not as a remainder that shrinks: on an axis without a hit, a body arrives
 # at its start plus the movement, to the last bit.
@@ -179,6 +182,8 @@ NOT_HERE = -1  # nothing has changed; the general path handles it
 DONE = 0
 # Nothing has changed; call again with what is near in a larger region.
 EXACT, PADDED, WIDE = 1, 2, 3
+FULL = 4  # the hits do not fit
+EVERY_LAYER = 15  # a bit for each index
 
 TOLERANCE = 1e-9  # of the coordinates
 # The most surfaces that may hold a shape at one place.
@@ -190,7 +195,8 @@ class Buffers(NamedTuple):
 
     near: npt.NDArray[np.int32]
     """Rows of bodies near the path; then those that block."""
-    sensors: npt.NDArray[np.int32]
+    open: npt.NDArray[np.int32]
+    """Rows of bodies near the path that let the mover through: sensors, and layers that do not block."""
     boxes: npt.NDArray[np.float64]
     """Of those that block."""
     every: npt.NDArray[np.int64]
@@ -328,27 +334,37 @@ def _holds(region, part):
 
 
 @inline
-def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach):
+def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, first, reach):
     """`box_along` for a shape among ``shapes[rows]``: ``state, found``; the mover's position is updated.
+
+    The hits are written from row ``first`` on.
 
     Along a slope a shape leaves the straight path: its next leg may need what is near in a wider region.
     """
     x, y = mover.x[0], mover.y[0]
     goal_x, goal_y = x + dx, y + dy
-    if goal_x == x and goal_y == y:
-        return NOT_HERE, 0
+    stays = goal_x == x and goal_y == y
+    started_in = 0
+    if stays or response == CROSS:
+        state, started_in = _overlapped_shapes(name, mover, rows, shapes, grid, hits, first)
+        if state != DONE or (started_in > 0 and response != CROSS):
+            return (NOT_HERE if state == DONE else state), 0
+        if stays:
+            return DONE, started_in
     region = _padded(bounds_of(mover, ROW), dx, dy, reach)
     normals = some_rows(_MOST_HELD, 2, np.float64)
-    passed, after, turns, held, found = 0.0, BEFORE_ALL_SHAPES, 0, 0, 0
+    passed, after, turns, held, found = 0.0, BEFORE_ALL_SHAPES, 0, 0, started_in
     while turns < MOST_TURNS:
         inside, hit, place = first_shape_hit(mover, goal_x, goal_y, shapes, rows, grid, after)
-        if (inside and found == 0) or (hit[0] <= 1.0 and found == hits.shape[0]):
+        if inside and found == 0 and response != CROSS:
             return NOT_HERE, 0
+        if hit[0] <= 1.0 and first + found == hits.shape[0]:
+            return FULL, 0
         if hit[0] > 1.0:
             mover.x[0], mover.y[0] = goal_x, goal_y
             break
         time, nx, ny = passed + (1.0 - passed) * hit[0], hit[5], hit[6]
-        _write(hits, found, name, rows, rows.shape[0], hit, time, (nx, ny), place)
+        _write(hits, first + found, name, rows, rows.shape[0], hit, time, (nx, ny), place)
         found += 1
         if response == CROSS:
             after = hit
@@ -373,119 +389,241 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
     return DONE, found
 
 
-# ---- one body
+# ---- what blocks
 
 
 @inline
-def _sift(shapes, bodies, row, near, count, boxes, sensors):
-    """Move the rows that block to the front of ``near``: how many, how many ``sensors``, whether all boxes.
+def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
+    """Copy the rows that block from ``source[first:end]`` to ``buffers.near``, as far as they reach a region.
 
-    No body blocks a moving sensor: it passes all of them.  Boxes are written to ``boxes``.
+    Returns how many block, how many are open to the mover (``buffers.open``), and whether the mover and all
+    that blocks it are boxes.  No body blocks a moving sensor.  ``layers`` are the bits of those that block.
     """
-    blockers = met = 0
+    blockers = opened = 0
     only_boxes = shapes.kinds[row] == BOX
-    for k in range(count):
-        other = near[k]
+    left, top, right, bottom = region
+    for k in range(first, end):
+        other = source[k]
         meets = bodies.category[row] & bodies.mask[other] and bodies.mask[row] & bodies.category[other]
         if other == row or not meets:
             continue
-        if bodies.sensor[other] or bodies.sensor[row]:
-            sensors[met] = other
-            met += 1
+        if bodies.sensor[other] or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
+            buffers.open[opened] = other
+            opened += 1
+            continue
+        box = bounds_of(shapes, other)
+        if not (box[0] < right and left < box[2] and box[1] < bottom and top < box[3]):
             continue
         only_boxes &= shapes.kinds[other] == BOX
-        if only_boxes:
-            x, y = shapes.x[other], shapes.y[other]
-            boxes[blockers, 0], boxes[blockers, 1] = x, y
-            boxes[blockers, 2], boxes[blockers, 3] = x + shapes.width[other], y + shapes.height[other]
-        near[blockers] = other
+        buffers.boxes[blockers, 0], buffers.boxes[blockers, 1] = box[0], box[1]
+        buffers.boxes[blockers, 2], buffers.boxes[blockers, 3] = box[2], box[3]
+        buffers.near[blockers] = other
         blockers += 1
-    return blockers, met, only_boxes
+    return blockers, opened, only_boxes
+
+
+@inline
+def _overlapped_boxes(name, box, blockers, buffers, grid, found):
+    """Write what a box that crosses starts in, as hits at time 0; how many hits there are then, or -1."""
+    x, y, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
+    first_column, end_column, first_row, end_row = cells_of_box(grid, x, y, right, bottom)
+    # First the bodies, then the tiles row by row.
+    for row in range(first_row - 1, end_row):
+        begin, end = (0, blockers) if row < first_row else (first_column, end_column)
+        for k in range(begin, end):
+            if row < first_row:
+                other = buffers.boxes[k, 0], buffers.boxes[k, 1], buffers.boxes[k, 2], buffers.boxes[k, 3]
+                which = 0.0, 0.0, float(k), -1.0, -1.0
+            elif grid.solid[row, k]:
+                other = bounds_of_cell(grid, k, row)
+                which = 0.0, 0.0, float(blockers), float(row), float(k)
+            else:
+                continue
+            inside, nx, ny, _ = box_box(x, y, right, bottom, other[0], other[1], other[2], other[3], False)
+            if inside:
+                if found == buffers.hits.shape[0]:
+                    return np.int64(-1)
+                _write(buffers.hits, found, name, buffers.near, blockers, which, 0.0, (nx, ny), (x, y))
+                found += 1
+    return found
+
+
+@inline
+def _overlapped_shapes(name, mover, rows, shapes, grid, hits, first):
+    """`_overlapped_boxes` for a shape among ``shapes[rows]``: ``state, found``."""
+    overlaps = some_rows(_MOST_HELD, 7, np.float64)
+    count = overlapping_shapes(mover, shapes, rows, grid, overlaps)
+    if count > _MOST_HELD:
+        return NOT_HERE, 0
+    if first + count > hits.shape[0]:
+        return FULL, 0
+    place = mover.x[0], mover.y[0]
+    for k in range(count):
+        body, column, row = overlaps[k, 0], overlaps[k, 1], overlaps[k, 2]
+        which = 0.0, 0.0, (body if body >= 0.0 else float(rows.shape[0])), row, column
+        normal = overlaps[k, 3], overlaps[k, 4]
+        _write(hits, first + k, name, rows, rows.shape[0], which, 0.0, normal, place)
+    return DONE, count
+
+
+@inline
+def _along(shapes, row, name, way, response, blockers, only_boxes, buffers, grid, reach, first):
+    """The path of body ``row`` among the first ``blockers`` of ``buffers.near``: ``state, found, x, y``.
+
+    Only hits are written, from row ``first`` of ``buffers.hits`` on; they name the mover ``name``.
+    """
+    x, y = shapes.x[row], shapes.y[row]
+    dx, dy = way
+    if reach == EXACT and shapes.kinds[row] == BOX:
+        box = x, y, shapes.width[row], shapes.height[row]
+        if not only_boxes or meets_slope(box, dx, dy, response == BOUNCE, grid):
+            return PADDED, 0, x, y
+        mine, found = buffers.every[:blockers], first
+        if is_inside(box[0], box[1], box[2], box[3], buffers.boxes, mine, grid):
+            if response != CROSS:
+                return NOT_HERE, 0, x, y
+            found = _overlapped_boxes(name, box, blockers, buffers, grid, first)
+        if found >= 0:
+            found, x, y = box_along(
+                name, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, found
+            )
+        return (FULL if found < 0 else DONE), found - first, x, y
+    if reach == EXACT:
+        reach = PADDED
+    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs[0], ys[0] = x, y
+    mover = shape_at(shapes, row, xs, ys)
+    rows = buffers.near[:blockers]
+    state, found = _shape_along(name, mover, dx, dy, shapes, rows, grid, response, buffers.hits, first, reach)
+    return state, found, xs[0], ys[0]
+
+
+# ---- one body
 
 
 @holds_gil
-def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
+def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffers, grid, reach):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
-    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the path are in
-    ``buffers.sensors``.  With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` is the
-    `region_of` for which ``near`` was queried.
+    Returns ``state, hits, opened, x, y, start_x, start_y``; what is open near the path is in
+    ``buffers.open``.  With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are
+    the bits of those that block, ``reach`` is the `region_of` for which ``near`` was queried.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
-    width, height = shapes.width[row], shapes.height[row]
-    near = buffers.near
-    sort_near(near, count)
-    blockers, sensors, only_boxes = _sift(shapes, bodies, row, near, count, buffers.boxes, buffers.sensors)
-    state, found, x, y = NOT_HERE, 0, start_x, start_y
-    box = x, y, width, height
-    if reach == EXACT and shapes.kinds[row] != BOX:
-        reach = PADDED
-    if reach == EXACT and (not only_boxes or meets_slope(box, dx, dy, response == BOUNCE, grid)):
-        return PADDED, 0, 0, x, y, x, y
-    if reach == EXACT:
-        mine = buffers.every[:blockers]
-        if not is_inside(x, y, width, height, buffers.boxes, mine, grid):
-            found, x, y = box_along(
-                row, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, 0
-            )
-            state = DONE if found >= 0 else NOT_HERE
-    else:
-        xs, ys = few(1, np.float64), few(1, np.float64)
-        xs[0], ys[0] = x, y
-        mover = ShapeColumns(
-            shapes.kinds[row : row + 1],
-            xs,
-            ys,
-            shapes.width[row : row + 1],
-            shapes.height[row : row + 1],
-            shapes.starts[row : row + 1],
-            shapes.counts[row : row + 1],
-            shapes.points,
-            shapes.axes,
-        )
-        rows = buffers.near[:blockers]
-        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, buffers.hits, reach)
-        x, y = xs[0], ys[0]
+    sort_near(buffers.near, count)
+    everywhere = -math.inf, -math.inf, math.inf, math.inf
+    blockers, opened, only_boxes = _sift(
+        shapes, bodies, row, buffers.near, 0, count, layers, everywhere, buffers
+    )
+    state, found, x, y = _along(
+        shapes, row, row, (dx, dy), response, blockers, only_boxes, buffers, grid, reach, 0
+    )
+    if state == FULL:
+        state = NOT_HERE
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
     if goes and (x != start_x or y != start_y):
         moved(bodies, row)
         shapes.x[row], shapes.y[row] = x, y
-    return state, found, sensors, x, y, start_x, start_y
+    return state, found, opened, x, y, start_x, start_y
 
 
-# ---- many boxes
+# ---- many bodies
 
 
 @jit
-def move_boxes(movers, response, begin, boxes, own, rows, starts, grid, places, alone, hits):
-    """Move many boxes one after the other; each finds the earlier ones at their new places.
+def list_near(pairs, rows, movers, first, others):
+    """From pairs that were found among bodies, what is near each mover; returns how much that is.
 
-    ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
-    it, ``rows[starts[m]:starts[m + 1]]`` are the boxes that may be in its path.
-
-    Returns ``next, found, cramped``: hits are written into ``hits``, ``found`` rows as in `Buffers`.  If the
-    hits of mover ``next`` do not all fit, it stops, ``cramped``, and continues with that one when it is
-    called again.  It also ends after a mover that starts inside something, or may meet a slope: that one is
-    marked in ``alone``, and stays.
+    The bodies are ``rows``, and ``movers`` says which mover each is, or -1.  What is near mover ``m`` is
+    written to ``others[first[m]:first[m + 1]]``, ascending where the pairs are sorted.  ``first`` are zeros,
+    two more than movers.
     """
-    found = np.int64(0)
-    for m in range(begin, movers.shape[0]):
-        x, y, width, height = movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3]
-        mine = rows[starts[m] : starts[m + 1]]
-        box, dx, dy = (x, y, width, height), movers[m, 4], movers[m, 5]
-        alone[m] = meets_slope(box, dx, dy, response == BOUNCE, grid)
-        alone[m] |= is_inside(x, y, width, height, boxes, mine, grid)
+    for p in range(pairs.shape[0]):
+        for side in range(2):
+            m = movers[pairs[p, side]]
+            if m >= 0:
+                first[m + 2] += 1
+    for m in range(2, first.shape[0]):
+        first[m] += first[m - 1]
+    for p in range(pairs.shape[0]):
+        for side in range(2):
+            m = movers[pairs[p, side]]
+            if m >= 0:
+                others[first[m + 1]] = rows[pairs[p, 1 - side]]
+                first[m + 1] += 1
+    return first[first.shape[0] - 1]
+
+
+@jit
+def regions_of(shapes, rows, displacements, responses, reach, out):
+    """`region_of` for many bodies."""
+    for m in range(rows.shape[0]):
+        dx, dy = displacements[m, 0], displacements[m, 1]
+        region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = region
+
+
+# A shape takes so many times as long as a box.
+_SHAPE_WORK = 16.0
+
+
+@inline
+def _work(dx, dy, near, grid):
+    """About how many blockers and tiles a movement tests."""
+    tiles = 0.0
+    if grid.solid.shape[0] > 0:
+        rows, columns = grid.solid.shape
+        tiles = min(abs(dx) / grid.width, float(columns)) + min(abs(dy) / grid.height, float(rows))
+    return 4.0 + near + tiles
+
+
+@jit
+def move_many(shapes, bodies, movers, layers, waits, begin, near, reach, grid, buffers, places, most):
+    """Move many bodies one after the other; each finds the earlier ones at their new places.
+
+    ``movers`` are ``rows, displacements, responses, alone``, ``near`` are ``starts, others``: mover ``m`` is
+    blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of ``layers``.  They were
+    searched for within `regions_of` ``reach``.  With ``waits`` static movers are not moved yet, but their
+    places are written.
+
+    Returns ``next, state, found``: all before mover ``next`` have moved, with ``found`` hits.  State is
+    `FULL` if the hits of the next one do not fit, `NOT_HERE` if it is one for the general path, and `DONE` if
+    about ``most`` boxes were tested or all is done.
+    """
+    rows, displacements, responses, alone = movers
+    starts, others = near
+    found, work = np.int64(0), 0.0
+    for m in range(begin, rows.shape[0]):
+        row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
+        state, count, x, y = EXACT, 0, shapes.x[row], shapes.y[row]
         if alone[m]:
-            places[m, 0], places[m, 1] = x, y
-            return m + 1, found, False
-        more, x, y = box_along(m, box, dx, dy, boxes, mine, mine, grid, response, hits, found)
-        if more < 0:
-            return m, found, True
-        found = more
+            state = NOT_HERE
+        while EXACT <= state <= reach:
+            now = state
+            region = region_of(shapes, row, dx, dy, responses[m] == BOUNCE, now)
+            if region[0] != region[0]:
+                state = NOT_HERE
+                break
+            blockers, _, only_boxes = _sift(
+                shapes, bodies, row, others, starts[m], starts[m + 1], layers, region, buffers
+            )
+            is_box = now == EXACT and only_boxes
+            work += (1.0 if is_box else _SHAPE_WORK) * _work(dx, dy, float(blockers), grid)
+            state, count, x, y = _along(
+                shapes, row, m, (dx, dy), responses[m], blockers, only_boxes, buffers, grid, now, found
+            )
+        if state == FULL:
+            return m, FULL, found
+        if state != DONE:
+            return m, NOT_HERE, found
+        found += count
         places[m, 0], places[m, 1] = x, y
-        at = own[m]
-        boxes[at, 0], boxes[at, 1] = x, y
-        boxes[at, 2], boxes[at, 3] = x + width, y + height
-    return movers.shape[0], found, False
+        stays = waits and bodies.static[row]
+        if not stays and (x != shapes.x[row] or y != shapes.y[row]):
+            moved(bodies, row)
+            shapes.x[row], shapes.y[row] = x, y
+        if work > most:
+            return m + 1, DONE, found
+    return rows.shape[0], DONE, found

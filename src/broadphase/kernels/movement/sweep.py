@@ -373,18 +373,3 @@ def cross_box(x, y, width, height, goal_x, goal_y, other):
         return time, (-1.0 if goal_x > x else 1.0), 0.0, at[0], at[1]
     at = place_at(x, goal_x, time), flush_place(y, height, goal_y, other[1], other[3])
     return time, 0.0, (-1.0 if goal_y > y else 1.0), at[0], at[1]
-
-
-@jit
-def cross_rows(legs, boxes, pairs, values):
-    """`cross_box` for every pair ``leg, box``; a row of ``values`` for each.
-
-    ``legs`` are rows ``x, y, width, height, goal_x, goal_y``; the time is in 0..1 of the leg.
-    """
-    for k in range(pairs.shape[0]):
-        leg, row = pairs[k, 0], pairs[k, 1]
-        other = (boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3])
-        found = cross_box(
-            legs[leg, 0], legs[leg, 1], legs[leg, 2], legs[leg, 3], legs[leg, 4], legs[leg, 5], other
-        )
-        values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = found

@@ -37,6 +37,22 @@ class ShapeColumns(NamedTuple):
 
 
 @inline
+def shape_at(table, i, xs, ys):
+    """A table of shape ``i`` alone, at the place that these arrays of one number hold."""
+    return ShapeColumns(
+        table.kinds[i : i + 1],
+        xs,
+        ys,
+        table.width[i : i + 1],
+        table.height[i : i + 1],
+        table.starts[i : i + 1],
+        table.counts[i : i + 1],
+        table.points,
+        table.axes,
+    )
+
+
+@inline
 def points_of(table, i):
     """The points of polygon ``i``."""
     return table.points[table.starts[i] : table.starts[i] + table.counts[i]]
