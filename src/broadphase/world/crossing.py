@@ -147,7 +147,7 @@ def cross_many(
     passes : int
         The bits of layers that do not block; sensors never do.
     near : Near or None
-        What is near each path, if that is known.
+        What is near each path, if that is known and, in a periodic space, does not lie across an edge.
     ignored : collection of int
         The rows of bodies that do not count.
     """
@@ -158,8 +158,11 @@ def cross_many(
     number_of = np.full(len(store.bodies), -1, np.int32)
     number_of[paths.rows] = np.arange(len(paths.rows), dtype=np.int32)
     others = columns
-    if space.periodic:
-        images = state.broad_phase.images_near(paths.bounds(columns)).in_order()
+    if near is None and space.periodic:
+        # Those after it are found where they are now, and met where they started.
+        far = np.abs(paths.ends - paths.starts).max(axis=0)
+        regions = paths.bounds(columns) + np.concatenate((-far, far))
+        images = state.broad_phase.images_near(regions).in_order()
         of, met = images.regions, images.rows
         places = np.column_stack((columns.x[met], columns.y[met]))
         later = number_of[met] > of
