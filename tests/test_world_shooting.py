@@ -269,9 +269,10 @@ def test_arguments_that_change_others_change_nothing_else():
         ids = world.ids
         with pytest.raises(ValueError, match="shape"):
             call(ids, Shrinks(ids, np.ones(500)), 0.0)
-        motion = np.ones(500)
-        with pytest.raises(ValueError, match="shape"):
-            call(world.ids, motion, Shrinks(motion, np.ones(500)))
+        motion = np.zeros(500)  # is copied before the next argument is looked at
+        moved = call(world.ids, motion, Shrinks(motion, np.zeros(500)))
+        assert len(motion) == 1
+        assert moved.places.shape == (500, 2)
     ids = world.ids
     with pytest.raises(ValueError, match="shape"):
         world.move_all(ids, Shrinks(ids, np.ones((500, 2))))
