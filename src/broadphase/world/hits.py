@@ -39,6 +39,18 @@ class Blockers(NamedTuple):
     """``(n,)``: the row of each of them in the table."""
     repeats: float = math.inf
     """In a periodic world: if no place within this distance is free, none is."""
+    moving: npt.NDArray[np.bool_] | None = None
+    """``(n,)``: which of them are bodies that move, too; ``None`` where none is."""
+
+    def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
+        """Some of them."""
+        kept = np.flatnonzero(chosen)
+        return self._replace(
+            bounds=self.bounds[kept],
+            others=[self.others[k] for k in kept.tolist()],
+            rows=None if self.rows is None else self.rows[kept],
+            moving=None if self.moving is None else self.moving[kept],
+        )
 
 
 NOTHING = Blockers(np.empty((0, 4)), ())

@@ -321,7 +321,8 @@ class Motion:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]
             named = blocking if by_id else [store.bodies[other] for other in blocking]
-            return self._blockers(blocking, None if shift is None else shift[[at for _, at in near]], named)
+            images = None if shift is None else shift[[at for _, at in near]]
+            return self._blockers(blocking, images, named)._replace(moving=~store.static[blocking])
 
         return around
 

@@ -1,7 +1,7 @@
 """Swept movement of one shape against static bodies: fast movement does not tunnel.
 
 It also pushes a shape out of walls that it starts in (depenetration): `push_out` finds the nearest free place
-of a box, `depenetrate_shape` pushes other shapes out.
+of a box, `depenetrate_shape` pushes other shapes out.  Bodies that move push it gently.
 
 `resolve` is the general path: it moves from hit to hit, and a function may choose the response to each.  A
 callback returns the bodies near given bounds, so that any index and any images can be used.  Hits are ordered
@@ -30,6 +30,7 @@ from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import depenetration as kernel
 from broadphase.kernels.movement import sweep, sweep_shapes
 from broadphase.kernels.movement.motion import TOLERANCE, meets_slope, swept_region
+from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
@@ -139,14 +140,15 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
 
 
 def depenetrate_box(
-    box: BoxPlace, blockers: Blockers, around: Around, grid: TileGrid, response: Response
+    box: Box, blockers: Blockers, around: Around, grid: TileGrid, response: Response
 ) -> tuple[Place, list[Hit]]:
     """Push a box out of everything that it starts in, except for what the response lets it cross.
 
     Returns the new place, and the hits.  Either all tiles block, or none if it may cross each that it is in.
+    Bodies that move push it gently, see `_pushed_by_movers`.
     """
-    x, y, width, height = box
-    search = partial(kernel.overlapping, x, y, width, height, blockers.bounds, grid)
+    x, y, width, height = place = box.x, box.y, box.width, box.height
+    search = partial(kernel.overlapping, *place, blockers.bounds, grid)
     rows = all_rows(search, np.empty((FIRST_CAPACITY, 3), np.int64)).tolist()
     each = [
         bounds_of_cell(grid, column, row) if body < 0 else tuple(blockers.bounds[body].tolist())
@@ -156,28 +158,35 @@ def depenetrate_box(
     answers, around, grid = _responses(
         zip(rows, normals, strict=True), (x, y), blockers, around, grid, response
     )
-    place = x, y
-    if any(blocks for _, blocks in answers):
-        place = push_out(box, around, grid) or place
-        answers = [
-            (_pushed(hit, box, place, bounds) if hit is not None and blocks else hit, blocks)
-            for (hit, blocks), bounds in zip(answers, each, strict=True)
-        ]
-    return place, [hit for hit, _ in answers if hit is not None]
+    if not any(blocks for _, blocks in answers):
+        return (x, y), [hit for hit, _ in answers if hit is not None]
+    free, fixed = (x, y), [not _is_mover(blockers, body) for body, _, _ in rows]
+    if any(blocks and is_fixed for (_, blocks), is_fixed in zip(answers, fixed, strict=True)):
+        free = push_out(place, _only_fixed(around), grid) or free
+    to = _pushed_by_movers(box.moved_to(*free), around, grid)
+    hits = []
+    for (hit, blocks), is_fixed, bounds in zip(answers, fixed, each, strict=True):
+        if hit is not None and blocks:
+            hit = (_pushed(hit, place, free, bounds) if is_fixed else hit)._replace(touch=to)
+        if hit is not None:
+            hits.append(hit)
+    return to, hits
 
 
 def depenetrate_shape(
-    mover: ShapeColumns, blockers: Blockers, around: Around, grid: TileGrid, response: Response
-) -> list[Hit]:
-    """`depenetrate_box` for a shape of any kind, the only one of a table, which is moved."""
+    shape: Shape, blockers: Blockers, around: Around, grid: TileGrid, response: Response
+) -> tuple[Place, list[Hit]]:
+    """`depenetrate_box` for a shape of any kind."""
+    mover = columns_of(shape)
     met = [((int(a), int(b), int(c)), (nx, ny)) for a, b, c, nx, ny, _, _ in _overlaps(mover, blockers, grid)]
     answers, around, grid = _responses(met, place_of(mover), blockers, around, grid, response)
-    hits = [hit for hit, _ in answers if hit is not None]
-    if not any(blocks for _, blocks in answers):
-        return hits
-    _push(mover, around, grid)
-    place = place_of(mover)
-    return [hit._replace(touch=place) if blocks else hit for hit, blocks in answers if hit is not None]
+    place = shape.x, shape.y
+    if any(blocks for _, blocks in answers):
+        fixed = [not _is_mover(blockers, body) for (body, _, _), _ in met]
+        if any(blocks and is_fixed for (_, blocks), is_fixed in zip(answers, fixed, strict=True)):
+            _push(mover, _only_fixed(around), grid)
+        place = _pushed_by_movers(shape.moved_to(*place_of(mover)), around, grid)
+    return place, [hit._replace(touch=place) if blocks else hit for hit, blocks in answers if hit is not None]
 
 
 def _responses(
@@ -213,12 +222,55 @@ def _without(around: Around, crossed: list[Any]) -> Around:
 
     def others_around(bounds: Bounds) -> Blockers:
         blockers = around(bounds)
-        kept = [k for k, other in enumerate(blockers.others) if other not in crossed]
-        rows = None if blockers.rows is None else blockers.rows[kept]
-        others = [blockers.others[k] for k in kept]
-        return blockers._replace(bounds=blockers.bounds[kept], others=others, rows=rows)
+        return blockers.at(np.array([other not in crossed for other in blockers.others], np.bool_))
 
     return others_around
+
+
+def _is_mover(blockers: Blockers, body: int) -> bool:
+    """Whether a blocker, or a tile where it is -1, is a body that moves, too."""
+    return body >= 0 and blockers.moving is not None and bool(blockers.moving[body])
+
+
+def _only_fixed(around: Around) -> Around:
+    """``around`` without bodies that move."""
+
+    def fixed_around(bounds: Bounds) -> Blockers:
+        blockers = around(bounds)
+        return blockers if blockers.moving is None else blockers.at(~blockers.moving)
+
+    return fixed_around
+
+
+def _pushed_by_movers(shape: Shape, around: Around, grid: TileGrid) -> Place:
+    """Where a shape comes to that bodies push that move, too.
+
+    Out of a single one it goes all the way, if there is room.  Else it goes a little, at most as far as the
+    deepest overlap, also into others: a free place may be far away in a crowd.  The others make way when they
+    move, and the next movement of this one does the rest.  Only what does not move stops it.
+    """
+    dx, dy, count = _push_of_movers(shape, around)
+    if count == 1 and _push_of_movers(shape.moved_to(shape.x + dx, shape.y + dy), around)[2]:
+        dx, dy = 0.5 * dx, 0.5 * dy
+    mover = _mover_of(shape, dx, dy, _only_fixed(around), grid, "slide")
+    for _ in range(sweep.MOST_TURNS if count else 0):
+        _, found, place, normal = mover.next_hit(mover.BEFORE_ALL)
+        if found[0] > 1.0:
+            return mover.goal_x, mover.goal_y
+        if not mover.turn(place, normal, sweep.SLIDE):
+            break
+    return mover.x, mover.y
+
+
+def _push_of_movers(shape: Shape, around: Around) -> tuple[float, float, int]:
+    """How far bodies that move push a shape that overlaps them, and how many do."""
+    blockers = around(shape.bounds)
+    if blockers.moving is None or not blockers.moving.any():
+        return 0.0, 0.0, 0
+    pushed: tuple[float, float, int] = push_from(
+        columns_of(shape), *blocker_table(blockers.at(blockers.moving))
+    )
+    return pushed
 
 
 def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
@@ -257,7 +309,7 @@ def _pushed(hit: Hit, box: BoxPlace, place: Place, bounds: Bounds) -> Hit:
         normal = hit.normal
     else:
         normal = (0.0, 1.0 if place[1] > y else -1.0)
-    return hit._replace(normal=normal, touch=place)
+    return hit._replace(normal=normal)
 
 
 def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[list[float]]:
@@ -326,8 +378,9 @@ def resolve(
     Returns
     -------
     Movement
-        A shape that starts inside something is first pushed out the shortest way; what it was in comes
-        first among the hits, with time 0.  If no place is free, it moves on through that.
+        A shape that starts inside something is first pushed out the shortest way, by bodies that move only
+        a little; what it was in comes first among the hits, with time 0.  It moves on through what it is
+        still in.
 
     Raises
     ------
@@ -416,11 +469,10 @@ class _BoxMover(_Mover):
         self, box: Box, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
     ) -> None:
         super().__init__(box, dx, dy, blockers, around, grid)
-        self.size = box.width, box.height
+        self.box, self.size = box, (box.width, box.height)
 
     def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        box = self.x, self.y, *self.size
-        return depenetrate_box(box, self.blockers, self.around, self.grid, response)
+        return depenetrate_box(self.box, self.blockers, self.around, self.grid, response)
 
     def next_hit(self, after: tuple[float, ...]) -> Any:
         bounds = self.blockers.bounds
@@ -437,15 +489,14 @@ class _ShapeMover(_Mover):
         self, shape: Shape, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
     ) -> None:
         super().__init__(shape, dx, dy, blockers, around, grid)
-        self.shape = columns_of(shape)
+        self.form, self.shape = shape, columns_of(shape)
         # The normals that it slid along at this place; two that face each other hold it.
         self.held: list[Place] = []
         # A displacement that is lost in rounding hits nothing, not even what the shape starts in.
         self.stays = self.goal_x == self.x and self.goal_y == self.y
 
     def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        hits = depenetrate_shape(self.shape, self.blockers, self.around, self.grid, response)
-        return place_of(self.shape), hits
+        return depenetrate_shape(self.form, self.blockers, self.around, self.grid, response)
 
     def next_hit(self, after: tuple[float, ...]) -> Any:
         table, rows = blocker_table(self.blockers)

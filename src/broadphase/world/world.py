@@ -471,8 +471,10 @@ class World:
         -------
         Movement
             ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by
-            id, bodies before tiles.  A body that starts inside a blocker is first pushed out by the shortest
-            displacement.  ``crossed`` are the bodies that it crossed without being stopped.
+            id, bodies before tiles.  A body that starts inside a static body or tiles is first pushed out by
+            the shortest displacement.  Out of another body that it starts in it is pushed if there is room;
+            in a crowd only a little, at most as far as the deepest overlap, and it does not stop at those
+            that it is still in.  ``crossed`` are the bodies that it crossed without being stopped.
 
         Raises
         ------

@@ -8,8 +8,12 @@ Particle Physics for Real-Time Applications*, SIGGRAPH 2014.
 
 import math
 
+from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.movement.sweep_shapes import ROW, slack
 from broadphase.kernels.shapes.contact import contact_of, length
+from broadphase.kernels.shapes.table import BOX
 
 # Up to so many contacts of a body are summed.  Each has a neighbour on one side, and in a crowd at rest the
 # next on the other: with more, a share of 1 would overshoot.
@@ -63,3 +67,60 @@ def push_apart(shapes, owners, ids, pairs, strength, most, pushes, counts):
         if pushes[m, 0] != 0.0 or pushes[m, 1] != 0.0:
             moved += 1
     return moved
+
+
+# -----------------------------------------------------------------------------------------------------------
+# One body that starts inside others that move, too.
+
+# Of several pushes, this share is made at once.
+_SHARE = 0.5
+# Of the coordinates: a push that ends so near to the edge of a box was meant to end there.
+_NEAR = 1e-12
+
+
+@inline
+def _onto_edge(x, size, lo, hi, sign, push):
+    """The displacement of an interval at ``x`` that leads out of another, if ``push`` nearly does."""
+    edge = hi if sign > 0.0 else flush_before(lo, size)
+    if abs(x + push - edge) > _NEAR * (abs(x) + size + abs(edge)):
+        return push
+    at = edge
+    while (x + (at - x) < edge) if sign > 0.0 else (x + (at - x) > edge):  # the difference was rounded
+        at = next_up(at) if sign > 0.0 else next_down(at)
+    return at - x
+
+
+@jit
+def push_from(mover, table, rows):
+    """How far the shapes in ``rows`` push ``mover[0]``, and how many overlap it: ``dx, dy, count``.
+
+    A single one pushes it out; among several it goes half of the way that they push it together, and at most
+    as far as the deepest overlap.
+    """
+    push_x, push_y, deepest, count = 0.0, 0.0, 0.0, 0
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
+        only_boxes = mover.kinds[ROW] == BOX and table.kinds[i] == BOX
+        flush = 0.0 if only_boxes else slack(mover, ROW, table, i)
+        if hit and depth > flush:
+            push_x += nx * (depth + flush)
+            push_y += ny * (depth + flush)
+            deepest = max(deepest, depth + flush)
+            count += 1
+    if count > 1:
+        scale = _SHARE * min(1.0, _SUMMED / float(count))
+        far = scale * length(push_x, push_y)
+        if far > deepest:
+            scale *= deepest / far
+        push_x, push_y = scale * push_x, scale * push_y
+    for k in range(rows.shape[0] if mover.kinds[ROW] == BOX else 0):
+        i = rows[k]
+        hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
+        if hit and table.kinds[i] == BOX:
+            x, y, left, top = mover.x[ROW], mover.y[ROW], table.x[i], table.y[i]
+            if nx != 0.0:
+                push_x = _onto_edge(x, mover.width[ROW], left, left + table.width[i], nx, push_x)
+            else:
+                push_y = _onto_edge(y, mover.height[ROW], top, top + table.height[i], ny, push_y)
+    return push_x, push_y, count

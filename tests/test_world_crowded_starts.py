@@ -1,0 +1,149 @@
+"""A body that starts inside others that move, too, is pushed out gently: not far, and through nothing."""
+
+import itertools
+
+import numpy as np
+import pytest
+from cases import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import broadphase as bp
+
+
+def depth_of(a, b):
+    found = bp.contact(a.shape, b.shape)
+    return found.depth if found else 0.0
+
+
+@settings(deadline=None, max_examples=examples(40))
+@given(st.lists(st.floats(-7, 7), min_size=8, max_size=8), st.sampled_from(["slide", "touch", "bounce"]))
+def test_out_of_a_single_one_it_goes_all_the_way(numbers, response):
+    x, y, width, height, *other = numbers
+    world = bp.World()
+    mover = world.add(bp.Box(x, y, abs(width) + 0.1, abs(height) + 0.1))
+    crate = world.add(bp.Box(*other[:2], abs(other[2]) + 0.1, abs(other[3]) + 0.1))
+    depth, before = depth_of(mover, crate), np.array(mover.position)
+    move = world.move(mover, 0, 0, response)
+    assert depth_of(mover, crate) == 0
+    assert crate.position == tuple(other[:2])
+    way = np.array(mover.position) - before
+    assert np.abs(way).sum() == pytest.approx(depth, abs=1e-14)
+    assert way.prod() == 0
+    if depth:
+        assert [(hit.other, hit.time, hit.touch) for hit in move.hits] == [(crate, 0, mover.position)]
+        assert np.dot(move.hits[0].normal, way) == pytest.approx(depth, abs=1e-14)
+
+
+@pytest.mark.parametrize("shape", [bp.Circle(8, 3, 4), bp.RoundedBox(7, 2, 4, 4, 1)])
+def test_shapes_too(shape):
+    world = bp.World()
+    mover, crate = world.add(shape), world.add(bp.Box(0, 0, 10, 10))
+    move = world.move(mover, 0, 0)
+    assert depth_of(mover, crate) == 0
+    assert move.y == shape.y
+    assert mover.bounds[0] == pytest.approx(10, abs=1e-9)
+    assert move.hits[0].normal == (1, 0)
+
+
+def test_the_way_out_and_the_movement_are_one():
+    world = bp.World()
+    mover, _ = world.add(bp.Box(8, 0, 10, 10)), world.add(bp.Box(0, 0, 10, 10))
+    assert world.move(mover, 30, 5)[:2] == (40, 5)
+    mover.position = 8, 0
+    assert world.move(mover, -30, 0)[:2] == (10, 0)
+
+
+def packed(kind):
+    """400 bodies that touch, and one in the middle of them."""
+    world = bp.World()
+    places = [(10 * x, 10 * y) for x in range(20) for y in range(20)]
+    for x, y in places:
+        world.add(bp.Box(x, y, 10, 10) if kind == "box" else bp.Circle(x + 5, y + 5, 5))
+    return world, world.add(bp.Box(93, 94, 10, 10) if kind == "box" else bp.Circle(98, 99, 5))
+
+
+@pytest.mark.parametrize("kind", ["box", "circle"])
+@pytest.mark.parametrize("many", [True, False])
+def test_a_newcomer_throws_nobody_across_the_room(kind, many):
+    world, newcomer = packed(kind)
+    before = world.positions
+    for _ in range(5):
+        if many:
+            world.move_many(world.bodies(), 0, 0, movers_block=True)
+        else:
+            for body in world:
+                world.move(body, 0, 0)
+    far = np.hypot(*(world.positions - before).T)
+    assert far.max() < 12
+    assert far[newcomer.id] > 0.5
+    world.validate()
+
+
+@pytest.mark.parametrize("kind", ["box", "circle"])
+def test_in_too_small_a_room_nobody_is_pushed_far_or_through_a_wall(kind):
+    world, rng = bp.World(), np.random.default_rng(1)
+    solid = np.zeros((6, 6), bool)
+    solid[:, 0] = solid[0] = True
+    world.tiles = bp.TileMap(solid, 20, origin=(-20, -20))
+    for box in ((100, -20, 1, 200), (-20, 100, 200, 1)):
+        world.add(bp.Box(*box), static=True)
+    places = rng.uniform(0, 90, (200, 2)).tolist()
+    bodies = world.add_many(
+        [bp.Box(x, y, 10, 10) if kind == "box" else bp.Circle(x + 5, y + 5, 5) for x, y in places]
+    )
+    for _ in range(4):
+        before = bodies.positions
+        world.move_many(bodies, 0, 0, movers_block=True)
+        assert np.hypot(*(bodies.positions - before).T).max() <= 10
+        for left, top, right, bottom in (body.bounds for body in bodies):
+            assert left >= -1e-9
+            assert top >= -1e-9
+            assert right <= 100 + 1e-9
+            assert bottom <= 100 + 1e-9
+
+
+def test_a_wall_counts_before_those_that_move():
+    world = bp.World()
+    wall = world.add(bp.Box(0, 0, 10, 100), static=True)
+    crate = world.add(bp.Box(14, 40, 10, 10))
+    mover = world.add(bp.Box(7, 40, 10, 10))
+    move = world.move(mover, 0, 0)
+    assert mover.bounds[0] >= 10
+    assert {hit.other for hit in move.hits} == {wall, crate}
+    assert move.hits[0].normal == (1, 0)
+    assert all(hit.touch == mover.position for hit in move.hits)
+    mover.position = 7, 40
+    move = world.move(mover, 0, 0, lambda hit: None if hit.other is crate else "slide")
+    assert mover.position == (10, 40)
+
+
+@settings(deadline=None, max_examples=examples(30))
+@given(st.integers(0, 999), st.sampled_from(["slide", "touch", "cross", "bounce"]), st.booleans())
+def test_many_at_once_are_as_one_by_one(seed, response, with_round):
+    rng = np.random.default_rng(seed)
+    worlds = bp.World(), bp.World()
+    places, ways = rng.integers(0, 40, (12, 2)).tolist(), rng.integers(-9, 9, (12, 2))
+    for world in worlds:
+        for k, (x, y) in enumerate(places):
+            round_one = with_round and k % 4 == 1
+            world.add(bp.Circle(x, y, 4) if round_one else bp.Box(x, y, 8, 6), static=k % 3 == 2)
+    movers = [k for k in range(12) if k % 3 != 2]
+    moved = worlds[0].move_many(np.array(movers), ways[movers], None, response, movers_block=True)
+    hits = []
+    for at, k in enumerate(movers):
+        one = worlds[1].move(worlds[1].body(k), *ways[k].tolist(), response)
+        hits += [(at, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in one.hits]
+    assert worlds[0].positions.tolist() == worlds[1].positions.tolist()
+    arrays = moved.hits
+    columns = (arrays.movers, arrays.others, arrays.times, arrays.normals, arrays.touches)
+    found = [(*map(int, row[:2]), *row[2:]) for row in np.column_stack(columns).tolist()]
+    assert found == hits
+
+
+def test_each_two_part_within_a_few_calls():
+    world, rng = bp.World(), np.random.default_rng(4)
+    bodies = world.add_many([bp.Box(x, y, 8, 8) for x, y in rng.uniform(0, 30, (12, 2)).tolist()])
+    for _ in range(60):
+        bodies.move(0, 0, movers_block=True)
+    assert max(depth_of(a, b) for a, b in itertools.combinations(bodies, 2)) < 0.5
