@@ -28,7 +28,7 @@ from broadphase.kernels.movement.sweep import (
     pass_by,
     place_at,
 )
-from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.shapes.contact import length, nearest, part_cores
 from broadphase.kernels.shapes.table import (
     BOX,
     CIRCLE,
@@ -37,6 +37,7 @@ from broadphase.kernels.shapes.table import (
     axes_of,
     bounds_at,
     bounds_of,
+    corners,
     is_rounded,
     points_of,
     rounding,
@@ -58,12 +59,23 @@ from broadphase.kernels.tiles.slopes import profile_at, slope_of
 # Relative to the coordinates: some hundred units in the last place, far less than a pixel in any world.
 _SLACK = 2e-14
 
+# Where a mover hits something, what lies so many times the slack beside it counts as touched too.
+_TOUCHED = 2.0
+# Of the coordinates: what lies farther away is not touched.
+_BESIDE = 1e-9
+_MOST_TOUCHED = 16
+_APART, _TOUCHES, _WITHIN = 0, 1, 2
+# Sines of angles: normals of one surface differ by less; those of a side and a round corner likewise.
+_PARALLEL = 1e-9
+_SMOOTH = 1e-5
+
 NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 0.0, 0.0)
 
 MISS = (NEVER, 0.0, 0.0, 0.0, 0.0)
 _INSIDE = -1.0
 _STRAIGHT = 1e-9
+_THIN = 0.25
 
 # Of the mover in its table; not 0, or Numba would compile every function once more for the constant.
 ROW = np.int64(0)
@@ -112,11 +124,11 @@ def _axes(table, i, box_axes):
 
 @inline
 def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
-    """When polygon a, moving by v, enters polygon b grown by ``grow``: as `meet_shapes`, without a stop.
+    """When polygon a, moving by v, enters polygon b grown by ``grow``: see `_enter`.
 
-    ``dx, dy`` is b's position relative to a's.  Time -1: a is inside from the start.
+    ``dx, dy`` is b's position relative to a's.
     """
-    enter, leave = -1.0, math.inf
+    enter, leave, thickness = -1.0, math.inf, math.inf
     corner, nx, ny = 0.0, 0.0, 0.0
     for k in range(a_axes.shape[0] + b_axes.shape[0]):
         axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
@@ -127,6 +139,7 @@ def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
         offset, speed = dx * x + dy * y, vx * x + vy * y
         ahead = (b_lo - a_hi) + offset - grow
         behind = (a_lo - b_hi) - offset - grow
+        thickness = min(thickness, 0.0 - (ahead + behind))
         begin, sign = -1.0, 0.0
         if ahead >= 0.0 or behind >= 0.0:
             sign = -1.0 if ahead >= 0.0 else 1.0
@@ -142,7 +155,7 @@ def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
             corner = 1.0
     if not enter < leave:
         return MISS
-    return enter, corner, nx, ny, 0.0
+    return enter, corner, nx, ny, thickness
 
 
 @inline
@@ -193,8 +206,8 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
             if advance <= best and 0.0 <= at <= size:
                 best, nx, ny = advance, out_x, out_y
     if nearest < radius or highest < 0.0:
-        return _INSIDE, 0.0, 0.0, 0.0, 0.0
-    return best / speed, 0.0, nx + 0.0, ny + 0.0, 0.0
+        return _INSIDE, 0.0, 0.0, 0.0, radius
+    return best / speed, 0.0, nx + 0.0, ny + 0.0, radius
 
 
 @inline
@@ -214,13 +227,17 @@ def _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius):
     for k in range(b.shape[0]):
         found = _enter_rounded(b[k, 0] + dx, b[k, 1] + dy, -vx, -vy, a, a_axes, radius)
         if found[0] < best[0]:
-            best = (found[0], found[1], 0.0 - found[2], 0.0 - found[3], 0.0)
+            best = (found[0], found[1], 0.0 - found[2], 0.0 - found[3], radius)
     return best
 
 
 @inline
 def _enter(mover, m, vx, vy, table, i, grow, scratch):
-    """When the mover enters the other grown by ``grow``: as `meet_shapes`, without a stop."""
+    """When the mover enters the other grown by ``grow``: ``time, corner, normal, thickness``.
+
+    Time is -1 if it is inside from the start.  Thickness is that of the set that its position enters, or of
+    its rounding.
+    """
     dx, dy = table.x[i] - mover.x[m], table.y[i] - mover.y[m]
     a, b = _outline(mover, m, scratch[0]), _outline(table, i, scratch[1])
     a_axes, b_axes = _axes(mover, m, scratch[2]), _axes(table, i, scratch[2])
@@ -238,14 +255,97 @@ def _enter(mover, m, vx, vy, table, i, grow, scratch):
     if not round_a:
         sign, b, b_axes = 1.0, a, a_axes
     found = _enter_rounded(sign * dx, sign * dy, -sign * vx, -sign * vy, b, b_axes, radius)
-    return found[0], found[1], 0.0 - sign * found[2], 0.0 - sign * found[3], 0.0
+    return found[0], found[1], 0.0 - sign * found[2], 0.0 - sign * found[3], radius
 
 
 @inline
-def _bounds_overlap_at(mover, m, x, y, table, i):
-    left, top, right, bottom = bounds_at(mover, m, x, y)
-    other_left, other_top, other_right, other_bottom = bounds_at(table, i, table.x[i], table.y[i])
-    return left < other_right and other_left < right and top < other_bottom and other_top < bottom
+def _blocks(sides, nx, ny):
+    """Whether a tile blocks on the side that is nearest to a normal's direction."""
+    if sides == ALL_SIDES:
+        return True
+    if abs(ny) > abs(nx):
+        return sides & (BOTTOM if ny > 0.0 else TOP) != 0
+    return sides & (RIGHT if nx > 0.0 else LEFT) != 0
+
+
+@inline
+def _widen(cone, nx, ny, sides):
+    """A cone of normals ``count, first, last``, counter-clockwise, with one more, if a tile blocks there."""
+    count, ax, ay, bx, by = cone
+    if not _blocks(sides, nx, ny):
+        return cone
+    if count == 0:
+        return 1, nx, ny, nx, ny
+    if ax * ny - ay * nx < 0.0:
+        ax, ay = nx, ny
+    if bx * ny - by * nx > 0.0:
+        bx, by = nx, ny
+    return count + 1, ax, ay, bx, by
+
+
+@common
+def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
+    """How the mover touches shape ``i`` at a place: ``state, cone of normals, whether with a corner``.
+
+    Of a cone the first and the last normal; with a corner that is round it has only one.
+    """
+    dx, dy = table.x[i] - at_x, table.y[i] - at_y
+    radius = rounding(mover, ROW) + rounding(table, i)
+    cone = 0, 0.0, 0.0, 0.0, 0.0
+    state, round_corner = _TOUCHES, False
+    if radius > 0.0:
+        near, nx, ny, on_side = nearest(mover, ROW, table, i, 0.0 - dx, 0.0 - dy)
+        deep = near < radius - tolerance
+        if corners(mover, ROW) > 1 or corners(table, i) > 1:  # a centre may be within a polygon
+            deep |= part_cores(mover, ROW, table, i, dx, dy)[0]
+        if deep:
+            state = _WITHIN
+        elif near > radius + tolerance:
+            state = _APART
+        else:
+            cone = _widen(cone, *_straightened(nx / near, ny / near), sides)
+            round_corner = not on_side
+        return state, cone, round_corner
+    a, b = _outline(mover, ROW, scratch[0]), _outline(table, i, scratch[1])
+    a_axes, b_axes = _axes(mover, ROW, scratch[2]), _axes(table, i, scratch[2])
+    touches = False
+    for k in range(a_axes.shape[0] + b_axes.shape[0]):
+        axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
+        size = length(axis[0], axis[1])
+        x, y = axis[0] / size, axis[1] / size
+        a_lo, a_hi = span_of_points(a, x, y)
+        b_lo, b_hi = span_of_points(b, x, y)
+        offset = dx * x + dy * y
+        ahead, behind = (b_lo - a_hi) + offset, (a_lo - b_hi) - offset
+        if ahead > tolerance or behind > tolerance:
+            return _APART, cone, False
+        if ahead >= -tolerance:
+            touches = True
+            cone = _widen(cone, 0.0 - x, 0.0 - y, sides)
+        if behind >= -tolerance:
+            touches = True
+            cone = _widen(cone, x, y, sides)
+    return (_TOUCHES if touches else _WITHIN), cone, False
+
+
+@inline
+def _is_between(x, y, ax, ay, bx, by):
+    """Whether a direction leads against both of two normals."""
+    least = -_PARALLEL * length(x, y)
+    return x * ax + y * ay < least and x * bx + y * by < least
+
+
+@inline
+def _ends_inside(mover, goal_x, goal_y, table, i, scratch):
+    """Whether a motion leads into a shape where a broad phase would call it an overlap."""
+    left, top, right, bottom = bounds_at(mover, ROW, goal_x, goal_y)
+    other_left, other_top, other_right, other_bottom = bounds_of(table, i)
+    if not (left < other_right and other_left < right and top < other_bottom and other_top < bottom):
+        return False
+    tolerance = _TOUCHED * slack(mover, ROW, table, i)
+    _, cone, _ = _touch(mover, goal_x, goal_y, table, i, ALL_SIDES, tolerance, scratch)
+    vx, vy = goal_x - mover.x[0], goal_y - mover.y[0]
+    return cone[0] > 0 and _is_between(vx, vy, cone[1], cone[2], cone[3], cone[4])
 
 
 @inline
@@ -255,30 +355,35 @@ def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
     Time is `NEVER` if it does not, and -1 if it starts inside.  Stop is the time at which it has to stop, a
     tolerance before.  ``scratch`` holds memory for two outlines, and the axes of a box.
 
-    If the mover starts farther away than `slack`, there is no special case.  If it starts flush, its path may
-    enter the other only by a rounding error; that counts as a hit if it goes deeper than slack, or ends in a
-    place that a broad phase would call an overlap.
+    Rounding errors alone let a path along a surface enter what lies ahead in it.  So it is a hit only if it
+    leads deeper than `slack` (or than a part of what is thinner than that), or into a place that a broad
+    phase would call an overlap.
     """
     tolerance = slack(mover, m, table, i)
     vx, vy = goal_x - mover.x[m], goal_y - mover.y[m]
-    meets = MISS
-    for grow in (0.0, tolerance, -tolerance):  # one call in a loop: the function takes long to compile
+    meets = deep = near = MISS
+    grow = 0.0
+    for step in range(3):  # one call in a loop: the function takes long to compile
         found = _enter(mover, m, vx, vy, table, i, grow, scratch)
-        if grow == 0.0:
-            meets = found
+        if step == 0:
             if found[0] > 1.0:
                 return MISS
-        elif grow > 0.0:
-            if found[0] >= 0.0:
-                stop = found[0] if found[0] < meets[0] else meets[0]
-                return meets[0], meets[1], meets[2], meets[3], stop
-        elif found[0] < 0.0:
-            return _INSIDE, 0.0, 0.0, 0.0, 0.0
-        elif found[0] <= 1.0:
-            return (meets[0] if meets[0] > 0.0 else 0.0), found[1], found[2], found[3], 0.0
-        elif meets[0] >= 0.0 and _bounds_overlap_at(mover, m, goal_x, goal_y, table, i):
-            return meets[0], meets[1], meets[2], meets[3], 0.0
-    return MISS
+            meets, grow = found, 0.0 - min(tolerance, _THIN * found[4])
+        elif step == 1:
+            if found[0] < 0.0:
+                return _INSIDE, 0.0, 0.0, 0.0, 0.0
+            if found[0] > 1.0 and meets[0] < 0.0:
+                return MISS
+            if found[0] > 1.0 and not _ends_inside(mover, goal_x, goal_y, table, i, scratch):
+                return MISS
+            deep, grow = found, tolerance
+        else:
+            near = found
+    if near[0] >= 0.0:
+        return meets[0], meets[1], meets[2], meets[3], (near[0] if near[0] < meets[0] else meets[0])
+    # It starts flush: which side it enters through is only certain farther in.
+    normal = meets if deep[0] > 1.0 else deep
+    return (meets[0] if meets[0] > 0.0 else 0.0), meets[1], normal[2], normal[3], 0.0
 
 
 @inline
@@ -328,16 +433,6 @@ def _set_slope(tile, grid, column, row):
 
 
 @inline
-def _blocks(sides, nx, ny):
-    """Whether a tile blocks on the side that is nearest to a normal's direction."""
-    if sides == ALL_SIDES:
-        return True
-    if abs(ny) > abs(nx):
-        return sides & (BOTTOM if ny > 0.0 else TOP) != 0
-    return sides & (RIGHT if nx > 0.0 else LEFT) != 0
-
-
-@inline
 def _rows_on_the_way(grid, column, bounds, vx, vy):
     """When a moving box enters a column, and the rows that it touches there: ``enter, first, end``."""
     left, top, right, bottom = bounds
@@ -365,17 +460,108 @@ def _stop_before(goes_up, lo, hi, other_lo, other_hi):
 
 
 @inline
-def _place_of(mover, vx, vy, others, i, hit):
+def _place_of(mover, vx, vy, other, hit):
     """Where the mover stops: on an axis normal at the very edge of the other, else a tolerance before it."""
     x, y = mover.x[0], mover.y[0]
     at_x, at_y = x + hit[7] * vx, y + hit[7] * vy
     left, top, right, bottom = bounds_of(mover, ROW)
-    other_left, other_top, other_right, other_bottom = bounds_of(others, i)
     if hit[6] == 0.0:
-        at_x = _stop_before(hit[5] < 0.0, left - x, right - x, other_left, other_right)
+        at_x = _stop_before(hit[5] < 0.0, left - x, right - x, other[0], other[2])
     elif hit[5] == 0.0:
-        at_y = _stop_before(hit[6] < 0.0, top - y, bottom - y, other_top, other_bottom)
+        at_y = _stop_before(hit[6] < 0.0, top - y, bottom - y, other[1], other[3])
     return at_x, at_y
+
+
+# -----------------------------------------------------------------------------------------------------------
+# A surface made of pieces behaves as one piece.
+#
+# Where a mover hits a piece, the piece's own normal may belong to an edge that lies within the surface: the
+# next tile of a floor has a side, but nothing can touch it.  (Such contacts are known as ghost collisions
+# with internal edges.)  So the normal is that of the union of everything that the mover touches there.
+# A side blocks the directions of a half plane, a corner fewer.  The directions that are blocked around the
+# motion end on both sides at a surface that the mover can really touch; of these two, the one that is more
+# against the motion is the normal.
+
+
+@inline
+def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, normal, scratch):
+    """Whether a tile that blocks on some sides stops a mover that hits it at a place.
+
+    A slanted normal may be that of an end of the tile: none that is within the next tile of the same surface.
+    """
+    nx, ny = normal
+    along_x = abs(ny) > abs(nx)
+    next_column = column + ((1 if nx > 0.0 else -1) if along_x else 0)
+    next_row = row + (0 if along_x else (1 if ny > 0.0 else -1))
+    stops = False
+    for step in range(2):
+        c, r = (column, row) if step == 1 else (next_column, next_row)
+        if step == 0 and (not _blocks(sides_at(grid, c, r), nx, ny) or nx == 0.0 or ny == 0.0):
+            continue
+        set_tile(tile, grid, c, r)
+        tolerance = _TOUCHED * slack(mover, ROW, tile, ROW)
+        state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides_at(grid, c, r), tolerance, scratch)
+        if step == 1:
+            stops = cone[0] > 0
+        elif state == _WITHIN:
+            set_tile(tile, grid, column, row)
+            return False
+    return stops
+
+
+@inline
+def _is_blocked(x, y, touched, k):
+    """Whether a direction leads into something that the mover touches."""
+    return _is_between(x, y, touched[k, 0], touched[k, 1], touched[k, 2], touched[k, 3])
+
+
+@inline
+def _surface_of(touched, count, vx, vy):
+    """The surface that stops a mover: ``row, column``, where its normal is in ``touched``.
+
+    Row -1: nothing that is touched blocks the motion.
+    """
+    begin = -1
+    for k in range(count):
+        if _is_blocked(vx, vy, touched, k):
+            begin = k
+            break
+    if begin < 0:
+        return begin, 0
+    best, best_end, most = begin, 0, math.inf
+    for end in range(0, 4, 2):
+        at, turn = begin, (1.0 if end == 0 else -1.0)
+        for _ in range(count):
+            # The last direction that this one blocks; what blocks it too continues the surface.
+            x, y = turn * touched[at, end + 1], -turn * touched[at, end]
+            for k in range(count):
+                if k != at and _is_blocked(x, y, touched, k):
+                    at = k
+                    break
+        against = vx * touched[at, end] + vy * touched[at, end + 1]
+        if against < most:
+            best, best_end, most = at, end, against
+    return best, best_end
+
+
+@inline
+def _smooth(touched, count):
+    """Leave out round corners where the mover touches a side beside them; returns how many are left.
+
+    Near the border of two tiles a ball on the one touches the other with a normal that is a little off.
+    """
+    kept = 0
+    for k in range(count):
+        hidden = False
+        for j in range(count if touched[k, 4] != 0.0 else 0):
+            across = touched[k, 0] * touched[j, 1] - touched[k, 1] * touched[j, 0]
+            along = touched[k, 0] * touched[j, 0] + touched[k, 1] * touched[j, 1]
+            hidden |= touched[j, 4] == 0.0 and abs(across) < _SMOOTH and along > 0.0
+        if not hidden:
+            for column in range(touched.shape[1]):
+                touched[kept, column] = touched[k, column]
+            kept += 1
+    return kept
 
 
 @common
@@ -392,43 +578,95 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     best, place, inside, bodies = NO_HIT, (goal_x, goal_y), False, rows.shape[0]
     if vx == 0.0 and vy == 0.0:
         return inside, best, place
-    bounds = bounds_of(mover, ROW)
-    from_x, to_x = (bounds[0], bounds[2] + vx) if vx >= 0.0 else (bounds[0] + vx, bounds[2])
-    first, end = cells_between(from_x, to_x, grid.x, grid.width, grid.solid.shape[1])
+    bounds, there = bounds_of(mover, ROW), bounds_at(mover, ROW, goal_x, goal_y)
+    region = (
+        min(bounds[0], there[0]),
+        min(bounds[1], there[1]),
+        max(bounds[2], there[2]),
+        max(bounds[3], there[3]),
+    )
     # Tiles are tested one at a time.
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
-    others, column, top, low = table, -1, 0, bodies
-    # One call tests shapes, for bodies and tiles alike: the function takes long to compile.
-    for step in range(first - 1, end):
-        if step >= first:
-            column = step if vx >= 0.0 else first + end - 1 - step
-            enter, top, low = _rows_on_the_way(grid, column, bounds, vx, vy)
-            if enter == NEVER:
-                continue
-            if enter > best[0]:
-                break
-            others = tile
-        for k in range(top, low):  # a body, or a row of tiles
-            i, solid = ROW, True
-            if column < 0:
-                i = rows[k]
-            else:
-                solid = grid.solid[k, column] or profile_at(grid, column, k) != 0
-                if not solid and sides_at(grid, column, k) == 0:
+    # Of everything that is touched: its cone of normals, whether it is a round corner, and its bounds.
+    touched = some_rows(_MOST_TOUCHED, 9, np.float64)
+    count, at_x, at_y = 0, mover.x[0], mover.y[0]
+    # First the first hit, then what is touched there; one call tests shapes, for bodies and tiles alike: the
+    # function takes long to compile.
+    for part in range(2):
+        if part == 1:
+            if best[0] > 1.0:
+                return inside, best, place
+            at_x, at_y = mover.x[0] + best[0] * vx, mover.y[0] + best[0] * vy
+            left, top, right, bottom = bounds_at(mover, ROW, at_x, at_y)
+            pad = _BESIDE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+            region = left - pad, top - pad, right + pad, bottom + pad
+        others, column, top, low = table, -1, 0, bodies
+        first, end = cells_between(region[0], region[2], grid.x, grid.width, grid.solid.shape[1])
+        for step in range(first - 1, end):
+            if step >= first:
+                column = step if vx >= 0.0 else first + end - 1 - step
+                enter, top, low = 0.0, 0, 0
+                if part == 0:
+                    enter, top, low = _rows_on_the_way(grid, column, bounds, vx, vy)
+                else:
+                    top, low = cells_between(region[1], region[3], grid.y, grid.height, grid.solid.shape[0])
+                if enter == NEVER:
                     continue
-                set_tile(tile, grid, column, k)
-            time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
-            inside |= time < 0.0 and solid
-            if time < 0.0 or time == NEVER:
-                continue
-            if not solid and not _blocks(sides_at(grid, column, k), nx, ny):
-                continue
-            hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
-            if column >= 0:
-                hit = (time, corner, float(bodies), float(k), float(column), nx, ny, stop)
-            if comes_before(hit, best) and comes_before(after, hit):
-                best, place = hit, _place_of(mover, vx, vy, others, i, hit)
+                if enter > best[0]:
+                    break
+                others = tile
+            for k in range(top, low):  # a body, or a row of tiles
+                i, sides = ROW, ALL_SIDES
+                if column < 0:
+                    i = rows[k]
+                else:
+                    if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
+                        sides = sides_at(grid, column, k)
+                        if sides == 0:
+                            continue
+                    set_tile(tile, grid, column, k)
+                other = bounds_of(others, i)
+                wide = slack(mover, ROW, others, i) * _TOUCHED * part
+                if not (
+                    other[0] - wide < region[2]
+                    and region[0] < other[2] + wide
+                    and other[1] - wide < region[3]
+                    and region[1] < other[3] + wide
+                ):
+                    continue
+                time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
+                hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
+                if column >= 0:
+                    hit = (time, corner, float(bodies), float(k), float(column), nx, ny, stop)
+                passed = 0.0 <= time and time != NEVER and not comes_before(after, hit)
+                if part == 1:
+                    if time < 0.0 or passed or count == _MOST_TOUCHED:
+                        continue
+                    state, cone, round_corner = _touch(mover, at_x, at_y, others, i, sides, wide, outlines)
+                    if state == _TOUCHES and cone[0] > 0:
+                        touched[count, 0], touched[count, 1] = cone[1], cone[2]
+                        touched[count, 2], touched[count, 3] = cone[3], cone[4]
+                        touched[count, 4] = 1.0 if round_corner else 0.0
+                        touched[count, 5], touched[count, 6] = other[0], other[1]
+                        touched[count, 7], touched[count, 8] = other[2], other[3]
+                        count += 1
+                    continue
+                inside |= time < 0.0 and sides == ALL_SIDES
+                if time < 0.0 or time == NEVER or passed or not comes_before(hit, best):
+                    continue
+                if sides != ALL_SIDES:
+                    met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
+                    if not _one_way_stops(mover, met_x, met_y, tile, grid, column, k, (nx, ny), outlines):
+                        continue
+                best, place = hit, _place_of(mover, vx, vy, other, hit)
+    count = _smooth(touched, count)
+    k, end = _surface_of(touched, count, vx, vy)
+    if k >= 0 and (count > 1 or touched[k, 0] != touched[k, 2] or touched[k, 1] != touched[k, 3]):
+        nx, ny = _straightened(touched[k, end], touched[k, end + 1])
+        best = (best[0], best[1], best[2], best[3], best[4], nx, ny, best[7])
+        other = touched[k, 5], touched[k, 6], touched[k, 7], touched[k, 8]
+        place = _place_of(mover, vx, vy, other, best)
     return inside, best, place
 
 

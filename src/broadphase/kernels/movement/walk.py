@@ -31,10 +31,12 @@ from broadphase.kernels.movement.walk_obstacles import (
     is_clear_of_all,
     is_level,
     ladder_at,
+    level_side_at,
     normal_of,
     rest_on,
+    stand_on,
 )
-from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
@@ -270,6 +272,10 @@ def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
         surface, its_plane = rest_on(obstacles, met, at[0], at[2], tolerance)
+        begins = level_side_at(obstacles, met, at, tolerance, rules)
+        if begins >= 0:
+            surface = height_of(obstacles.planes, begins, at[0], at[2], tolerance)
+            its_plane = begins
         if abs(at[3] - obstacles.boxes[met, 1]) <= TOUCH * tolerance:  # at its top, except for rounding
             surface, its_plane = min(surface, obstacles.boxes[met, 1]), -1
         level = is_level(obstacles, its_plane, rules) and obstacles.names[met, 3] & TOP != 0
@@ -311,16 +317,26 @@ def _slack(obstacles, plane, tolerance):
 
 
 @inline
+def _leads_further(obstacles, k, plane, other, other_plane, rules):
+    """Whether a steep side of an obstacle leads farther down than that of another."""
+    if is_level(obstacles, plane, rules) or is_level(obstacles, other_plane, rules):
+        return False
+    if obstacles.planes[plane, 0] > 0.0:
+        return obstacles.planes[other_plane, 0] > 0.0 and obstacles.boxes[k, 2] > obstacles.boxes[other, 2]
+    return obstacles.planes[other_plane, 0] < 0.0 and obstacles.boxes[k, 0] < obstacles.boxes[other, 0]
+
+
+@inline
 def _nearest_floor(obstacles, count, walker, tolerance, rules):
     """The floor below; among floors equally near, a level one: ``obstacle, plane, height``; -1 for none.
 
-    The height is that of the nearest.
+    Of steep ones it is the one that leads on downwards.  The height is that of the nearest.
     """
     best, best_plane, best_height, nearest = -1, -1, math.inf, math.inf
     for k in range(count):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        height, plane = stand_on(obstacles, k, walker, tolerance, rules)
         room_below = _slack(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
         if walker[3] > height + room_below:
             continue
@@ -328,7 +344,8 @@ def _nearest_floor(obstacles, count, walker, tolerance, rules):
         flatter = (
             is_level(obstacles, plane, rules) and best >= 0 and not is_level(obstacles, best_plane, rules)
         )
-        as_near = TOUCH * tolerance if flatter else -TOUCH * tolerance
+        further = best >= 0 and _leads_further(obstacles, k, plane, best, best_plane, rules)
+        as_near = TOUCH * tolerance if flatter or further else -TOUCH * tolerance
         if best < 0 or height < best_height + as_near:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, nearest
@@ -497,6 +514,23 @@ def _let_through(obstacles, count, walker, tolerance):
 
 
 @inline
+def _straighten(obstacles, count, kinds, walker, tolerance):
+    """Move edges back by a rounding error where a walker is flush with them: those of shapes other than boxes.
+
+    Their corners are rounded, so that one floor of many may have steps that nobody sees.
+    """
+    for k in range(count):
+        row = obstacles.names[k, 0]
+        if kinds[row] == BOX if row >= 0 else obstacles.first[k] == obstacles.first[k + 1]:
+            continue
+        for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
+            opposite = walker[(edge + 2) % 4]
+            inside = opposite - obstacles.boxes[k, edge] if edge < 2 else obstacles.boxes[k, edge] - opposite
+            if 0.0 < inside <= TOUCH * tolerance:
+                obstacles.boxes[k, edge] = opposite
+
+
+@inline
 def _set_back(obstacles, count, walker, tolerance):
     """Move a side back by a rounding error if a walker is flush with it, as `World.move` leaves it.
 
@@ -506,11 +540,6 @@ def _set_back(obstacles, count, walker, tolerance):
         first, end = obstacles.first[k], obstacles.first[k + 1]
         if first == end or is_clear(obstacles, k, walker, tolerance):
             continue
-        for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
-            opposite = walker[(edge + 2) % 4]
-            inside = opposite - obstacles.boxes[k, edge] if edge < 2 else obstacles.boxes[k, edge] - opposite
-            if inside <= TOUCH * tolerance:
-                obstacles.boxes[k, edge] = opposite
         best = first
         for j in range(first + 1, end):
             if gap(obstacles.planes, j, walker) > gap(obstacles.planes, best, walker):
@@ -568,11 +597,13 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
         tolerance = _tolerance(x, y, trip, abs(dx), reach)
+        _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
         y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:
             count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
             if count < 0:
                 return m, BUFFER_FULL
+            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
             _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:

@@ -332,13 +332,29 @@ def is_level(obstacles, plane, rules):
 
 
 @inline
+def stand_on(obstacles, k, walker, tolerance, rules):
+    """`rest_on`, but a walker whose corner is at the upper end of a steep side stands on that side.
+
+    The side may continue in the next obstacle.
+    """
+    height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        steep = obstacles.planes[j, 1] < 0.0 and not is_level(obstacles, j, rules)
+        if steep and is_level(obstacles, plane, rules):
+            near = TOUCH * tolerance / -obstacles.planes[j, 1]
+            if height_of(obstacles.planes, j, walker[0], walker[2], tolerance) >= height - near:
+                plane = j
+    return height, plane
+
+
+@inline
 def floor_under(obstacles, count, walker, tolerance, rules):
     """The floor that a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
     for k in range(count):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        height, plane = stand_on(obstacles, k, walker, tolerance, rules)
         if abs(walker[3] - height) > TOUCH * tolerance or not is_level(obstacles, plane, rules):
             continue
         if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
@@ -347,6 +363,29 @@ def floor_under(obstacles, count, walker, tolerance, rules):
         if up > best_up:
             best, best_plane, best_up = k, plane, up
     return best, best_plane
+
+
+@inline
+def _touches(obstacles, k, walker, tolerance):
+    """Whether a walker is so near to all sides of an obstacle that it touches it, beside a corner too."""
+    if walker[3] < obstacles.boxes[k, 1] - TOUCH * tolerance:
+        return False
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        if gap(obstacles.planes, j, walker) > TOUCH * tolerance:
+            return False
+    return True
+
+
+@inline
+def level_side_at(obstacles, k, walker, tolerance, rules):
+    """A slanted side of an obstacle that can be walked on and begins where the walker is; -1 for none."""
+    if _touches(obstacles, k, walker, tolerance):
+        for j in range(obstacles.first[k], obstacles.first[k + 1]):
+            if obstacles.planes[j, 1] < 0.0 and is_level(obstacles, j, rules):
+                at = height_of(obstacles.planes, j, walker[0], walker[2], tolerance)
+                if abs(walker[3] - at) <= TOUCH * tolerance:
+                    return j
+    return -1
 
 
 @inline
@@ -369,10 +408,13 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             continue
         height, _ = rest_on(obstacles, k, left, right, tolerance)
         if abs(walker[3] - height) > TOUCH * tolerance:
+            # A steep side where it begins hides that it is touched.
+            if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):
+                continue
+        elif obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
-        if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
-            continue
-        highest = min(highest, height)
+        else:
+            highest = min(highest, height)
         plane, slope = -1, -math.inf
         if abs(walker[3] - boxes[k, 1]) <= TOUCH * tolerance:
             slope = 0.0
@@ -385,7 +427,7 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
                 falls = -forward * nx / ny
                 if falls > slope:
                     plane, slope = j, falls
-        if slope < best_slope:
+        if -math.inf < slope < best_slope:
             best, best_plane, best_slope = k, plane, slope
     return best, best_plane, best_slope, highest
 

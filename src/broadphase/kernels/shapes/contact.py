@@ -267,9 +267,11 @@ def _try_axis(best, nx, ny, a, i, b, j, dx, dy):
 
 
 @common
-def _part_cores(a, i, b, j):
-    """The shortest displacement that separates two cores, `APART` if they are apart."""
-    dx, dy = b.x[j] - a.x[i], b.y[j] - a.y[i]
+def part_cores(a, i, b, j, dx, dy):
+    """The shortest displacement that separates two cores, `APART` if they are apart.
+
+    ``dx, dy`` is the place of b relative to that of a.
+    """
     best = (True, 0.0, 0.0, math.inf)
     for part in range(2):
         table, row = (a, i) if part == 0 else (b, j)
@@ -286,7 +288,7 @@ def _part_cores(a, i, b, j):
 
 @inline
 def _from_side(x, y, table, i, k):
-    """The vector from side ``k`` of a core to a point, relative to the core's position."""
+    """The vector from side ``k`` of a core to a point, relative to its position; whether not from an end."""
     px, py = corner_at(table, i, k)
     after = k + 1 if k + 1 < corners(table, i) else 0
     qx, qy = corner_at(table, i, after)
@@ -294,48 +296,50 @@ def _from_side(x, y, table, i, k):
     size = length(side_x, side_y)
     from_x, from_y = x - px, y - py
     if size == 0.0:
-        return from_x, from_y
+        return from_x, from_y, False
     along = from_x * (side_x / size) + from_y * (side_y / size)
     if along <= 0.0:
-        return from_x, from_y
+        return from_x, from_y, False
     if along >= size:
-        return x - qx, y - qy
+        return x - qx, y - qy, False
     nx, ny = axis_at(table, i, k)
     axis = length(nx, ny)
     over = (from_x * nx + from_y * ny) / axis
-    return over * (nx / axis), over * (ny / axis)
+    return over * (nx / axis), over * (ny / axis), True
 
 
 @common
-def _nearest(a, i, b, j):
-    """The shortest vector from core b to core a, which are apart."""
-    near, best_x, best_y = math.inf, 0.0, 0.0
+def nearest(a, i, b, j, place_x, place_y):
+    """The shortest vector from core b to core a, which are apart: ``length, x, y, on_side``.
+
+    The place is that of a relative to b.  On a side, one of its ends is not a corner.
+    """
+    near, best_x, best_y, on_side = math.inf, 0.0, 0.0, False
     for part in range(2):
         sign = 1.0 if part == 0 else -1.0
         one, m, other, n = (a, i, b, j) if part == 0 else (b, j, a, i)
-        place_x, place_y = one.x[m] - other.x[n], one.y[m] - other.y[n]
         for corner in range(corners(one, m)):
             x, y = corner_at(one, m, corner)
             for side in range(corners(other, n)):
-                dx, dy = _from_side(x + place_x, y + place_y, other, n, side)
+                dx, dy, inner = _from_side(x + sign * place_x, y + sign * place_y, other, n, side)
                 distance = length(dx, dy)
                 # Of one vector, rounded in two ways, not the first: that depends on the order of a and b.
                 longer = abs(dx) > abs(best_x) or (abs(dx) == abs(best_x) and abs(dy) > abs(best_y))
                 if distance < near or (distance == near and longer):
-                    near, best_x, best_y = distance, sign * dx, sign * dy
-    return near, best_x, best_y
+                    near, best_x, best_y, on_side = distance, sign * dx, sign * dy, inner
+    return near, best_x, best_y, on_side
 
 
 @inline
 def contact_rounded(a, i, b, j, touching):
     """Shape ``i`` of table a against ``j`` of b, of any kind: ``hit, normal_x, normal_y, depth``."""
     reach = rounding(a, i) + rounding(b, j)
-    hit, nx, ny, depth = _part_cores(a, i, b, j)
+    hit, nx, ny, depth = part_cores(a, i, b, j, b.x[j] - a.x[i], b.y[j] - a.y[i])
     if hit:
         if depth + reach == 0.0 and not touching:
             return APART
         return True, nx, ny, depth + reach
-    near, dx, dy = _nearest(a, i, b, j)
+    near, dx, dy, _ = nearest(a, i, b, j, a.x[i] - b.x[j], a.y[i] - b.y[j])
     if not reaches(near, reach, touching):
         return APART
     if near == 0.0:  # only by rounding
