@@ -2,19 +2,47 @@
 
 import argparse
 import sys
+from ast import FunctionDef
+from ast import parse as parse_source
 from pathlib import Path
 
 from broadphase.compiler.build import Job, build, jobs_of
+from broadphase.compiler.types import parse
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.mode import able
 from broadphase.kernels.machine.signatures import FILE, listed
 from broadphase.kernels.machine.target import HOST, TARGETS, chosen
 
+KERNELS = Path(FILE).parent
 
-def record(folder: Path) -> None:
-    """Write ``signatures.txt`` from the types that `Recorder` has noted in calls of kernels."""
-    lines = {line for file in folder.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()}
-    Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8", newline="\n")
+
+def record(folder: Path, file: Path = Path(FILE)) -> None:
+    """Add to ``signatures.txt`` the types that `Recorder` has noted in calls of kernels.
+
+    Lines stay, as a test run need not have called every kernel; those that fit no kernel any more go.
+    """
+    noted = {
+        line for notes in folder.glob("*.txt") for line in notes.read_text(encoding="utf-8").splitlines()
+    }
+    lines = noted | set(file.read_text(encoding="utf-8").splitlines())
+    kept = sorted(line for line in lines if fits(*line.split(": ", 1)))
+    file.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8", newline="\n")
+
+
+def fits(kernel: str, types: str) -> bool:
+    """Whether there is such a kernel and it takes as many arguments, of types that exist."""
+    module, _, name = kernel.rpartition(".")
+    source = KERNELS.joinpath(*module.split(".")).with_suffix(".py")
+    if not source.exists():
+        source = source.with_suffix("") / "__init__.py"
+    if not source.exists():
+        return False
+    functions = (node for node in parse_source(source.read_bytes()).body if isinstance(node, FunctionDef))
+    count = {function.name: len(function.args.args) for function in functions}.get(name, -1)
+    try:
+        return len(parse(types)) == count
+    except (ImportError, AttributeError):  # of a named tuple that was renamed
+        return False
 
 
 def main() -> None:
@@ -39,7 +67,7 @@ def main() -> None:
         "--record",
         type=Path,
         metavar="FOLDER",
-        help="write signatures.txt from what a test run has noted there",
+        help="add to signatures.txt what a test run has noted there",
     )
     arguments = parser.parse_args()
     if arguments.record:
