@@ -1,12 +1,13 @@
 """What a frame costs an index, compared with finding all pairs from scratch; all results are checked first.
 
-    python benchmarks/frames.py [--n 1000000] [--parts calm still all static swaps] [--indexes strips ...]
+    python benchmarks/frames.py [--n 1000000] [--parts calm still all static swaps 60hz] [--indexes strips]
 
-Five tables.  *calm*: a small share of the boxes moves by a fifth of their size, then `changes`.  *still*:
+Six tables.  *calm*: a small share of the boxes moves by a fifth of their size, then `changes`.  *still*:
 hardly any box moves, by a twentieth of its size, in smaller worlds, then `pairs`.  *all*: every box moves;
 `update` and `pairs`.  *static*: 10,000 boxes move among ``n`` static ones, and for comparison the same 10,000
-alone.  *swaps*: the work of `SweepAndPrune`.  *from scratch* is one ``pairs(boxes, sort=False)`` of the same
-boxes, timed every few frames between them, and the ratio says how many frames take as long.
+alone.  *swaps*: the work of `SweepAndPrune`.  *60hz*: 20,000 moving boxes, in 2-D and 3-D, and how many such
+frames a sixtieth of a second holds.  *from scratch* is one ``pairs(boxes, sort=False)`` of the same boxes,
+timed every few frames between them, and the ratio says how many frames take as long.
 """
 
 import argparse
@@ -244,6 +245,31 @@ def swaps(boxes: Boxes) -> None:
         )
 
 
+def at_60_hz(names: list[str], seconds: float) -> None:
+    """All of 20,000 boxes move, which the grids of the articles managed in 2012; one thread."""
+    n = 20_000
+    print(f"\n{n:,} boxes move, one thread; milliseconds of update() and pairs(), and frames in 1/60 s")
+    print(f"  {'index':<16}{'2-D':>9}{'frames':>9}{'3-D':>9}{'frames':>9}")
+    for name in names:
+        row = ""
+        for dim in (2, 3):
+            boxes = uniform(n, dim)
+            step = 0.05 * np.random.default_rng(5).normal(size=(n, 1)) * (boxes[:, dim:] - boxes[:, :dim])
+            there = cycle([boxes, (boxes + np.tile(step, 2)).astype(np.float32)])
+            index = bp.make_index(name, dim=dim, dtype=np.float32, threads=1)
+            index.insert_many(boxes)
+
+            def frame(index: bp.Index = index, there: Iterator[Boxes] = there) -> None:
+                index.update(next(there))
+                index.pairs()
+
+            if len(index.pairs()) != bp.count_pairs(boxes):
+                raise SystemExit(f"{name} finds other pairs")
+            took = best_of_steps({"frame": frame}, seconds)["frame"]
+            row += f"{1e3 * took:>9.2f}{1 / 60 / took:>9.1f}"
+        print(f"  {name:<16}{row}")
+
+
 def best_of_one(call: Callable[[], Any]) -> float:
     """Seconds of one call that cannot be repeated."""
     begin = time.perf_counter()
@@ -256,7 +282,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     names = [name for name in bp.INDEXES if name not in ("auto", "brute_force")]
     parser.add_argument("--n", type=int, default=1_000_000)
-    parser.add_argument("--parts", nargs="+", default=["calm", "still", "all", "static", "swaps"])
+    parser.add_argument("--parts", nargs="+", default=["calm", "still", "all", "static", "swaps", "60hz"])
     parser.add_argument("--indexes", nargs="+", default=names, choices=names)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each index and table")
     options = parser.parse_args()
@@ -272,6 +298,8 @@ def main() -> None:
         static(options.indexes, boxes, options.seconds)
     if "swaps" in options.parts:
         swaps(boxes)
+    if "60hz" in options.parts:
+        at_60_hz(options.indexes, options.seconds)
 
 
 if __name__ == "__main__":

@@ -339,7 +339,7 @@ def test_plain_numba_compiles_every_kernel(part, monkeypatch):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "kernel", ["tree.queries.query_box", "cells.queries.query_nearest", "boxes.queries.describe_first"]
+    "kernel", ["tree.queries.query_box", "cells.queries.nearest_to", "boxes.queries.describe_first"]
 )
 def test_plain_numba_compiles_a_kernel(kernel, monkeypatch):
     monkeypatch.setenv("NUMBA_OPT", "0")

@@ -7,7 +7,8 @@ from index_scenes import NEEDED, random_boxes
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import changes, uniform_grid
+from broadphase.indexes import cells, changes, uniform_grid
+from broadphase.methods.cells import fill
 
 CLASSES = (bp.UniformGrid, bp.SpatialHash)
 
@@ -28,8 +29,17 @@ def same_pairs(index, rows, **options):
     np.testing.assert_array_equal(index.pairs(), oracle.pairs())
 
 
-def binned(index):
-    return sum(lists.binned for lists in index._structure._lists)
+@pytest.fixture
+def entered(monkeypatch):
+    """How many boxes were entered into empty cells, time by time."""
+    counts = []
+
+    def fill_and_count(boxes, ids, *rest):
+        counts.append(len(ids))
+        return fill(boxes, ids, *rest)
+
+    monkeypatch.setattr(cells, "fill", fill_and_count)
+    return counts
 
 
 # ---- the machine, with other cells than those of `index_scenes`
@@ -133,54 +143,75 @@ def test_options_are_shown_and_kept(tmp_path):
 
 
 @small
-def test_only_boxes_whose_cells_change_are_binned_again(kind):
-    index = kind(cell_size=4.0) if kind is bp.SpatialHash else kind([0, 0, 100, 100], 4.0)
-    rows = squares(1, 1000)
-    index.insert_many(rows)
-    index.pairs()
-    start = binned(index)
-    assert start == 1000
-    cells = np.floor(rows / 4.0)
-    moved = rows + 1e-9
-    index.update(moved)
-    index.pairs()
-    assert binned(index) - start == (np.floor(moved / 4.0) != cells).any(axis=1).sum()
-    start = binned(index)
-    rows = moved + 0.25
-    index.update(rows)
-    index.pairs()
-    changed = (np.floor(rows / 4.0) != np.floor(moved / 4.0)).any(axis=1).sum()
-    assert 0 < changed < 330
-    assert binned(index) - start == changed
-    same_pairs(index, rows)
-
-
-@small
-def test_if_most_boxes_moved_the_next_query_bins_all_at_once(kind):
+def test_changes_enter_nothing_until_the_next_read_enters_all_at_once(kind, entered):
     index = kind()
     index.insert_many(squares(1, 500))
     index.pairs()
-    start = binned(index)
+    entered.clear()
     for seed in range(2, 5):
         index.update(squares(seed, 500))
-    assert binned(index) == start
+    assert entered == []
     same_pairs(index, squares(4, 500))
-    assert binned(index) - start == 500
+    assert entered == [500]
+    index.query_point([5, 5])
+    index.pairs()
+    assert entered == [500]
 
 
 @small
-def test_single_changes_are_not_followed_by_binning_all(kind):
+def test_static_boxes_are_entered_again_only_where_one_has_changed(kind, entered):
+    index = kind()
+    walls = index.insert_many(squares(1, 300), static=True)
+    movers = index.insert_many(squares(2, 100))
+    index.pairs()
+    entered.clear()
+    index.move_many(movers, squares(3, 100))
+    index.pairs()
+    assert entered == [100]
+    index.remove(walls[5])
+    index.move(movers[0], [0, 0, 1, 1])
+    index.pairs()
+    assert sorted(entered[1:]) == [100, 299]
+    index.validate()
+
+
+@small
+def test_single_changes_are_not_followed_by_entering_all(kind, entered):
     index = kind()
     for k in range(300):
         index.insert([k, k, k + 1.5, k + 1.5])
         assert len(index.query_point([k + 1.2, k + 1.2])) == 1
-    assert binned(index) <= 300 + 2 * 300
     for k in range(0, 300, 2):
         index.remove(k)
         assert len(index.query_point([k + 0.7, k + 0.7])) == 0
-    assert binned(index) <= 300 + 2 * 300
+    assert sum(entered) <= 3 * 300
     assert len(index) == 150
     index.validate()
+
+
+@small
+def test_a_query_tests_loose_boxes_once_where_they_are_now(kind):
+    index = kind(cell_size=4.0)
+    rows = squares(1, 400)
+    index.insert_many(rows)
+    index.query_point([0, 0])
+    others = np.random.default_rng(2)
+    for step in range(60):
+        k = int(others.integers(400))
+        if step % 3 == 0:
+            index.remove(k)
+            assert index.insert(rows[k] + 20) == k  # the id of a box whose entries are still there
+        else:
+            index.move(k, rows[k] + step)
+        rows[k] = index.box(k)
+        oracle = bp.BruteForce()
+        oracle.insert_many(rows)
+        wide, narrow = [-99, -99, 300, 300], rows[k] + 0.25
+        assert index.query_box(wide).tolist() == list(range(400))
+        assert index.query_box(narrow).tolist() == oracle.query_box(narrow).tolist()
+        assert index.raycast([-1, rows[k, 1] + 0.5], [1, 0]) == oracle.raycast([-1, rows[k, 1] + 0.5], [1, 0])
+        assert index.nearest(rows[k, :2], 7).ids.tolist() == oracle.nearest(rows[k, :2], 7).ids.tolist()
+        index.validate()
 
 
 @small
@@ -286,7 +317,7 @@ def test_explain_says_that_full_cells_are_swept_and_writes_numbers_out(kind):
     said = str(index.explain())
     assert said.startswith("cells of 60000 are too large: ")
     assert "with 2500" in said
-    assert "; cells with more than 64 boxes are sorted and swept, which makes fewer tests" in said
+    assert "; the boxes in such full cells are sorted and swept, which makes fewer tests" in said
     assert "swept" not in str(index.tune())
     assert "e+" not in said
 

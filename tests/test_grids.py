@@ -10,8 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from broadphase.boxes import as_filter, join_filter
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
+from broadphase.kernels.cells.bins import BOX, NEXT
 from broadphase.methods import spatial_hash, uniform_grid
-from broadphase.methods.cells import assign_levels, enter
+from broadphase.methods.cells import fill
 
 
 @each_method
@@ -99,16 +100,26 @@ def test_a_smaller_table_costs_tests_and_nothing_else():
     assert found[1].cells == 11
 
 
+def held(bins, place):
+    """The boxes in the list of a place."""
+    found, entry = [], bins.heads[place]
+    while entry:
+        found.append(int(bins.entries[entry, BOX]))
+        entry = bins.entries[entry, NEXT]
+    return found
+
+
+def filled(boxes, lattice):
+    return fill(boxes, np.arange(len(boxes), dtype=np.int32), lattice)
+
+
 def test_slots_are_those_of_the_textbook():
     # One cell each: the cells (3, 5) and (4, 900).
     boxes = np.array([[3.2, 5.2, 3.8, 5.8], [4.2, 900.2, 4.8, 900.8]])
-    layout = spatial_hash.lay_out(boxes, cell_size=1.0)
-    levels, population = assign_levels(boxes, layout)
-    sizes = spatial_hash.table_sizes(population, 101)
-    cells, used = enter(boxes, layout._replace(offsets=np.append(0, sizes.cumsum())), levels, population)
+    bins = filled(boxes, spatial_hash.lay_out(boxes, cell_size=1.0, table_size=101))
     slots = [(x * 1640531513 ^ y * 2654435789) % 101 for x, y in ((3, 5), (4, 900))]
-    assert used == len(set(slots)) == 2
-    assert [cells.entries[cells.starts[slot]] for slot in slots] == [0, 1]
+    assert bins.places == len(set(slots)) == 2
+    assert [held(bins, slot) for slot in slots] == [[0], [1]]
 
 
 @pytest.mark.smaller_set
@@ -116,13 +127,12 @@ def test_cells_are_numbered_row_by_row():
     # A box in every cell of a grid of 3 columns, 2 rows and 3 layers, and one in eight of them.
     corners = np.array([[x, y, z] for z in range(3) for y in range(2) for x in range(3)]) * 1.0
     boxes = np.vstack((np.hstack((corners + 0.2, corners + 0.8)), [[0.5, 0.5, 0.5, 1.5, 1.5, 1.5]]))
-    layout = uniform_grid.lay_out(boxes, cell_size=1.0)
-    np.testing.assert_array_equal(layout.last[0], [2, 1, 2])
-    cells, used = enter(boxes, layout, *assign_levels(boxes, layout))
-    assert used == 18
-    np.testing.assert_array_equal(cells.entries[cells.starts[:18]], np.arange(18))
-    shared = np.flatnonzero(np.diff(cells.starts[:19]) == 2)
-    np.testing.assert_array_equal(shared, [0, 1, 3, 4, 6, 7, 9, 10])
+    lattice = uniform_grid.lay_out(boxes, cell_size=1.0)
+    np.testing.assert_array_equal(lattice.last, [2, 1, 2])
+    bins = filled(boxes, lattice)
+    assert bins.places == 18
+    shared = [0, 1, 3, 4, 6, 7, 9, 10]
+    assert [held(bins, cell) for cell in range(18)] == [[k, 18] if k in shared else [k] for k in range(18)]
 
 
 @each_method

@@ -268,11 +268,11 @@ def test_signals_at_random_moments():
 def test_boxes_that_move_between_two_looks(monkeypatch, method):
     boxes = scenes.make("uniform", 60, 2)
     right = oracle.pairs(boxes)
-    scatter = cells.kernel.scatter_copies
+    enter = cells.kernel.enter
 
-    def scatter_after_a_move(*arguments):
+    def enter_after_a_move(*arguments):
         boxes[:] = boxes[::-1].copy()
-        return scatter(*arguments)
+        return enter(*arguments)
 
-    monkeypatch.setattr(cells.kernel, "scatter_copies", scatter_after_a_move)
+    monkeypatch.setattr(cells.kernel, "enter", enter_after_a_move)
     assert_same(bp.pairs(boxes, method=method), right)

@@ -8,9 +8,7 @@ import pytest
 from index_scenes import NAMES, make
 
 import broadphase as bp
-from broadphase.indexes.cells import ladder
 from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY
-from broadphase.kernels.cells.dynamic_cells import MOST_LEVELS
 from broadphase.kernels.machine import memory
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.simd import LANES
@@ -221,50 +219,3 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     assert room > 2 + 2 * WIDTH
     assert tree.raycast([-8.0, 0.0], [1.0, 0.0]).id == scene.by_distance(scene.ids)[0][0]
     assert tree.nearest([-8.0, 0.0], 9).ids.tolist() == scene.by_distance(scene.ids)[0][:9].tolist()
-
-
-# ---- cells
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("name", ["uniform_grid", "spatial_hash"])
-def test_a_query_that_finds_marks_in_use_takes_the_general_path(name):
-    grid = make(name, 2, **({"cell_size": 2.0} if name == "spatial_hash" else {}))
-    x, y = np.meshgrid(np.arange(-40.0, 40.0), np.arange(-4.0, 4.0))
-    boxes = np.column_stack((x.ravel(), y.ravel(), x.ravel() + 0.5, y.ravel() + 0.5))
-    grid.insert_many(boxes)
-    wide = (-30.0, -4.0, 30.0, 4.0)
-    wanted = np.flatnonzero((boxes[:, 0] <= 30) & (boxes[:, 2] >= -30)).tolist()
-    assert grid.query_box(wide).tolist() == wanted
-    words = grid._structure._lists[0].words
-    assert not words.any(), "zeros before and after"
-    words[0], words[-1] = 5, 1  # as if another thread were at it
-    assert grid._structure.find_in_box(wide, True, (-1, -1))[1] == -2
-    assert grid.query_box(wide).tolist() == wanted
-    assert words[0] == 5
-    assert not grid.copy()._structure._lists[0].words.any()
-    words[0] = words[-1] = 0
-    assert grid._structure.find_in_box(wide, True, (-1, -1))[0].tolist() == wanted
-    assert not words.any()
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("name", ["uniform_grid", "spatial_hash"])
-def test_marks_grow_with_the_ids(name):
-    """Boxes that come when there are cells already, with higher ids than any before."""
-    grid = make(name, 2)
-    x, y = np.meshgrid(np.arange(-40.0, 40.0), np.arange(0.0, 14.0))
-    boxes = np.column_stack((x.ravel(), y.ravel(), x.ravel() + 0.5, y.ravel() + 0.5))
-    grid.insert_many(boxes[:600])
-    assert grid.query_box([-40.0, 0.0, 40.0, 20.0]).tolist() == list(range(600))
-    before = len(grid._structure._lists[0].words)
-    grid.insert_many(boxes[600:])
-    assert not grid._structure._lists[0].unbuilt
-    assert grid.query_box([-40.0, 0.0, 40.0, 20.0]).tolist() == list(range(len(boxes)))
-    assert grid.query_box([-40.0, 10.0, 40.0, 20.0]).tolist() == list(range(800, len(boxes)))
-    assert len(grid._structure._lists[0].words) > before
-
-
-@pytest.mark.smaller_set
-def test_no_hierarchy_has_more_levels_than_the_array_holds():
-    assert len(ladder(1e-300)) + 1 == len(ladder(1.0)) + 1 == MOST_LEVELS

@@ -6,7 +6,7 @@ from oracle import pairs as expected_pairs
 
 from broadphase.indexes import CLASSES
 from broadphase.indexes.classes import CellIndex, Strips
-from broadphase.kernels.cells.dynamic_cells import UNIT
+from broadphase.kernels.cells.bins import LENGTH, PLACE
 from broadphase.lab import tracing
 from broadphase.lab.lanes import Lane, cut_into
 from broadphase.lab.scenes import SCENES, make_scene
@@ -95,25 +95,18 @@ def test_cells_hold_the_bodies_that_the_engine_has_in_them(method, name, cell_sc
     index = lane.index
     assert isinstance(index, CellIndex)
     found = cells.structure(index)
-    places = [lists.heads[lists.heads != 0] for lists in index._structure._lists]
-    assert len(found.places) >= outcome.stats.cells == sum(map(len, places))
-    in_engine = sorted(
-        count
-        for lists, heads in zip(index._structure._lists, places, strict=True)
-        for count in lists.pool[heads * UNIT]
-    )
+    parts = [(bins, bins.heads[np.unique(bins.entries[1:, PLACE])]) for bins in index._structure._cells()]
+    assert len(found.places) >= outcome.stats.cells == sum(len(heads) for _, heads in parts)
+    in_engine = sorted(count for bins, heads in parts for count in bins.entries[heads, LENGTH])
     # A slot that several cells share holds the bodies of all of them, each body once.
     alone = found.strangers == 0
     assert all(count in in_engine for count in found.bodies[alone].tolist())
     if method == "uniform_grid":
         assert alone.all()
         assert sorted(found.bodies.tolist()) == in_engine
-    boxes = scene.boxes()
-    on_finest = found.levels == 0
-    low, high = found.rectangles[on_finest, :2].min(axis=0), found.rectangles[on_finest, 2:].max(axis=0)
-    fine = np.concatenate([lists.levels[lists.levels != 255] for lists in index._structure._lists[:1]]) == 0
-    movers = ~scene.static if (~scene.static).any() else scene.static
-    own = boxes[movers][fine] if method == "spatial_hash" else boxes[:0]
+    low, high = found.rectangles[:, :2].min(axis=0), found.rectangles[:, 2:].max(axis=0)
+    small = np.concatenate([bins.small for bins, _ in parts])
+    own = scene.boxes()[small] if method == "spatial_hash" else np.empty((0, 4))
     assert (own[:, :2] >= low).all()
     assert (own[:, 2:] <= high).all()
 

@@ -2,9 +2,9 @@
 One size does not fit all
 =========================
 
-With a few big boxes among many small ones, no cell size is right: a trap for plain grids. The cells
-here come in levels, each box in the one that fits, so that the tests grow with the pairs to be
-found and not much faster.
+With a few big boxes among many small ones, no cell size is right: a trap for plain grids. A box that
+covers more than 32 cells is here in none of them but in a list, which every search tests. When the
+list is long, it is sorted and swept.
 """
 
 import matplotlib.pyplot as plt

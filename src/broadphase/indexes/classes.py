@@ -248,10 +248,9 @@ class UniformGrid(CellIndex):
     ----------
     bounds : array_like, shape (2 * dim,), optional
         ``[min..., max...]`` of the world.  Boxes outside are legal: they are clamped to the cells at the
-        edge, which become slow when there are many.  By default the bounds hold most boxes, and are chosen
-        again whenever the number of boxes has doubled.
+        edge, which become slow when there are many.  By default the bounds hold most boxes, and follow them.
     cell_size : float or "auto"
-        Side of the finest cells.  ``"auto"`` is two and a half times a typical box, or more where the world
+        Side of the cells.  ``"auto"`` is two and a half times a typical box, or more where the world
         would have more than two cells a box.
     dim, dtype, touching, sort, threads
         As of `broadphase.Index`.
@@ -307,18 +306,17 @@ class SpatialHash(CellIndex):
     Parameters
     ----------
     cell_size : float or "auto"
-        Side of the finest cells; ``"auto"`` is two and a half times a typical box, chosen again whenever
-        the number of boxes has doubled.
+        Side of the cells; ``"auto"`` is two and a half times a typical box.
     table_size : int or "auto"
         Slots of the table, raised to a prime; ``"auto"`` is ten times the boxes, and grows with them.  A
-        small table saves memory, but more distant cells share a slot; a large one is slower to scan.
+        small table saves memory, but more distant cells share a slot; a large one is slower to clear.
     dim, dtype, touching, sort, threads
         As of `broadphase.Index`.
 
     Raises
     ------
     TypeError, ValueError
-        The cell size is no positive finite number, or the table size no positive integer up to 2 ** 31.
+        The cell size is no positive finite number, or the table size no positive integer below 2 ** 31.
 
     Examples
     --------

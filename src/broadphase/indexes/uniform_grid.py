@@ -1,30 +1,33 @@
 """Uniform grid: a bounded world cut into equal cells, each with a list of the boxes that touch it.
 
-The simple grid of the game textbooks.  Every cell that a box touches lists it, and boxes outside the bounds
-are clamped to the cells at the edge.  When a box moves, its old and new cells are compared, and it is removed
-and inserted again only if they differ.  If most boxes have moved to other cells, nothing is done until the
-next read: then all are binned again and searched at once.  Two boxes meet in each cell that they share; the
-one with the lower corner of their intersection reports them (the reference point rule of Dittrich and Seeger,
-2000), which does what the query stamps of the textbooks do and lets many threads read at once.
+The simple grid of the game textbooks: what `broadphase.methods.uniform_grid` does for one call, kept between
+frames (`broadphase.indexes.cells`).  A query looks into the cells that it touches: a point into one, a box
+into those it covers, a ray into those along the line.
 
-A cell two to three times the size of a typical box is best.  Boxes that would lie in more than a dozen
-cells go into a coarser grid of a hierarchy, each four times as coarse as the one before, and smaller ones
-look them up there.
+A cell two to three times the size of a typical box is best; ``explain`` says whether it is.
 
-Cost: a few cells for an insert, a removal, a move, a query of a small box; ``pairs`` about the number of
-boxes.  It loses where the world is large and mostly empty (memory, and cells too large for their boxes: see
-`broadphase.SpatialHash`) and where boxes crowd in few cells.
+Cost: entering the boxes that move and comparing those that share a cell, about linear; a query of a small
+box, a few cells.  It loses where the world is large and mostly empty (memory, and cells too large for their
+boxes: see `broadphase.SpatialHash`), where boxes crowd in few cells, and where many boxes are too large for a
+cell: every query tests those.
 """
 
 from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray, as_float_array
+from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES
-from broadphase.indexes.cells import CellStructure, Plan, empty_lattice, ladder
-from broadphase.kernels.cells.dynamic_cells import LAST, OFFSET
-from broadphase.methods.cells import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
+from broadphase.indexes.cells import CellStructure
+from broadphase.kernels.cells.bins import Lattice
+from broadphase.methods.cells import (
+    LARGEST_CELL,
+    Sample,
+    at_most,
+    bounded_lattice,
+    typical_cell,
+    world_of,
+)
 from broadphase.methods.uniform_grid import CELLS_PER_BOX
 
 MOST_CELLS = 2**28  # a gigabyte of empty cells
@@ -39,25 +42,14 @@ class GridStructure(CellStructure):
         self.cell_size, self._bounds = cell_size, bounds
         super().__init__(*kept)
 
-    def _plan(self, boxes: BoxArray) -> Plan:
-        sample = take_sample(boxes)
+    def _plan(self, sample: Sample) -> Lattice:
         low, high = world_of(sample)
         if self._bounds is not None:
             low, high = np.split(np.array(self._bounds).clip(-LARGEST_CELL, LARGEST_CELL), 2)
-        if self.cell_size is None:
-            finest = at_most(
-                max(_FEW_CELLS, CELLS_PER_BOX * len(boxes)), typical_cell(sample).size, (low, high)
-            )
-        else:
-            finest = at_most(MOST_CELLS, self.cell_size, (low, high))
-        sizes = ladder(finest)
-        last = np.floor((high - low) / sizes[:, None])
-        several = int(np.count_nonzero(last.any(axis=1)))  # levels of a single cell are all alike
-        lattice = empty_lattice(sizes[:several], low)
-        lattice[:-1, LAST : LAST + len(low)] = last[:several]
-        cells = (lattice[:, LAST : LAST + 3] + 1).prod(axis=1)
-        lattice[1:, OFFSET] = cells[:-1].cumsum()
-        return Plan(lattice, int(cells.sum()), hashed=False)
+        size, most = self.cell_size, MOST_CELLS
+        if size is None:
+            size, most = typical_cell(sample).size, max(_FEW_CELLS, CELLS_PER_BOX * sample.boxes)
+        return bounded_lattice(low, high, at_most(most, size, (low, high)))
 
 
 def as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:

@@ -67,7 +67,7 @@ class Kind(IntEnum):
     TESTS = 8
     """uint32 ``(m, 2)`` of a lane: the pairs of bodies compared, in order."""
     CELLS = 9
-    """float32 ``(m, 8)`` of a lane: its four edges, bodies, level, bodies of other cells, place."""
+    """float32 ``(m, 7)`` of a lane: its four edges, bodies, bodies of other cells, place."""
     NODES = 10
     """float32 ``(m, 6)`` of a lane: min x, min y, max x, max y, depth, 1 for a leaf."""
     STRIPS = 11
@@ -339,7 +339,7 @@ def _cells(index: CellIndex, lane: int) -> list[Section]:
     found = cells.structure(index)
     if found is None:
         return []
-    table = np.column_stack([found.rectangles, found.bodies, found.levels, found.strangers, found.places])
+    table = np.column_stack([found.rectangles, found.bodies, found.strangers, found.places])
     return [Section(Kind.CELLS, lane, drawable(table.astype(np.float64)))]
 
 

@@ -20,7 +20,6 @@ from broadphase.indexes.classes import CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
 from broadphase.indexes.strips import _Frame
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
-from broadphase.kernels.cells.dynamic_cells import ENTRIES
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
 from broadphase.methods.cells import at_most, suggest_cell_size, take_sample, world_of
@@ -170,7 +169,7 @@ class Lane:
     def _copies(self) -> float:
         """How many cells or strips a body covers on average."""
         if isinstance(self.index, CellIndex):
-            entries = sum(int(lists.tally[ENTRIES]) for lists in self.index._structure._lists)
+            entries = sum(len(bins.entries) - 1 for bins in self.index._structure._cells())
             return entries / max(len(self.index), 1)
         if isinstance(self.index, Strips) and len(self.index) <= MOST_STRUCTURE:
             cut = strips.structure(self.index)

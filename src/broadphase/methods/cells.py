@@ -1,113 +1,131 @@
-"""What the uniform grid and the spatial hash share: the size of cells, binning, and the search."""
+"""What the uniform grid and the spatial hash share: filling cells, the search, and the size of cells."""
 
 import math
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.arrays.sorting import pieces, stable_argsort
-from broadphase.kernels.cells import one_shot as kernel
-from broadphase.kernels.cells.one_shot import (
-    MOST_PLACES,
-    TOGETHER,
-    Cells,
-    Layout,
-    make_block,
-    pairs_of_one_level,
-    pairs_with_larger,
-    running_reach,
-)
+from broadphase.kernels.arrays.sorting import stable_argsort
+from broadphase.kernels.cells import bins as kernel
+from broadphase.kernels.cells.bins import Bins, Lattice
+from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.numeric import readable, real
 from broadphase.runtime import threads
-from broadphase.runtime.slices import Resumable, paced, ranges
+from broadphase.runtime.slices import joined, paced, rows_at
 
-# -----------------------------------------------------------------------------------------------------------
-# The steps that the uniform grid and the spatial hash share: bin the boxes, then search every cell.
+IdArray = npt.NDArray[np.int32]
 
-
-# If a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
-OVERFULL = 64
+# Sorting all boxes costs less than comparing them unsorted if a box is compared with more others than this,
+# on average, or if so many are large.
+MANY_TESTS, MANY_LARGE = 32, 8
+# The largest table: places are numbers of 32 bits.
+MOST_PLACES = 2**31 - 1
 
 # Cells hold different numbers of boxes: several shares for each thread balance the load.
-SHARES = 8
-ENOUGH_FOR_THREADS = 4_000
+_SHARES = 8
+_ENOUGH_FOR_THREADS = 4_000
 
 
-def assign_levels(boxes: BoxArray, layout: Layout) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Level of every box, and how many boxes each level has."""
-    levels = np.empty(len(boxes), np.uint8)
-    population = np.zeros(len(layout.per_unit), np.int64)
-    for begin, end in pieces(len(boxes)):
-        kernel.assign_levels(boxes, layout, levels, population, begin, end)
-    return levels, population
+def bounded_lattice(low: "FloatArray", high: "FloatArray", size: float) -> Lattice:
+    """A grid of equal cells from one corner of a region to the other."""
+    origin, last = np.zeros(3), np.zeros(3)
+    origin[: len(low)] = low
+    last[: len(low)] = np.floor((high - low) * (1.0 / size))
+    return Lattice(origin, 1.0 / size, np.zeros(3), last, 0)
 
 
-def enter(
-    boxes: BoxArray,
-    layout: Layout,
-    levels: npt.NDArray[np.uint8],
-    population: npt.NDArray[np.int64],
-) -> tuple[Cells, int]:
-    """Enter every box into the places that it touches, by a counting sort; also how many are in use."""
-    # 32 bits are enough for the copies of all but the very largest scenes, and halve the table.
-    index = np.int32 if len(boxes) * MOST_PLACES < 2**31 else np.int64
-    starts: npt.NDArray[Any] = np.zeros(int(layout.offsets[-1]) + 2, index)
-    places = np.empty(MOST_PLACES, np.int64)
-    for begin, end in paced(0, len(boxes)):
-        kernel.count_copies(boxes, layout, levels, starts, places, begin, end)
-    used = fullest = 0
-    for begin, end in ranges(2, len(starts)):
-        more, most = kernel.add_up(starts, begin, end)
-        used, fullest = used + more, max(fullest, most)
-    axis, order = -1, np.empty(0, np.int32)
-    if fullest > OVERFULL:
-        axis = sweep_axis(boxes)
-        # A counting sort keeps the order of its input.  NumPy would treat denormals as equal if the calling
-        # thread flushes them to zero.
-        order = stable_argsort(boxes[:, axis])
-    entries = np.empty(int(starts[-1]), np.int32)
-    for begin, end in paced(0, len(boxes)):
-        kernel.scatter_copies(boxes, layout, levels, order, starts, entries, places, begin, end)
-    return Cells(layout, levels, population, starts, entries, int(fullest), axis), int(used)
+def endless_lattice(dim: int, size: float, slots: int) -> Lattice:
+    """Cells without bounds in a hash table."""
+    last = np.zeros(3)
+    last[:dim] = kernel.FARTHEST
+    return Lattice(np.zeros(3), 1.0 / size, -last, last, slots)
 
 
-def search(task: Task, cells: Cells, used: int) -> Found:
-    """Compare the boxes that share a place, then each box with the larger ones in the places above it."""
-    boxes = task.boxes
-    rules = (boxes, task.touching, task.filter, cells)
-    parts = task.threads * SHARES if task.threads > 1 and len(boxes) > ENOUGH_FOR_THREADS else 1
+def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bins:
+    """Enter boxes into the cells that they touch.
 
-    def within() -> Resumable:
-        return partial(
-            pairs_of_one_level, *rules, make_block(boxes.shape[1], max(1, cells.fullest), boxes.dtype)
-        )
+    Parameters
+    ----------
+    boxes : numpy.ndarray
+        Rows by id.
+    ids : numpy.ndarray
+        Which of them, ascending.
+    lattice : Lattice
+        Where the cells are.
+    axis : int
+        The axis to sort by; -1 if they are to be sorted only where a place would hold very many.
 
-    found = search_in_shares(task, within, _equal_places(cells.starts, parts), (0, 0, 0), cells=used)
-    if np.count_nonzero(cells.population) == 1 or found.pairs > task.limit:
+    Returns
+    -------
+    Bins
+    """
+    order, n = ids, len(ids)
+    if axis >= 0:
+        # NumPy would treat denormals as equal if the calling thread flushes them to zero.
+        order = rows_at(ids, stable_argsort(np.ascontiguousarray(rows_at(boxes, ids)[:, axis])))
+    slots = lattice.slots or int((lattice.last + 1.0).prod())
+    heads, entries = (
+        np.zeros(slots, np.int32),
+        np.empty((2 * n + n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32),
+    )
+    small, large, tally = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(kernel.TALLY, np.int64)
+    tally[kernel.ENTRIES] = 1
+    reach = np.array([[np.inf] * 3, [-np.inf] * 3])
+    into = reach, small, large, tally
+    for begin, end in paced(0, n):
+        while (begin := kernel.enter(boxes, order, lattice, heads, entries, *into, begin, end)) < end:
+            entries = _enlarged(entries)
+    many, few, fullest = (int(tally[at]) for at in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
+    if axis < 0 and (few > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
+        return fill(boxes, ids, lattice, sweep_axis(rows_at(boxes, ids)))
+    filled = entries[: tally[kernel.ENTRIES]]
+    held = small[n - many :], large[n - few :]
+    if many == 0:
+        reach[:] = 0.0  # an infinity must not become an integer
+    return Bins(lattice, heads, filled, reach, *held, axis, int(tally[kernel.PLACES]), fullest)
+
+
+def _enlarged(entries: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    if 2 * len(entries) > MOST_PLACES:
+        raise MemoryError("the cells hold too many boxes; make them larger")
+    return joined([entries, np.empty_like(entries)])
+
+
+def search(task: Task, bins: Bins) -> Found:
+    """All pairs of the boxes in cells and of the large ones: cell by cell, then by lists."""
+    found = search_in_shares(
+        task,
+        lambda: partial(pairs_in_cells, task.boxes, task.touching, task.filter, bins),
+        [(1 + begin, 1 + end) for begin, end in _shares(task, len(bins.entries) - 1)],
+        (0,),
+        cells=bins.places,
+    )
+    found = search_lists(task, found, bins.large, None, bins.axis)
+    return search_lists(task, found, bins.large, bins.small, bins.axis)
+
+
+def search_lists(task: Task, found: Found, some: IdArray, others: IdArray | None, axis: int) -> Found:
+    """Add the pairs of some boxes with others, or (None) with each other, to what was found."""
+    if len(some) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
         return found
-    reach = np.empty(len(cells.entries) if cells.axis >= 0 else 0, boxes.dtype)
-    for begin, end in paced(0, len(reach)):
-        running_reach(boxes, cells, reach, begin, end)
-
-    def upward() -> Resumable:
-        return partial(pairs_with_larger, *rules, reach, np.empty(TOGETHER, np.int32))
-
+    ids = some if others is None else joined([some, others])
+    kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(some), axis)
     rest = replace(task, limit=task.limit - found.pairs)
-    above = search_in_shares(rest, upward, threads.shares(len(boxes), parts), (0, 0, 0))
-    return Found(found.chunks + above.chunks, found.pairs + above.pairs, found.tests + above.tests, used)
+    more = search_in_shares(rest, lambda: kernel, _shares(task, len(ids)), (0,))
+    return found._replace(
+        chunks=found.chunks + more.chunks, pairs=found.pairs + more.pairs, tests=found.tests + more.tests
+    )
 
 
-def _equal_places(starts: npt.NDArray[Any], parts: int) -> list[tuple[int, int]]:
-    """All places, in ranges with about equally many entries."""
-    places, entries = len(starts) - 2, int(starts[-1])
-    cuts = np.array([entries * part // parts for part in range(1, parts)], starts.dtype)
-    return list(pairwise([0, *np.searchsorted(starts[:places], cuts).tolist(), places]))
+def _shares(task: Task, rows: int) -> list[tuple[int, int]]:
+    """All rows, for the threads of a task."""
+    many = task.threads > 1 and rows > _ENOUGH_FOR_THREADS
+    return threads.shares(rows, task.threads * _SHARES if many else 1)
 
 
 def sweep_axis(boxes: BoxArray) -> int:
@@ -131,7 +149,7 @@ def sweep_axis(boxes: BoxArray) -> int:
 FloatArray = npt.NDArray[np.float64]
 
 CELLS_PER_SIZE = 2.5
-MOST_SAMPLED = 1024
+MOST_SAMPLED, MOST_SAMPLED_IN_A_FRAME = 1024, 256
 
 # Beyond these, 1 / size would leave the range of float64; a few more decades are reserved for growth.
 SMALLEST_CELL = 2.0**-1000
@@ -192,12 +210,15 @@ def check_cell_size(cell_size: Any) -> float:
     return min(max(size, SMALLEST_CELL), LARGEST_CELL)
 
 
-def take_sample(boxes: BoxArray) -> Sample:
-    """At most about a thousand of the boxes, evenly spaced in their array."""
-    dim = boxes.shape[1] // 2
-    some = boxes[:: max(1, len(boxes) // MOST_SAMPLED)].astype(np.float64)
+def take_sample(boxes: BoxArray, ids: IdArray | None = None) -> Sample:
+    """Some of the boxes, evenly spaced in their array: about a thousand, or 256 of those that ids name."""
+    dim, count = boxes.shape[1] // 2, len(boxes) if ids is None else len(ids)
+    if ids is None:
+        some = boxes[:: max(1, count // MOST_SAMPLED)].astype(np.float64)
+    else:
+        some = boxes[ids[:: max(1, count // MOST_SAMPLED_IN_A_FRAME)]].astype(np.float64, copy=False)
     some = some[np.isfinite(some).all(axis=1)]
-    return Sample(some[:, :dim], some[:, dim:], len(boxes))
+    return Sample(some[:, :dim], some[:, dim:], count)
 
 
 def typical_cell(sample: Sample) -> CellSize:
@@ -266,26 +287,6 @@ def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
         margin = (high - low) * 0.06
         low, high = low - margin, high + margin
     return low, high
-
-
-def level_sizes(finest: float, sample: Sample, most_levels: int = 15) -> FloatArray:
-    """Cell sizes of the levels, from ``finest`` up: about a factor of four apart, more where sizes jump.
-
-    Three levels beyond the largest sampled box are for larger boxes that the sample missed.
-    """
-    longest = np.sort(sample.longest.clip(0, LARGEST_CELL))
-    most_above = most_levels - 4
-    factor = 4.0
-    if len(longest) and longest[-1] > finest:
-        factor = max(factor, 2.0 ** ((math.log2(longest[-1]) - math.log2(finest)) / most_above))
-    sizes = [finest]
-    while len(sizes) <= most_above:
-        at = int(np.searchsorted(longest, sizes[-1], "right"))
-        if at == len(longest):
-            break
-        sizes.append(min(max(factor * sizes[-1], float(longest[at])), LARGEST_CELL))
-    sizes += [min(sizes[-1] * 8.0**beyond, LARGEST_CELL) for beyond in (1, 2, 3)]
-    return np.array(sizes)
 
 
 def _sides(sample: Sample) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Boxes in the cells that they touch.
+"""Boxes in the cells that they touch, for the uniform grid and the spatial hash.
 
 ::
 
@@ -6,6 +6,6 @@
     │ a  │ ab │ b  │    a and b share one cell: their pair is reported there, and in no other
     └────┴────┴────┘
 
-`one_shot` is for one call.  `dynamic_cells` keeps cells between frames: which boxes are in which cell, and
-their pairs; `queries` searches them.
+`bins`: where the cells are, and lists of the boxes in them.  `pairs` compares the boxes that share a cell,
+`queries` searches the cells that a box or a ray touches.
 """

@@ -33,7 +33,6 @@ function paintCells(cells, { left, top, scale, ratio }, shade, ground) {
   const most = fullest(cells);
   const gap = ratio / 2;
   for (let at = 0; at < cells.length; at += CELL) {
-    if (cells[at + 5]) continue;
     const x = (cells[at] - left) * scale;
     const y = (cells[at + 1] - top) * scale;
     const u = (cells[at + 2] - left) * scale;
@@ -41,7 +40,7 @@ function paintCells(cells, { left, top, scale, ratio }, shade, ground) {
     const opacity = Math.round(ALL * cellOpacity(cells[at + 4], most));
     if (ground === null) picture.veil(x + gap, y + gap, u - gap, v - gap, shade, opacity);
     else picture.veil(x + gap, y + gap, u - gap, v - gap, mixed(ground, shade, opacity), ALL);
-    if (!cells[at + 6]) continue;
+    if (!cells[at + 5]) continue;
     const ends = [Math.min(u - ratio, x + 5 * ratio), Math.min(v - ratio, y + 5 * ratio)];
     picture.veil(x + ratio, y + ratio, ...ends, shade, ALL * FULL_SLOT);
   }

@@ -1,6 +1,7 @@
 // The text below a picture of the sandbox, and the legend of its colours.
 
 import { savedText } from "./details.js";
+import { CELL } from "./overlays.js";
 import { named, several, whole } from "./palette.js";
 
 /** A sentence or two about what a method did in this frame. */
@@ -22,9 +23,9 @@ function summary(method, own) {
       if (swaps) return `${several(swaps, "swap")} updated the order of the last frame. All other pairs were kept.`;
       return tests ? "The first frame: everything was sorted and compared." : "No edges swapped, so nothing was compared.";
     case "uniform_grid":
-      return `${several(cells, "cell")} in use; the number in a cell counts its bodies.${higher(own)}`;
+      return `${several(cells, "cell")} in use; the number in a cell counts its bodies.`;
     case "spatial_hash":
-      return `${several(cells, "slot")} in use.${shared(own)}${higher(own)}`;
+      return `${several(cells, "slot")} in use.${shared(own)}`;
     case "box_tree":
       return `${several(cells, "box", "boxes")} in the tree, each with up to sixteen children. Comparing with them counts as tests too.`;
     case "strips":
@@ -39,17 +40,10 @@ function summary(method, own) {
 /** Says if cells share a slot. */
 function shared(own) {
   const { cells } = own;
-  for (let at = 0; at < (cells?.length ?? 0); at += 8) {
-    if (cells[at + 6]) return " Hatched: distant cells share the slot; the number after + counts their bodies.";
+  for (let at = 0; at < (cells?.length ?? 0); at += CELL) {
+    if (cells[at + 5]) return " Hatched: distant cells share the slot; the number after + counts their bodies.";
   }
   return "";
-}
-
-/** Says if there are larger cells, for larger bodies, than those that are drawn. */
-function higher(own) {
-  let bodies = 0;
-  for (let at = 0; at < (own.cells?.length ?? 0); at += 8) if (own.cells[at + 5]) bodies += own.cells[at + 4];
-  return bodies ? ` Dotted: larger cells, for bodies too large for these.` : "";
 }
 
 function sketched(own) {

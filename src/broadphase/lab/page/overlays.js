@@ -3,7 +3,7 @@
 import { touches } from "./bodies.js";
 import { canvasFont, colour, whole } from "./palette.js";
 
-export const CELL = 8; // numbers a cell
+export const CELL = 7; // numbers a cell
 const FULLEST = 0.42; // how dark the fullest cell is
 const SHADES = 12;
 const MANY = 500; // cells
@@ -29,8 +29,7 @@ export function drawTiles(context, tiles, place) {
   }
 }
 
-/** Cells, the fuller the darker; a slot that distant cells share is hatched.  Larger cells for larger bodies are
- * only dotted: they lie over the others. */
+/** Cells, the fuller the darker; a slot that distant cells share is hatched. */
 export function drawCells(context, cells, place, shade) {
   const most = fullest(cells);
   if (isMany(cells)) drawManyCells(context, cells, place, shade, most);
@@ -43,7 +42,7 @@ export const isMany = (cells) => cells.length > MANY * CELL;
 /** The most bodies in a cell. */
 export function fullest(cells) {
   let most = 1;
-  for (let at = 0; at < cells.length; at += CELL) if (!cells[at + 5]) most = Math.max(most, cells[at + 4]);
+  for (let at = 0; at < cells.length; at += CELL) most = Math.max(most, cells[at + 4]);
   return most;
 }
 
@@ -55,11 +54,11 @@ function drawManyCells(context, cells, place, shade, most) {
   context.save();
   context.fillStyle = colour(shade);
   for (let at = 0; at < cells.length; at += CELL) {
-    const box = cells[at + 5] ? null : onScreen(cells, at, place);
+    const box = onScreen(cells, at, place);
     if (!box) continue;
     context.globalAlpha = cellOpacity(cells[at + 4], most);
     context.fillRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
-    if (!cells[at + 6]) continue;
+    if (!cells[at + 5]) continue;
     context.globalAlpha = FULL_SLOT;
     context.fillRect(box[0] + 1, box[1] + 1, Math.min(box[2] - 2, 4), Math.min(box[3] - 2, 4));
   }
@@ -69,17 +68,13 @@ function drawManyCells(context, cells, place, shade, most) {
 function drawFewCells(context, cells, place, shade, most) {
   // One path for each shade: a call for every cell would be slow.
   const shades = Array.from({ length: SHADES + 1 }, () => new Path2D());
-  const [outlines, above, shared] = [new Path2D(), new Path2D(), new Path2D()];
+  const [outlines, shared] = [new Path2D(), new Path2D()];
   for (let at = 0; at < cells.length; at += CELL) {
     const box = onScreen(cells, at, place);
     if (!box) continue;
-    if (cells[at + 5]) {
-      above.rect(...box);
-      continue;
-    }
     shades[Math.ceil((SHADES * cells[at + 4]) / most)].rect(...box);
     outlines.rect(...box);
-    if (cells[at + 6] > 0) hatch(shared, ...box);
+    if (cells[at + 5] > 0) hatch(shared, ...box);
   }
   context.save();
   context.fillStyle = context.strokeStyle = colour(shade);
@@ -92,9 +87,6 @@ function drawFewCells(context, cells, place, shade, most) {
   context.stroke(outlines);
   context.globalAlpha = 0.45;
   context.stroke(shared);
-  context.globalAlpha = 0.9;
-  context.setLineDash([1, 5]);
-  context.stroke(above);
   context.restore();
 }
 
@@ -108,11 +100,11 @@ export function writeCells(context, cells, place, shade, slots) {
   context.strokeStyle = colour("stage");
   context.fillStyle = colour(shade);
   for (let at = 0; at < cells.length; at += CELL) {
-    const box = cells[at + 5] ? null : onScreen(cells, at, place);
+    const box = onScreen(cells, at, place);
     if (!box || Math.min(box[2], box[3]) < 18 || box[2] > place.width * 2) continue;
     context.font = canvasFont(Math.min(Math.max(box[3] * 0.026, 0.85), 1.15), 700);
-    const others = cells[at + 6] > 0 ? `+${cells[at + 6]}` : "";
-    const text = slots ? String(cells[at + 7]) : `${cells[at + 4]}${others}`;
+    const others = cells[at + 5] > 0 ? `+${cells[at + 5]}` : "";
+    const text = slots ? String(cells[at + 6]) : `${cells[at + 4]}${others}`;
     if (context.measureText(text).width > box[2] - 3) continue;
     // In the corner, so that it does not lie under a ball more often than need be.
     const [x, y] = [Math.max(box[0], 0) + context.measureText(text).width / 2 + 4, Math.max(box[1], 0) + Math.min(11, box[3] / 2)];

@@ -83,14 +83,14 @@ function everyPair(count) {
   return Uint32Array.from(pairs);
 }
 
-/** Eight numbers a cell: its corners, balls, level, balls of other cells in its slot, slot. */
+/** Seven numbers a cell: its corners, balls, balls of other cells in its slot, slot. */
 function cellsOf({ cells, cellSize, table }, { bounds }, window) {
   const [left, top] = table ? [0, 0] : bounds;
   const [first, last] = [0, 1].map((end) => [0, 1].map((axis) => Math.floor((window[axis] + end * window[2 + axis] - [left, top][axis]) / cellSize)));
   const shown = cells.filter(({ x, y }) => x >= first[0] && x <= last[0] && y >= first[1] && y <= last[1]);
   return Float32Array.from(shown.flatMap(({ x, y, balls, slot = 0 }) => [
     left + x * cellSize, top + y * cellSize, left + (x + 1) * cellSize, top + (y + 1) * cellSize,
-    balls.length, 0, table ? table.get(slot).length - balls.length : 0, slot,
+    balls.length, table ? table.get(slot).length - balls.length : 0, slot,
   ]));
 }
 

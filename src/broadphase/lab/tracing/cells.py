@@ -6,16 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cells import CellLists
 from broadphase.indexes.classes import CellIndex
-from broadphase.indexes.storage import BoxStore
-from broadphase.kernels.cells import dynamic_cells as columns
-from broadphase.kernels.cells.dynamic_cells import HEADER, OVERFULL, UNIT
-from broadphase.kernels.cells.one_shot import LOW_31_BITS, PRIME_X, PRIME_Y
+from broadphase.kernels.cells.bins import (
+    BOX,
+    LENGTH,
+    LOW_31_BITS,
+    PLACE,
+    PRIME_X,
+    PRIME_Y,
+    Bins,
+    Lattice,
+)
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, walks
 
 MOST_CELLS = 4_000
-_EDGE = 1e15  # cells this large are drawn as endless
 
 
 class Cells(NamedTuple):
@@ -23,7 +27,6 @@ class Cells(NamedTuple):
 
     rectangles: npt.NDArray[np.float64]
     """``(m, 4)``"""
-    levels: Numbers
     places: Numbers
     """Cell of the grid or slot of the hash."""
     bodies: Numbers
@@ -34,35 +37,40 @@ class Cells(NamedTuple):
 
 def structure(index: CellIndex) -> Cells | None:
     """The cells of the moving and the static bodies; None if there are too many to draw."""
-    index._structure.ready()
-    parts = []
-    for lists, ids in zip(index._structure._lists, index._structure._split(index.ids), strict=True):
-        if len(ids):
-            parts.append(_cells_of(lists, index._store.boxes[ids], lists.levels[ids].astype(np.int64)))
-    if not parts or sum(len(part.levels) for part in parts) > MOST_CELLS:
+    parts = [_cells_of(bins, index._store.boxes) for bins in _bins(index)]
+    if sum(len(part.places) for part in parts) > MOST_CELLS:
         return None
     return Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _cells_of(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Cells:
-    spans = _spans(lists, boxes, levels)
-    body, x, y = _cells_in(spans)
-    level, x, y, bodies = _counted(levels[body], x, y)
-    places = _places(lists, level, x, y)
-    strangers = _counts(lists, places) - bodies
-    return Cells(_rectangles(lists, level, x, y), level, places, bodies, strangers)
+def _bins(index: CellIndex) -> tuple[Bins, Bins]:
+    """The cells of the moving bodies, and those of the static ones."""
+    index._structure.ready()
+    index._structure._settle()
+    return index._structure._cells()  # type: ignore[no-any-return]
 
 
-def _spans(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Numbers:
-    """``(n, 4)``: first and last cell on x, then on y, as `kernels.cells.dynamic_cells` computes them."""
-    lattice = lists.lattice[levels]
+def _cells_of(bins: Bins, boxes: BoxArray) -> Cells:
+    _, x, y = _cells_in(_spans(bins.lattice, boxes[bins.small]))
+    # Sorted and counted; `numpy.unique` of rows takes eleven times as long.
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    first = np.flatnonzero(np.append(True, (np.diff(x) != 0) | (np.diff(y) != 0))[: len(x)])
+    bodies = np.diff(first, append=len(x))
+    x, y = x[first], y[first]
+    places = _places(bins.lattice, x, y)
+    low = np.column_stack([x, y]) / bins.lattice.per_unit + bins.lattice.origin[:2]
+    rectangles = np.hstack((low, low + 1.0 / bins.lattice.per_unit))
+    return Cells(rectangles, places, bodies, _lengths(bins, places) - bodies)
+
+
+def _spans(lattice: Lattice, boxes: BoxArray) -> Numbers:
+    """``(n, 4)``: first and last cell on x, then on y, as `kernels.cells.bins` computes them."""
     spans = np.empty((len(boxes), 4), np.int64)
     for axis in range(2):
         for which in range(2):
-            value = boxes[:, 2 * which + axis].astype(np.float64)
-            at = (value - lattice[:, columns.ORIGIN + axis]) * lattice[:, columns.PER_UNIT]
-            low, high = lattice[:, columns.FIRST + axis], lattice[:, columns.LAST + axis]
-            spans[:, 2 * axis + which] = np.floor(np.clip(at, low, high))
+            at = (boxes[:, 2 * which + axis].astype(np.float64) - lattice.origin[axis]) * lattice.per_unit
+            spans[:, 2 * axis + which] = np.floor(np.clip(at, lattice.first[axis], lattice.last[axis]))
     return spans
 
 
@@ -74,124 +82,96 @@ def _cells_in(spans: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return body, spans[body, 0] + step % wide[body], spans[body, 2] + step // wide[body]
 
 
-def _counted(level: Numbers, x: Numbers, y: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """The distinct cells, sorted, with their counts; `numpy.unique` of rows takes eleven times as long."""
-    order = np.lexsort((y, x, level))
-    sides = level[order], x[order], y[order]
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = np.logical_or.reduce([side[1:] != side[:-1] for side in sides])
-    first = np.flatnonzero(is_new)
-    level, x, y = (side[first] for side in sides)
-    return level, x, y, np.diff(first, append=len(order))
-
-
-def _places(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> Numbers:
-    offset = lists.lattice[level, columns.OFFSET].astype(np.int64)
-    if lists.table:  # slots of a hash table; a grid has none
-        mixed = (((x + offset) & LOW_31_BITS) * PRIME_X) ^ ((y & LOW_31_BITS) * PRIME_Y)
-        slots: Numbers = mixed % lists.table
+def _places(lattice: Lattice, x: Numbers, y: Numbers) -> Numbers:
+    if lattice.slots:
+        slots: Numbers = (((x & LOW_31_BITS) * PRIME_X) ^ ((y & LOW_31_BITS) * PRIME_Y)) % lattice.slots
         return slots
-    wide = lists.lattice[level, columns.LAST].astype(np.int64) + 1
-    cells: Numbers = offset + y * wide + x
+    cells: Numbers = y * (int(lattice.last[0]) + 1) + x
     return cells
 
 
-def _counts(lists: CellLists, places: Numbers) -> Numbers:
-    """How many bodies the engine has in these cells or slots; 0 for an empty one."""
-    blocks = lists.heads[places].astype(np.int64)
-    return np.where(blocks == 0, 0, lists.pool[blocks * UNIT])
+def _lengths(bins: Bins, places: Numbers) -> Numbers:
+    """How many bodies the engine has in these places."""
+    lengths: Numbers = np.where(bins.heads[places] > 0, bins.entries[bins.heads[places], LENGTH], 0)
+    return lengths.astype(np.int64)
 
 
-def _rectangles(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> npt.NDArray[np.float64]:
-    """Cells as rectangles; the one cell of the coarsest level is endless."""
-    lattice = lists.lattice[level]
-    size = 1.0 / lattice[:, columns.PER_UNIT]
-    sides = []
-    for cell, axis in ((x, 0), (y, 1)):
-        low = lattice[:, columns.ORIGIN + axis] + cell * size
-        sides.append((low, low + size))
-    (left, right), (bottom, top) = sides
-    # The coarsest level is one cell for boxes that are too large for the others.
-    endless = level == len(lists.lattice) - 1
-    corners = np.column_stack([left, bottom, right, top])
-    corners[endless] = (-_EDGE, -_EDGE, _EDGE, _EDGE)
-    return corners
+# ---- what was compared
 
 
 def trace_cells(index: CellIndex) -> Trace:
-    """The pairs compared: cell by cell, then with larger boxes on coarser levels, then moving with static."""
-    index._structure.ready()
-    store = index._store
-    moving, static = index._structure._lists
-    moving_ids, static_ids = index._structure._split(store.ids())
-    compared = [np.empty((0, 2), np.int32)]
-    if moving.boxes > 1:
-        compared += [_in_places(moving, store.boxes), *_with_larger(moving, store.boxes, moving_ids)]
-    if moving.boxes and static.boxes:
-        queries_static = len(moving_ids) <= len(static_ids)
-        lists, ids = (static, moving_ids) if queries_static else (moving, static_ids)
-        compared += _queries(lists, store, ids)
+    """The pairs compared: within each place, then with large bodies, then moving with static ones."""
+    boxes, (moving, static) = index._store.boxes, _bins(index)
+    axis = moving.axis
+    compared = [
+        _within_places(moving, boxes),
+        walks(moving.large, _stops(boxes, moving.large, axis)),
+        _between(boxes, moving.large, moving.small, axis),
+        _between(boxes, static.large, moving.small, axis),
+        _between(boxes, moving.large, static.small, axis),
+        _between(boxes, moving.large, static.large, axis),
+    ]
+    if len(moving.small) <= len(static.small):
+        compared.append(_queried(static, boxes, moving.small))
+    else:
+        compared.append(_queried(moving, boxes, static.small))
     return Trace(np.concatenate(compared))
 
 
-def _held(lists: CellLists, places: Numbers) -> tuple[Ids, Numbers]:
-    """The bodies in these cells or slots, one after the other, and how many each holds."""
-    counts = _counts(lists, places)
-    starts = lists.heads[places].astype(np.int64) * UNIT + HEADER
-    return lists.pool[np.repeat(starts, counts) + counting(counts)], counts
+def _lists(bins: Bins) -> Ids:
+    """The entries, place by place; the newest of a place is the first."""
+    entries = bins.entries[:0:-1]
+    return entries[np.argsort(entries[:, PLACE], kind="stable")]
 
 
-def _in_places(lists: CellLists, boxes: BoxArray) -> Ids:
-    ids, counts = _held(lists, np.flatnonzero(lists.heads))
-    ends = counts.cumsum()
-    stops = np.repeat(ends, counts)
-    for begin, end in zip((ends - counts).tolist(), ends.tolist(), strict=True):
-        if end - begin > OVERFULL:
-            ids[begin:end], stops[begin:end] = _swept(ids[begin:end], boxes)
-            stops[begin:end] += begin
+def _within_places(bins: Bins, boxes: BoxArray) -> Ids:
+    """Every body with those behind it in its list."""
+    entries = _lists(bins)
+    ids, begins = entries[:, BOX], np.flatnonzero(np.diff(entries[:, PLACE], prepend=-1))
+    stops = np.repeat(np.append(begins[1:], len(ids)), np.diff(begins, append=len(ids)))
+    if bins.axis >= 0:
+        for begin, end in zip(begins, np.append(begins[1:], len(ids)), strict=True):
+            stops[begin:end] = begin + _stops(boxes, ids[begin:end], bins.axis)
     return walks(ids, stops)
 
 
-def _swept(ids: Ids, boxes: BoxArray) -> tuple[Ids, Numbers]:
-    """An overfull cell is swept along the axis on which its boxes are spread widest."""
-    lows = boxes[ids, :2]
-    axis = int(np.argmax(lows.max(axis=0) - lows.min(axis=0)))
-    order = ids[np.argsort(lows[:, axis], kind="stable")]
-    return order, np.searchsorted(boxes[order, axis], boxes[order, 2 + axis], "right")
+def _stops(boxes: BoxArray, ids: Ids, axis: int) -> Numbers:
+    """Where the walk of each of these bodies ends: at the first that begins beyond it, or at the last."""
+    if axis < 0:
+        return np.full(len(ids), len(ids))
+    stops: Numbers = np.searchsorted(boxes[ids, axis], boxes[ids, 2 + axis], "right")
+    return stops
 
 
-def _with_larger(lists: CellLists, boxes: BoxArray, ids: Ids) -> list[Ids]:
-    """Each box with the boxes in the cells that it touches on every coarser level."""
+def _between(boxes: BoxArray, some: Ids, others: Ids, axis: int) -> Ids:
+    """Each body with those of the other list that begin within it, or with all if they are in no order."""
+    if axis < 0:
+        return np.column_stack([np.repeat(some, len(others)), np.tile(others, len(some))])
     compared = []
-    for level in np.flatnonzero(lists.lattice[:, columns.BOXES] > 0):
-        below = ids[lists.levels[ids] < level]
-        spans = _spans(lists, boxes[below], np.full(len(below), level))
-        compared.append(_looked_up(lists, level, below, spans))
-    return compared
+    for ids, met, side in ((some, others, "left"), (others, some, "right")):
+        lows = boxes[met, axis]
+        begins = np.searchsorted(lows, boxes[ids, axis], side)  # type: ignore[call-overload]
+        counts = np.maximum(np.searchsorted(lows, boxes[ids, 2 + axis], "right") - begins, 0)
+        behind = np.repeat(begins, counts) + counting(counts)
+        compared.append(np.column_stack([np.repeat(ids, counts), met[behind]]))
+    return np.concatenate(compared)
 
 
-def _looked_up(lists: CellLists, level: np.int64, ids: Ids, spans: Numbers) -> Ids:
-    """Each of the ids with the boxes in the cells of its span."""
-    body, x, y = _cells_in(spans)
-    found, counts = _held(lists, _places(lists, np.full(len(x), level), x, y))
-    return np.column_stack([np.repeat(ids[body], counts), found])
-
-
-def _queries(lists: CellLists, store: BoxStore, ids: Ids) -> list[Ids]:
-    """Query the cells that hold other boxes: those covered, or a whole level if that is fewer."""
-    compared = []
-    end = min(store.end, len(lists.levels))
-    for level in np.flatnonzero(lists.lattice[:, columns.BOXES] > 0):
-        spans = _spans(lists, store.boxes[ids], np.full(len(ids), level))
-        row = lists.lattice[level]
-        for axis in range(2):
-            spans[:, 2 * axis] = np.maximum(spans[:, 2 * axis], int(row[columns.LOWEST + axis]))
-            spans[:, 2 * axis + 1] = np.minimum(spans[:, 2 * axis + 1], int(row[columns.HIGHEST + axis]))
-        wide, tall = spans[:, 1] - spans[:, 0] + 1, spans[:, 3] - spans[:, 2] + 1
-        queried = (wide > 0) & (tall > 0)
-        few = queried & (wide * tall <= end)
-        compared.append(_looked_up(lists, level, ids[few], spans[few]))
-        on_level = np.flatnonzero(lists.levels[:end] == level).astype(np.int32)
-        many = ids[queried & ~few]
-        compared.append(np.column_stack([np.repeat(many, len(on_level)), np.tile(on_level, len(many))]))
-    return compared
+def _queried(bins: Bins, boxes: BoxArray, ids: Ids) -> Ids:
+    """Each of the ids with the bodies in the cells that it touches, or with all if those are fewer."""
+    if not len(bins.small):
+        return np.empty((0, 2), np.int32)
+    spans = _spans(bins.lattice, boxes[ids])
+    reach = bins.reach.astype(np.int64)
+    for axis in range(2):
+        spans[:, 2 * axis] = np.maximum(spans[:, 2 * axis], reach[0, axis])
+        spans[:, 2 * axis + 1] = np.minimum(spans[:, 2 * axis + 1], reach[1, axis])
+    wide, tall = (np.maximum(spans[:, k + 1] - spans[:, k] + 1, 0) for k in (0, 2))
+    few = wide * tall <= len(bins.small)
+    body, x, y = _cells_in(spans[few & (wide > 0) & (tall > 0)])
+    asking, entries = ids[few & (wide > 0) & (tall > 0)][body], _lists(bins)
+    places = _places(bins.lattice, x, y)
+    counts = _lengths(bins, places)
+    found = np.repeat(np.searchsorted(entries[:, PLACE], places), counts) + counting(counts)
+    in_cells = np.column_stack([np.repeat(asking, counts), entries[found, BOX]])
+    return np.concatenate([in_cells, _between(boxes, ids[~few], bins.small, -1)])

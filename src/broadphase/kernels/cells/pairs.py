@@ -1,0 +1,133 @@
+"""The pairs of boxes in cells: those that share a place, and those with a large box.
+
+Two boxes may share several cells, and their pair is to be reported once.  There are three ways:
+
+- *A set* of the pairs that were reported: the simplest, and the slowest, because each find is looked up.
+- *Marked copies*: each entry says whether its box began in an earlier column or row; two entries that both
+  did so are skipped.  It saves the comparison too (Tsitsigkos and Mamoulis, 2019; see
+  `broadphase.methods.strips`), but in a hash table the entries of several cells share a slot.
+- *The owner cell*: only the cell with the lower corner of their intersection reports two boxes (Dittrich and
+  Seeger, 2000).  It needs no memory, and it also serves queries.  It is what is done here.
+
+Where lists are long, the boxes come in the order of their lower edges on one axis (``axis >= 0``), and the
+walk along a list ends at the first that begins beyond the box: a crowded cell costs what sort and sweep does.
+"""
+
+import numpy as np
+
+from broadphase.kernels.arrays.results import put
+from broadphase.kernels.boxes.overlap import may_pair, overlap
+from broadphase.kernels.cells.bins import BOX, NEXT, PLACE, cell_of, place_of
+from broadphase.kernels.machine.jit import inline, jit
+
+
+@jit
+def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  # noqa: A002
+    """Pairs of boxes that share a place, for the entries before ``end``, from ``at = entry, other`` on.
+
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  Each entry is compared with those
+    behind it in its list.
+    """
+    lattice, entries, axis = bins.lattice, bins.entries, bins.axis
+    entry, other = at
+    found = tests = spent = np.int64(0)
+    while entry < end and spent <= most:
+        i = entries[entry, BOX]
+        if other == 0:
+            other = np.int64(entries[entry, NEXT])
+        while other != 0:
+            if store and found == out.shape[0]:
+                return (entry, other), found, tests
+            j = entries[other, BOX]
+            if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
+                break
+            tests += 1
+            if (
+                overlap(boxes, i, j, touching)
+                and _owner(boxes, i, j, lattice) == entries[entry, PLACE]
+                and may_pair(filter, i, j)
+            ):
+                if store:
+                    put(out, found, i, j)
+                found += 1
+            other = np.int64(entries[other, NEXT])
+            spent += 1
+            if spent > most and other != 0:
+                return (entry, other), found, tests
+        spent += 1
+        entry += 1
+        other = np.int64(0)
+    return (entry, other), found, tests
+
+
+@inline
+def _owner(boxes, i, j, lattice):
+    """The place of the lower corner of the intersection of two boxes."""
+    x = cell_of(max(boxes[i, 0], boxes[j, 0]), lattice, 0)
+    y = cell_of(max(boxes[i, 1], boxes[j, 1]), lattice, 1)
+    if boxes.shape[1] == 4:
+        return place_of(x, y, 0, lattice)
+    return place_of(x, y, cell_of(max(boxes[i, 2], boxes[j, 2]), lattice, 2), lattice)
+
+
+@inline
+def _begins_beyond(boxes, i, j, axis, touching):
+    """Whether box ``j``, and so all behind it, cannot overlap box ``i``."""
+    high = boxes[i, boxes.shape[1] // 2 + axis]
+    return boxes[j, axis] > high or (boxes[j, axis] == high and not touching)
+
+
+@jit
+def pairs_of_lists(boxes, touching, filter, ids, split, axis, at, end, out, most, store):  # noqa: A002
+    """Pairs of the boxes in ``ids[:split]`` with those in ``ids[split:]``; with each other if that is empty.
+
+    For the rows before ``end``, from ``at = row, step`` on; returns ``at, found, tests``.  Both lists are in
+    the order of ``axis``.  A box is compared with those of the other list that begin within it; of two boxes
+    that begin at one coordinate, the one in the first list is compared with the other.
+    """
+    row, step = at
+    found = tests = spent = np.int64(0)
+    alone = split == ids.shape[0]
+    while row < end and spent <= most:
+        i = ids[row]
+        here, stop = (split, ids.shape[0]) if row < split else (np.int64(0), split)
+        if alone:
+            here, stop = row + 1, split
+        elif axis >= 0:
+            here = _first_behind(boxes, ids, axis, here, stop, boxes[i, axis], row >= split)
+        elif row >= split:
+            here = stop  # it was compared as the other one
+        here += step
+        while here < stop:
+            if store and found == out.shape[0]:
+                return (row, step), found, tests
+            j = ids[here]
+            if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
+                break
+            tests += 1
+            if overlap(boxes, i, j, touching) and may_pair(filter, i, j):
+                if store:
+                    put(out, found, i, j)
+                found += 1
+            here += 1
+            step += 1
+            spent += 1
+            if spent > most and here < stop:
+                return (row, step), found, tests
+        spent += 4
+        row += 1
+        step = np.int64(0)
+    return (row, step), found, tests
+
+
+@inline
+def _first_behind(boxes, ids, axis, begin, end, value, beyond):
+    """First place in ``begin .. end`` of a box that begins at ``value`` or, if ``beyond``, after it."""
+    while begin < end:
+        middle = (begin + end) // 2
+        low = boxes[ids[middle], axis]
+        if low < value or (beyond and low == value):
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
