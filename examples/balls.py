@@ -13,7 +13,7 @@ from broadphase.adapters.pygame import draw_boxes
 from broadphase.balls import BallSimulation
 from examples.stage import BLUE, FRAME, GREEN, GREY, ORANGE, Game, main
 
-NAMES = [name for name in bp.INDEXES if name != "auto"]
+NAMES = bp.INDEXES
 
 
 class Balls(Game):

@@ -158,7 +158,7 @@ def test_an_index_says_what_it_cannot_be(name, options, error, message):
 
 
 def test_an_unknown_index_is_answered_with_the_names():
-    with pytest.raises(ValueError, match="unknown index 'octopus'; choose one of brute_force"):
+    with pytest.raises(ValueError, match="unknown index 'octopus'; choose one of auto, brute_force"):
         bp.make_index("octopus")
 
 

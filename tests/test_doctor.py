@@ -175,7 +175,7 @@ def test_a_recorded_cell_size_is_known(advised, ask, tmp_path):
         or "with spatial_hash(cell_size=900.0): " in said
     )
     assert "Cells of 900 are too large: " in said
-    assert 'Change: World(broadphase="auto")' in tried(said, "spatial_hash is not the fastest")[1]
+    assert "Change: World(...) without broadphase=" in tried(said, "spatial_hash is not the fastest")[1]
 
 
 def test_what_never_moves_should_be_static(advised, ask, tmp_path):
@@ -254,7 +254,6 @@ def test_an_index_that_answers_queries_is_advised_with_care(advised, ask, tmp_pa
 
     said = ask(record(tmp_path / "b.bprec", index, 12, step))
     assert "not your queries" in tried(said, "is not the fastest")[1]
-    assert "sweep_and_prune" in said  # hardly anything moves
     assert re.search(
         r"Note: query_point is called 60 times per frame and takes .* query_point with an array", said
     )
@@ -321,9 +320,7 @@ def test_the_busiest_frames_of_a_recording_are_tried_and_named(advised, ask, tmp
     found = said.index(f"{recording.explain(recording.busiest()[0].peak)}.")
     first, last = map(
         int,
-        re.match(
-            r"Frames (\d+) to (\d+), those with the most work, with box_tree: ", said[found + 1]
-        ).groups(),
+        re.match(r"Frames (\d+) to (\d+), those with the most work, with auto: ", said[found + 1]).groups(),
     )
     assert first <= 70 < 74 <= last == first + 31
     peak = recording.busiest()[0].peak
@@ -383,7 +380,7 @@ def test_a_recording_without_times_is_replayed(ask, tmp_path):
         said[1]
         == "No call was timed, only the replay below is; a usual frame has 0 added, 0 removed, 20 moved."
     )
-    assert " with box_tree: a replay of changes and pairs takes " in said[2]
+    assert " with auto: a replay of changes and pairs takes " in said[2]
 
 
 # ---- nothing to change
@@ -412,14 +409,14 @@ def test_frames_without_bodies_are_left_alone(ask, tmp_path):
 def test_a_long_trial_takes_fewer_frames(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "_LONGEST", 0.0)
     path = of_index(tmp_path / "a.bprec", bp.BoxTree(), scattered(300))
-    assert "Also tried: " in ask(path)
+    assert re.search("(Also tried|Tried): ", ask(path))
 
 
 def test_a_healthy_world_is_left_alone(ask, tmp_path):
     path = of_world(tmp_path / "a.bprec", scattered(300, 2), scattered(100, 3), static=True)
     said = ask(path)
     assert said.endswith("\n\nNothing to change.\n")
-    assert "with box_tree: " in said
+    assert "with auto: " in said
 
 
 def test_what_never_changes_at_all_is_noted(ask, tmp_path):

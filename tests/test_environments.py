@@ -10,7 +10,7 @@ import space_oracle as oracle
 
 import broadphase as bp
 
-NAMES = [name for name in bp.INDEXES if name != "auto"]
+NAMES = bp.INDEXES
 
 
 def make(name, dim, **options):

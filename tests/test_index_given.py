@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import box_tree, cells, strips
+from broadphase.indexes import box_tree, cells, storage
 
 pytestmark = pytest.mark.covering(together=2)
-QUICK = ["strips", "box_tree", "spatial_hash", "uniform_grid"]
+QUICK = ["auto", "strips", "box_tree", "spatial_hash", "uniform_grid"]
 HUGE = 10**400
 
 
@@ -269,7 +269,7 @@ def test_results_belong_to_the_caller(both):
 def trials():
     return [
         kernel
-        for module in (box_tree, cells, strips)
+        for module in (box_tree, cells, storage)
         for name, kernel in vars(module).items()
         if name.startswith("_try_")
     ]

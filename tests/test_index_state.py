@@ -146,6 +146,23 @@ def test_a_reused_id_is_new_after_saving_and_loading_too(name, tmp_path):
         assert [part.tolist() for part in twin.changes()] == [[[0, 1]], [], [[0, 1]]]
 
 
+def test_a_loaded_index_follows_what_moves_though_its_pairs_were_never_read(name, tmp_path):
+    index = make(name)
+    index.insert_many([[0, 0, 1, 1], [5, 5, 6, 6], [20, 20, 21, 21]])
+    index.save(tmp_path / "index")
+    loaded = type(index).load(tmp_path / "index")
+    assert loaded.query_box([5, 5, 6, 6]).tolist() == [1]
+    loaded.move_many([0, 1], [[5, 5, 6, 6], [0, 0, 1, 1]])
+    assert loaded.query_box([5, 5, 6, 6]).tolist() == [0]
+    loaded.move(0, [9, 9, 9, 9])
+    assert loaded.query_point([9, 9]).tolist() == [0]
+    loaded.remove(1)
+    assert loaded.nearest([0, 0], 3).ids.tolist() == [0, 2]
+    assert loaded.insert([0, 0, 1, 1]) == 1
+    assert loaded.nearest([0, 0], 3).ids.tolist() == [1, 0, 2]
+    loaded.validate()
+
+
 def test_a_truncated_file_is_no_index(index, tmp_path):
     path = tmp_path / "file"
     index.save(path)

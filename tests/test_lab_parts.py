@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import make_index
 from broadphase.lab import messages
 from broadphase.lab.lanes import Lane, measure_growth, scene_frames
 from broadphase.lab.messages import Setup
@@ -129,9 +128,15 @@ def test_growth_of_given_boxes_takes_parts_of_them():
     assert [point["count"] for point in points] == [20, 50]
 
 
-def test_the_index_behind_auto_is_said_by_its_name():
-    scene = make_scene("balls", count=20, seed=1)
-    assert Lane("auto", scene.boxes(), scene.static).name == make_index("auto").name
+@pytest.mark.parametrize(("count", "way"), [(20, "brute_force"), (600, "strips")])
+def test_the_way_that_auto_takes_is_said_by_its_name(count, way):
+    scene = make_scene("balls", count=count, seed=1)
+    lane = Lane("auto", scene.boxes(), scene.static)
+    for _ in range(3):
+        scene.step()
+        outcome = lane.run(scene.boxes())
+        assert lane.name == lane.report()["name"] == way
+        assert outcome.pairs.tolist() == bp.pairs(scene.boxes(), static=scene.static).tolist()
 
 
 # ---- runners

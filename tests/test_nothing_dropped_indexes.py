@@ -16,7 +16,7 @@ from broadphase.methods.pair_order import one_array
 from broadphase.runtime import slices
 
 STRUCTURES = ["uniform_grid", "spatial_hash", "box_tree"]
-INDEXES = [name for name in bp.INDEXES if name != "auto"]
+INDEXES = bp.INDEXES
 
 
 def made(name, boxes, **more):

@@ -64,7 +64,7 @@ def test_the_names_that_are_typed_are_those_that_there_are():
     from broadphase.kernels.tiles.grid import SIDES, Side
     from broadphase.world.hits import RESPONSES, Answer
 
-    assert set(bp.INDEXES) == {*CLASSES, "auto"}
+    assert set(bp.INDEXES) == set(CLASSES)
     assert set(get_args(Answer)) == set(RESPONSES)
     assert set(get_args(Side)) == set(SIDES)
     assert set(get_args(commands.Method)) == set(bp.METHODS)

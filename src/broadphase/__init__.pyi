@@ -37,6 +37,7 @@ from .geometry.shapes import Polygon as Polygon
 from .geometry.shapes import RoundedBox as RoundedBox
 from .indexes import INDEXES as INDEXES
 from .indexes import make_index as make_index
+from .indexes.classes import AdaptiveIndex as AdaptiveIndex
 from .indexes.classes import BoxTree as BoxTree
 from .indexes.classes import BruteForce as BruteForce
 from .indexes.classes import Index as Index

@@ -47,7 +47,7 @@ _LONGEST = 3.0  # seconds of the first round, after which no more frames are tri
 _FRAMES, _MOST_BOXES = 32, 2_000_000  # that are tried; boxes in all of them together
 _MOST_PAIRS = 5_000_000  # in a frame; of more, only some of the boxes are tried
 _SEEN = 10  # frames in which a box must be seen before it counts as one that never moves
-_MANY_STILL, _FEW_MOVE = 0.2, 0.05  # shares of all boxes
+_MANY_STILL = 0.2  # share of all boxes
 _MANY_CALLS, _MUCH_TIME = 50, 0.25  # calls per frame, and their share of the recorded time
 _SLOWEST, _SLOW = 3, 2.0  # frames that are explained; times the median that a slow frame takes
 _LEAST_SHARE = 0.01  # of the recorded time, to be listed
@@ -420,20 +420,18 @@ def _other_cells(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
 
 
 def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
-    """Methods that could suit better.  A world makes other queries too: there only its default is tried."""
-    names = ["box_tree"]
-    if subject.kind != "world":
-        names += ["strips", *(["brute_force"] if len(frame.ids) <= 4 * FEW_BOXES else [])]
-    if subject.kind == "index" and subject.moving < _FEW_MOVE:
-        names.append("sweep_and_prune")
+    """Methods that could suit better.  Between frames that is the default, which takes the way that suits."""
+    names = ["auto"]
+    if subject.kind == "file":
+        names = ["box_tree", "strips", *(["brute_force"] if len(frame.ids) <= 4 * FEW_BOXES else [])]
     for name in names:
         if name == subject.setting.method:
             continue
         one_shot = "tree" if name == "box_tree" else name
         change = {
             "file": f'broadphase.pairs(..., method="{one_shot}"); without method= the fastest is picked',
-            "index": f'make_index("{name}", ...)',
-            "world": 'World(broadphase="auto")',
+            "index": "make_index(...)",
+            "world": "World(...) without broadphase=",
         }[subject.kind]
         change += "; only the search for pairs was tried, not your queries" if subject.queried else ""
         fault = f"{subject.setting.method} is not the fastest method for this"

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
 
-__all__ = ["CLASSES", "INDEXES", "Choice", "Name", "make_index"]
+__all__ = ["CLASSES", "INDEXES", "Choice", "make_index"]
 
-Name = Literal[
-    "brute_force", "uniform_grid", "spatial_hash", "box_tree", "strips", "sort_and_sweep", "sweep_and_prune"
+Choice = Literal[
+    "auto",
+    "brute_force",
+    "uniform_grid",
+    "spatial_hash",
+    "box_tree",
+    "strips",
+    "sort_and_sweep",
+    "sweep_and_prune",
 ]
-Choice = Literal[Name, "auto"]
 
-CLASSES: dict[Name, str] = {
+CLASSES: dict[Choice, str] = {
+    "auto": "AdaptiveIndex",
     "brute_force": "BruteForce",
     "uniform_grid": "UniformGrid",
     "spatial_hash": "SpatialHash",
@@ -26,9 +33,6 @@ CLASSES: dict[Name, str] = {
 }
 """Class by name."""
 
-# What "auto" makes: nothing is known yet about the boxes that will come, and the tree suits all scenes.
-_ALL_ROUND: Name = "box_tree"
-
 
 def make_index(name: Choice = "auto", **options: Any) -> "Index":
     """An empty index by its name.
@@ -36,7 +40,7 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
     Parameters
     ----------
     name : str
-        ``"auto"`` or a name of `broadphase.INDEXES`.
+        A name of `broadphase.INDEXES`; ``"auto"`` is an `AdaptiveIndex`.
     **options
         What the class takes: ``dim=2, dtype=np.float64, touching=True, sort=True`` and its own.
 
@@ -57,10 +61,9 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
     """
     from broadphase.indexes import classes  # here: it takes time, and some need only the names
 
-    wanted = _ALL_ROUND if name == "auto" else name
-    if wanted not in CLASSES:
+    if name not in CLASSES:
         raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
-    made: Index = getattr(classes, CLASSES[wanted])(**options)
+    made: Index = getattr(classes, CLASSES[name])(**options)
     return made
 
 

@@ -154,20 +154,45 @@ class TreeStructure(Structure):
         self.stale = self.store.live > 0
 
     def _build_later(self, tree: int) -> None:
+        arrays = self._arrays
+        stack = np.empty(kernel.stack_size(arrays.children), np.int64)
+        kernel.drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         self._unbuilt[tree] = True
         self.stale = True
 
     def refresh(self) -> None:
-        self._arrays.reserve_ids(self.store.end)
-        for tree, ids in self._by_tree(self.store.ids()):
-            if self._unbuilt[tree]:
-                self._build(tree, ids)
-                self._unbuilt[tree] = False
+        self._build_trees(kernel.MOVING, kernel.STATIC_TREE)
+
+    def ready_static(self) -> None:
+        """Bring the tree of static boxes up to date; that of moving ones may wait for `ready`."""
+        if not self.settled or self._unbuilt[kernel.STATIC_TREE]:
+            with self._lock:
+                if not self.settled:
+                    self.reset()
+                self.settled = False  # until it is done: it may be interrupted
+                self._build_trees(kernel.STATIC_TREE)
+                self.settled = True
+
+    def drop_moving(self) -> None:
+        """Discard the tree of moving boxes, and stop following them until `ready` builds it again."""
+        if self.follows_moving:
+            self._build_later(kernel.MOVING)
+
+    @property
+    def follows_moving(self) -> bool:
+        """Whether the tree of moving boxes is built, and has to be told about changes."""
+        return self.settled and not self._unbuilt[kernel.MOVING]
+
+    def _build_trees(self, *wanted: int) -> None:
+        if True in self._unbuilt:
+            self._arrays.reserve_ids(self.store.end)
+            for tree, ids in self._by_tree(self.store.ids()):
+                if tree in wanted and self._unbuilt[tree]:
+                    self._build(tree, ids)
+                    self._unbuilt[tree] = False
 
     def _build(self, tree: int, ids: IdArray) -> None:
         store, arrays = self.store, self._arrays
-        stack = np.empty(kernel.stack_size(arrays.children), np.int64)
-        kernel.drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
             arrays.reserve_nodes(kernel.most_nodes(len(ids)))
@@ -204,7 +229,7 @@ class TreeStructure(Structure):
         store, arrays = self.store, self._arrays
         if len(arrays.where) < len(store.alive):
             arrays.reserve_ids(len(store.alive))
-        if self.stale:
+        if True in self._unbuilt:
             if fresh:
                 arrays.reach[ids] = 0.0
             ids = ids[self._built(ids)]
@@ -218,10 +243,10 @@ class TreeStructure(Structure):
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
         if boxes is None:
-            self._remove(ids[self._built(ids)] if self.stale else ids)
+            self._remove(ids[self._built(ids)] if True in self._unbuilt else ids)
             return
         self._leaving = protocol.NO_IDS
-        if self.store.any_static or self.stale:
+        if self.store.any_static or True in self._unbuilt:
             static, built = self.store.classes[ids] == STATIC, self._built(ids)
             for tree in (kernel.MOVING, kernel.STATIC_TREE):
                 own = built & (static == (tree == kernel.STATIC_TREE))

@@ -89,6 +89,10 @@ class History:
         """`pairs`, to be read only: not copied if nothing has changed since the last merge."""
         return self._last.pairs() if self._last.length else self._last.base
 
+    def stay(self) -> PairChanges:
+        """No pair began or ended."""
+        return PairChanges(np.empty((0, 2), np.int32), np.empty((0, 2), np.int32), self._last.pairs)
+
     def advance(self, began: PairArray, ended: PairArray, store: BoxStore | None = None) -> PairChanges:
         """Take a step by the pairs that began and ended; afterwards no id of the ``store`` is renewed."""
         last = self._last
@@ -141,8 +145,8 @@ class Journal:
     """Which ids were touched since the last call of ``changes``, and what their boxes were then.
 
     It is ``open`` while it is kept.  It is closed if it would hold too much, if ``changes`` is not called,
-    and if a call touches everything at once: then all pairs are found again.  While entries are written it is
-    closed, so that an interrupt leaves it closed.
+    and if a call touches everything at once: then all pairs are found again.  Where it may hold nothing, the
+    first change closes it.  While entries are written it is closed, so that an interrupt leaves it closed.
     """
 
     def __init__(self) -> None:
@@ -151,12 +155,16 @@ class Journal:
         self._entries = _NO_ENTRIES
 
     def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
-        """Open it if that saves time; ``entries`` is what it held, to be forgotten."""
+        """Open it for so many entries, or for none; ``entries`` is what it held, to be forgotten."""
         if entries.held:
             kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
-        self._most = int(share * store.live)
-        if share > 0.0 and store.live >= FEWEST_BOXES:
-            self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
+        self._most = int(share * store.live) if store.live >= FEWEST_BOXES else 0
+        self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it is open, and nothing was touched."""
+        return self.open and not self._entries.held
 
     def close(self) -> Entries:
         """Stop keeping it: everything may have changed.  Returns what it held."""
@@ -222,6 +230,14 @@ def pair_keys(chunks: list[PairArray]) -> PairKeys:
             keys[at + begin : at + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
         at += len(chunk)
     return keys
+
+
+def as_pairs(keys: PairKeys) -> PairArray:
+    """The pairs of keys."""
+    pairs = np.empty((len(keys), 2), np.int32)
+    pairs[:, 0] = keys >> 32
+    pairs[:, 1] = keys & 0xFFFFFFFF
+    return pairs
 
 
 def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
@@ -308,6 +324,8 @@ def find_changes(
     Up to the share ``by_query`` of touched boxes, the structure is queried for them; beyond, ``find_all``
     finds all pairs.
     """
+    if journal.is_empty:
+        return history.stay(), 0
     store, was_open, entries = structure.store, journal.open, journal.close()
     if was_open:
         began, ended, tests = _from_queries(structure, entries)
@@ -386,8 +404,4 @@ def _in_order(chunks: list[PairArray], end: int) -> PairArray:
     count = sum(map(len, chunks))
     if count * 16 > end:
         return sorted_pairs(chunks, end)
-    keys = np.sort(pair_keys(chunks))  # few pairs: a counting sort would visit every id
-    out = np.empty((count, 2), np.int32)
-    out[:, 0] = keys >> 32
-    out[:, 1] = keys & 0xFFFFFFFF
-    return out
+    return as_pairs(np.sort(pair_keys(chunks)))  # few pairs: a counting sort would visit every id

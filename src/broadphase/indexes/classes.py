@@ -19,6 +19,39 @@ CellSize: TypeAlias = float | Literal["auto"] | None
 Axis: TypeAlias = Literal[0, 1, 2, "auto"]
 
 
+class AdaptiveIndex(Index):
+    """The index for every program: it takes the fastest way for what each frame changes and asks.
+
+    `broadphase.make_index` makes it, and every `broadphase.World` uses it.
+
+    Parameters
+    ----------
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.AdaptiveIndex()
+    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> index.move(1, [4, 4, 6, 6])
+    >>> index.pairs()
+    array([[1, 2]], dtype=int32)
+    >>> index.query_box([0, 0, 1, 1])
+    array([0], dtype=int32)
+    """
+
+    name = "auto"
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.adaptive import AdaptiveStructure
+
+        return AdaptiveStructure(*kept)
+
+
 class BruteForce(Index):
     """Tests all boxes, without any structure: for a few hundred boxes, and to check the other indexes.
 

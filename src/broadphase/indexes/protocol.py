@@ -94,7 +94,7 @@ class Structure(ABC):
     """Whether `broadphase.methods.batched_queries` may find the nearest boxes of many points."""
     has_worlds: ClassVar[bool] = False
     """Whether the last column of queries is the number of a world (`broadphase.indexes.environments`)."""
-    changes_by_query: ClassVar[float] = 0.0
+    changes_by_query: float = 0.0
     """Up to this share of touched boxes, ``changes`` queries `find_in_boxes` for them instead of finding all
     pairs again."""
     UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
@@ -457,11 +457,17 @@ def expected_rows(boxes: Rows) -> int:
 
 
 def pairs_between(
-    store: BoxStore, few: IdArray, others: int, find: Callable[[Rows], Ids], limit: int
+    store: BoxStore,
+    few: IdArray,
+    others: int,
+    find: Callable[[Rows], Ids],
+    limit: int,
+    found_too: npt.NDArray[np.bool_] | None = None,
 ) -> tuple[PairArray, int]:
     """Pairs of ``few`` boxes with overlapping ``others`` that the rules allow, and the tests made.
 
-    ``find`` returns rows ``[query, id]`` for boxes.  It stops soon after ``limit`` pairs.
+    ``find`` returns rows ``[query, id]`` for boxes.  It stops soon after ``limit`` pairs.  Its ids are not
+    among the ``few``; where they may be, ``found_too`` says which of all ids are.
     """
     boxes = store.boxes[few].astype(np.float64, copy=False)
     each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
@@ -470,7 +476,9 @@ def pairs_between(
     for begin in range(0, len(few), max(each, 1)):
         rows, made = find(boxes[begin : begin + each])
         rows[:, 0] = few[rows[:, 0] + begin]
-        if store.any_sets:
+        if found_too is not None:  # each box finds itself, and two of the few find each other twice
+            rows = rows[(rows[:, 0] < rows[:, 1]) | ~found_too[rows[:, 1]]]
+        if store.any_sets or (found_too is not None and store.any_static):
             rows = rows[may_pair(store, store, rows)]
         i, j = rows.T
         chunks.append(np.column_stack((np.minimum(i, j), np.maximum(i, j))))

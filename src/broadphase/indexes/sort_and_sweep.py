@@ -26,6 +26,7 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, expected_rows
 from broadphase.indexes.storage import IdArray, expect
+from broadphase.indexes.touched import Touched
 from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
@@ -34,46 +35,10 @@ from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import FIRST_ROWS, in_chunks, joined, paced, rows_at
+from broadphase.runtime.slices import in_chunks, joined, paced, rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
-
-
-class Touched:
-    """Which ids were touched since a structure was last brought up to date.
-
-    They are collected at next to no cost for each call and read once.
-    """
-
-    def __init__(self) -> None:
-        self._parts: list[IdArray] = []
-        self._total = 0
-
-    def add(self, ids: IdArray, live: int) -> None:
-        """Add ids; ``live`` is how many are in use, which bounds what is kept."""
-        self._parts.append(ids.copy())  # the user may write to the array later
-        self._total += len(ids)
-        if self._total > 2 * live + 1000:
-            self._parts = [self.ids()]
-            self._total = len(self._parts[0])
-
-    def ids(self) -> IdArray:
-        """The ids, ascending, each once."""
-        if len(self._parts) == 1 and self._total <= FIRST_ROWS:
-            return np.sort(self._parts[0])
-        if self._total <= FIRST_ROWS:
-            return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
-        # Many ids are marked instead of sorted: for ten million this takes a tenth of the time.
-        named = np.zeros(1 + max(int(part.max(initial=0)) for part in self._parts), np.bool_)
-        for part in self._parts:
-            for begin, end in paced(0, len(part)):
-                named[part[begin:end]] = True
-        return np.flatnonzero(named).astype(np.int32)
-
-    def clear(self) -> None:
-        """Start again."""
-        self._parts, self._total = [], 0
 
 
 class SortStructure(Structure):

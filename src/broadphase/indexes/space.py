@@ -57,11 +57,15 @@ class PlainSpace:
         """See `Structure.leave`."""
         if self.structure.settled:
             self.structure.leave(ids, boxes)
+        else:
+            self.searched.unsettle()  # it may have been read, and nothing tells it about the change
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         """See `Structure.enter`."""
         if self.structure.settled:
             self.structure.enter(ids, fresh)
+        else:
+            self.searched.unsettle()
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
         """See `Structure.move_one`."""

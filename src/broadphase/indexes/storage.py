@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
+from broadphase.kernels.boxes.checks import put_box
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.runtime.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
@@ -28,6 +30,7 @@ _COLUMNS = {
 }
 _FIRST_CAPACITY = 16
 _NAN = float("nan")
+_try_to_put = try_call(put_box)
 # Below this share of all rows, bulk operations use the heap of free ids; above it, one pass over all rows is
 # cheaper.
 _BULK = 16
@@ -245,6 +248,10 @@ class BoxStore:
         else:
             for begin, end in paced(0, len(ids)):
                 self.boxes[ids[begin:end]] = boxes[begin:end]
+
+    def try_to_put(self, id: Any, box: Any) -> bool:  # noqa: A002
+        """Give a live id a new box, both as a caller wrote them; False, with nothing changed, if refused."""
+        return bool(_try_to_put(self.boxes, self.alive, self.end, id, box))
 
     def take_back(self, ids: IdArray, before: BoxArray | None) -> None:
         """Undo a `write` that is done, half done or not begun."""

@@ -27,11 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.changes import History, PairKeys, from_all_pairs, pair_keys
+from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
 from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
-from broadphase.indexes.sort_and_sweep import SortStructure, Touched
+from broadphase.indexes.sort_and_sweep import SortStructure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.indexes.touched import Touched
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
 from broadphase.methods.task import Found
@@ -248,7 +249,7 @@ class SweepStructure(Structure):
         """Add the pairs that began and, with negative keys, those that ended."""
         if len(toggled):
             began, ended = toggled[toggled > 0], -toggled[toggled < 0]
-            self._found.advance(_as_pairs(began), _as_pairs(ended))
+            self._found.advance(as_pairs(began), as_pairs(ended))
             self._toggles += len(toggled)
             if self._toggled is not None:
                 self._toggled.append(toggled)
@@ -297,14 +298,6 @@ class SweepStructure(Structure):
             self._ends.check(self.store)
 
 
-def _as_pairs(keys: PairKeys) -> PairArray:
-    """The pairs of keys."""
-    pairs = np.empty((len(keys), 2), np.int32)
-    pairs[:, 0] = keys >> 32
-    pairs[:, 1] = keys & 0xFFFFFFFF
-    return pairs
-
-
 def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairArray, PairArray]:
     """The net change of pairs that began and ended repeatedly: sorted, began and ended.
 
@@ -318,7 +311,7 @@ def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairA
     first = _first_of_each(keys)
     last = np.roll(first, -1)
     was, now = signed[first] < 0, signed[last] > 0
-    pairs = _as_pairs(keys[first])
+    pairs = as_pairs(keys[first])
     new = renewed[pairs].any(axis=1)
     return pairs[now & (new | ~was)], pairs[was & (new | ~now)]
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.classes import BoxTree, CellIndex, SortAndSweep, Strips, SweepAndPrune
+from broadphase.indexes.classes import AdaptiveIndex, BoxTree, CellIndex, SortAndSweep, Strips, SweepAndPrune
 from broadphase.kernels.strips.bin import NEW
 from broadphase.lab import tracing
 from broadphase.lab.lanes import Lane, Outcome
@@ -310,7 +310,7 @@ def _structure(one: Seen, lane: int) -> list[Section]:
             return []
         table = np.column_stack([nodes.boxes, nodes.depths, nodes.leaves])
         return [Section(Kind.NODES, lane, drawable(table))]
-    if isinstance(index, Strips):
+    if isinstance(index, Strips) or (isinstance(index, AdaptiveIndex) and one.lane.name == "strips"):
         cut = strips.structure(index)
         if cut is None:
             return []
@@ -343,6 +343,6 @@ def _cells(index: CellIndex, lane: int) -> list[Section]:
     return [Section(Kind.CELLS, lane, drawable(table.astype(np.float64)))]
 
 
-def _bits(index: Strips, lane: int) -> Section:
+def _bits(index: Strips | AdaptiveIndex, lane: int) -> Section:
     copies = strips.class_bits(index)
     return Section(Kind.CLASS_BITS, lane, copies[copies[:, 2] != NEW])

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
-from broadphase.indexes.classes import CellIndex, Strips, SweepAndPrune
+from broadphase.indexes.classes import AdaptiveIndex, CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
-from broadphase.indexes.strips import _Frame
+from broadphase.indexes.strips import StripsFrame
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
@@ -123,8 +123,9 @@ class Lane:
 
     @property
     def name(self) -> str:
-        """The name of the index: what "auto" has chosen."""
-        return self.index.name
+        """The name of the index, or of the way that the adaptive one took last."""
+        structure = self.index._structure
+        return structure.way if isinstance(self.index, AdaptiveIndex) else self.index.name
 
     def run(self, boxes: BoxArray, *, remember: bool = False) -> Outcome:
         """Bring the index up to date with the scene and find the pairs.
@@ -257,7 +258,7 @@ def cut_into(index: Strips, count: int, boxes: BoxArray) -> None:
     scale = min(count / half, float(limits.max)) if half > 0 else float(limits.tiny)
     lattice = np.array([[low / 2, scale, count - 1 if half > 0 else 0]], index.dtype)
     # An infinite limit: the index keeps these strips however crowded they are.
-    index._structure._frame = _Frame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
+    index._structure.frame = StripsFrame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
 
 
 # ---- cost against the number of bodies

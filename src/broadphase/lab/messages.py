@@ -19,7 +19,7 @@ from broadphase.lab.scenes import FEWEST, MOST, SCENES
 LONGEST = 2048
 """Bytes of a message."""
 MOST_LANES = 4
-METHODS = (*indexes.CLASSES, "auto")
+METHODS = indexes.INDEXES
 REPLAY = "replay"
 """The scene that shows a recording, if the lab was given one."""
 FILE = "file"

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes import make_index
 from broadphase.lab import frames, tracing
 from broadphase.lab.frames import Shown, encode
 from broadphase.lab.lanes import Lane, measure_growth, scene_frames
@@ -452,10 +451,9 @@ class Session:
             lanes = [(one.lane, one.born) for one in self._lanes if one.lane is not None]
             text = snippet(self._setup, self._scene, lanes, self._file_name)
         else:
-            lasting = make_index("auto").name
             text = (
                 f"{explain(_boxes_of(self._scene))}\n\n"
-                f'Between frames, make_index("auto") makes a {lasting}, which suits every scene.'
+                "Between frames, make_index() makes an index that takes the fastest way for each frame."
             )
         self._say(what, text=text)
 

@@ -299,6 +299,26 @@ def toggle_pairs(base, keys, out):
     return written
 
 
+@jit
+def replace_pairs(base, begin, end, marks, keys, key, out, written):
+    """Copy rows ``begin`` to ``end`` of ``base`` to ``out``, except pairs with a marked id.
+
+    ``marks`` are bits by id (`mark_noted`).  ``keys`` are further pairs, ``first << 32 | second``; if they
+    and ``base`` are sorted, they are merged.  Returns ``key, written``: those from ``keys[key]`` on come
+    after row ``end``.
+    """
+    for b in range(begin, end):
+        i, j = np.int64(base[b, 0]), np.int64(base[b, 1])
+        while key < keys.shape[0] and keys[key] < (i << 32) | j:
+            out[written, 0] = keys[key] >> 32
+            out[written, 1] = keys[key] & 0xFFFFFFFF
+            written += 1
+            key += 1
+        out[written, 0], out[written, 1] = base[b, 0], base[b, 1]
+        written += np.int64(((marks[i >> 3] >> (i & 7)) | (marks[j >> 3] >> (j & 7))) & 1 == 0)
+    return key, written
+
+
 # -----------------------------------------------------------------------------------------------------------
 # From the few bodies that were touched to all contacts of a world, in few calls.
 #

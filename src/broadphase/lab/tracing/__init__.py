@@ -10,8 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from broadphase.indexes.base import Index
-from broadphase.indexes.classes import BoxTree, BruteForce, CellIndex, SortAndSweep, Strips, SweepAndPrune
-from broadphase.lab.tracing import cells, sorted_ends, strips, tree
+from broadphase.indexes.classes import (
+    AdaptiveIndex,
+    BoxTree,
+    BruteForce,
+    CellIndex,
+    SortAndSweep,
+    Strips,
+    SweepAndPrune,
+)
+from broadphase.lab.tracing import adaptive, cells, sorted_ends, strips, tree
 from broadphase.lab.tracing.trace import Ids, Trace, some_pairs, trace_brute_force
 from broadphase.methods.choose import FEW_BOXES
 
@@ -25,6 +33,7 @@ MOST_STRUCTURE = 5_000
 """Up to this many bodies, cells, nodes and orders are drawn."""
 
 _TRACERS: dict[type[Any], Callable[..., Trace | None]] = {
+    AdaptiveIndex: adaptive.trace_adaptive,
     BruteForce: trace_brute_force,
     SortAndSweep: sorted_ends.trace_sweep,
     SweepAndPrune: sorted_ends.trace_swaps,

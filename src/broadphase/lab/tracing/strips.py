@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULES
-from broadphase.indexes.classes import Strips
-from broadphase.indexes.protocol import find_rows
+from broadphase.indexes.classes import AdaptiveIndex, Strips
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.small_worlds import buckets_of
 from broadphase.kernels.strips.sweep import CROWDED, buckets_for
@@ -28,57 +26,47 @@ class Borders(NamedTuple):
     copies: Numbers
     """How many copies lie in each strip."""
     continued: npt.NDArray[np.bool_]
-    """For each moving body, whether it covers more than one strip."""
+    """For each body, whether it covers more than one strip."""
 
 
-def structure(index: Strips) -> Borders | None:
+def structure(index: Strips | AdaptiveIndex) -> Borders | None:
     """The borders of the last frame; None if nothing was cut or there are too many."""
-    if index._structure._frame is None or index._structure._frame.plan.strips > MOST_STRIPS:
+    plan = index._structure.frame.plan
+    if plan is None or plan.strips > MOST_STRIPS:
         return None
-    plan = index._structure._frame.plan
-    boxes = index._store.boxes[index._structure._mover_ids()]
-    first, last = _spans(plan, boxes)
+    first, last = _spans(plan, index.boxes)
     counts = np.zeros(plan.strips + 1, np.int64)
     np.add.at(counts, first, 1)
     np.add.at(counts, last + 1, -1)
     return Borders(plan.axes[0], _borders(plan), counts.cumsum()[:-1], last > first)
 
 
-def class_bits(index: Strips) -> Ids:
+def class_bits(index: Strips | AdaptiveIndex) -> Ids:
     """``(copies, 3)`` rows ``[strip, id, bits]``: a pair is reported where the AND of their bits is 0."""
-    if index._structure._frame is None:
+    plan = index._structure.frame.plan
+    if plan is None:
         return np.empty((0, 3), np.int32)
-    ids = index._structure._mover_ids()
-    strip, body, first = _copies(index._structure._frame.plan, index._store.boxes[ids])
+    ids = index.ids
+    strip, body, first = _copies(plan, index.boxes)
     bits = np.where(strip > first[body], CONTINUED_Y, NEW)
     return np.column_stack([strip, ids[body], bits]).astype(np.int32)
 
 
-def trace_strips(index: Strips) -> Trace | None:
-    """The pairs compared, strip by strip; then the hits of moving boxes in the tree of static boxes."""
-    ids = index._structure._mover_ids()
-    boxes = index._store.boxes[ids]
+def trace_strips(index: Strips | AdaptiveIndex) -> Trace | None:
+    """The pairs compared, strip by strip."""
+    ids, boxes, frame = index.ids, index.boxes, index._structure.frame
     compared = [np.empty((0, 2), np.int32)]
-    others = 0
     if len(ids) > 1:
-        if index._structure._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
+        if frame.plan is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
             return None
-        plan = index._structure._frame.plan
-        strip, body, _ = _copies(plan, boxes)
-        if index._structure._in_one_call:
-            compared.append(ids[_end_to_end(boxes, plan, strip, body)])
+        strip, body, _ = _copies(frame.plan, boxes)
+        if frame.in_one_call:
+            compared.append(ids[_end_to_end(boxes, frame.plan, strip, body)])
         else:
             by_strip = body[np.argsort(strip, kind="stable")]
             for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
-                compared.append(ids[_in_strip(boxes, plan.axes[0], one)])
-    if index._store.any_static:
-        statics = index._structure._static_tree()
-        rows, made = find_rows(statics, boxes.astype(np.float64), True, NO_RULES)
-        compared.append(
-            np.column_stack([ids[rows[:, 0]], index._structure._static_ids()[rows[:, 1]]]).astype(np.int32)
-        )
-        others = int(made) - len(rows)
-    return Trace(np.concatenate(compared), others)
+                compared.append(ids[_in_strip(boxes, frame.plan.axes[0], one)])
+    return Trace(np.concatenate(compared))
 
 
 def _borders(plan: Plan) -> npt.NDArray[np.float64]:

@@ -1,0 +1,330 @@
+"""The adaptive index: for each call the cheapest way, by what changed since the last one.
+
+No structure is the fastest for every frame, and nobody should have to know which one suits a program.  This
+index is made of parts that are indexes of their own, and a count of the boxes that changed decides which part
+answers:
+
+- *The last pairs.*  If nothing has changed, they are returned again.  If little has changed, the pairs of the
+  boxes that changed are taken out, and those that queries of the tree find for these boxes are added.
+- *Strips* (`broadphase.Strips`), if much has changed: the borders of the last frame's strips are used again.
+- *A tree* (`broadphase.BoxTree`) for queries, for the pairs of few boxes, and for static boxes where they are
+  many more than moving ones: then only the moving ones lie in strips, and the tree is queried for each.
+- *No structure* in a world of a few hundred boxes: all are compared.
+
+A part costs nothing while it is not needed.  The tree is built by the first query, or after some frames in a
+row in which little changed.  It follows small changes as they come.  Following a frame in which everything
+moves costs far less than building the tree again, but more than writing the boxes; so the tree follows such
+frames as long as something reads it in between, and some frames more, and is then discarded.  The pairs of
+a frame are only kept if little had changed before it.
+
+All choices follow from counts, never from a clock: the same calls take the same ways.  Their limits are in
+one table below.
+"""
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from broadphase.boxes import BoxArray
+from broadphase.indexes.arguments import NO_RULES, Given, Rows, Rules
+from broadphase.indexes.box_tree import TreeStructure
+from broadphase.indexes.changes import as_pairs, pair_keys
+from broadphase.indexes.protocol import (
+    Ids,
+    Structure,
+    all_pairs,
+    find_rows,
+    pairs_between,
+    renamed,
+    search_anyhow,
+    search_live,
+)
+from broadphase.indexes.storage import IdArray, expect
+from broadphase.indexes.strips import StripsFrame
+from broadphase.indexes.touched import Touched
+from broadphase.kernels.boxes.overlap import STATIC, no_filter
+from broadphase.kernels.pairs.changes import mark_noted, replace_pairs
+from broadphase.methods.choose import FEW_BOXES
+from broadphase.methods.pair_order import one_array, sorted_pairs
+from broadphase.methods.task import Found, Task
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, pair_array
+from broadphase.runtime.slices import first_of, ranges
+
+# ---- The limits, measured by `benchmarks/who_wins.py`; the last one by `benchmarks/frames.py --parts static`
+
+# Nanoseconds a box that a search by strips takes: in one call of a kernel, or step by step in worlds that are
+# large or crowded; and what a box costs that changed: following it with the tree, and its query.
+NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_TOUCHED = 11.0, 30.0, 250.0
+# What `changes` costs a box to sort the pairs and to compare them.
+NS_TO_COMPARE = 10.0
+# What queries cost before the first one, as nanoseconds: a search of few boxes takes less.
+NS_OF_A_BATCH = 60_000.0
+# More than this share of boxes that changed is never little.
+MOST_TOUCHED = 0.15
+# The tree is built for pairs after so many reads in a row before which little had changed.
+CALM_READS = 4
+# A tree follows any change of one box in so many, and so many larger ones that nothing read in between.
+FOLLOWED, UNREAD = 16, 8
+# With so many times as many static boxes as moving ones, static ones lie in the tree, and not in strips.
+SPARSE = 8
+_FEW = 8
+
+
+class AdaptiveStructure(Structure):
+    """The parts of a `broadphase.AdaptiveIndex`."""
+
+    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree", "_kept"}
+
+    def __init__(self, *kept: Any) -> None:
+        self._make_tree(*kept)
+        super().__init__(*kept)
+
+    def _make_tree(self, *kept: Any) -> None:
+        self._tree = TreeStructure(None, *kept)
+        self._tree.unsettle()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._make_tree(self.store, self.touching, self.sort, self.threads)
+        self.reset()
+
+    def query_structure(self) -> Structure:
+        return self._tree
+
+    # ---- following the boxes
+
+    def reset(self) -> None:
+        self.frame = StripsFrame()
+        self._kept: PairArray | None = None
+        """The pairs of the last search, before the touched boxes changed; None if they were not kept."""
+        self._touched = Touched()
+        """The ids that changed since then."""
+        self._movers: IdArray | None = None
+        """The ids of all boxes that are not static; None if they have to be collected again."""
+        self._changed = 0
+        """How many ids changed since pairs were found last."""
+        self._calm = 0
+        """How many reads in a row had little changed before them."""
+        self._unread = 0
+        """How many large changes the tree has followed since something read it."""
+        self.way = "brute_force"
+        """The index that is like the part which found the last pairs, by name."""
+        self.stale = False
+
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        if boxes is None:
+            self._note(ids)
+            self._movers = None
+        self._prepare_tree(ids)
+        if self._concern_tree(ids):
+            self._tree.leave(ids, boxes)
+
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        self._note(ids)
+        if fresh:
+            self._movers = None
+            self._prepare_tree(ids)
+        if self._concern_tree(ids):
+            self._tree.enter(ids, fresh)
+            if self._are_many(ids):
+                self._tree.stale = True  # the next read clears it, which shows that there was one
+
+    def _are_many(self, ids: IdArray) -> bool:
+        return len(ids) > max(self.store.live // FOLLOWED, _FEW)
+
+    def _prepare_tree(self, ids: IdArray) -> None:
+        """Before a large change, discard the tree if nothing has read it for long."""
+        tree = self._tree
+        if tree.follows_moving and self._are_many(ids):
+            self._unread = self._unread + 1 if tree.stale else 0
+            if self._unread > UNREAD:
+                self._unread = 0
+                if self.store.any_static:
+                    tree.drop_moving()
+                else:
+                    tree.reset()
+                    tree.unsettle()
+
+    def _concern_tree(self, ids: IdArray) -> bool:
+        """Whether the tree holds, or will hold, some of these ids before it is built again."""
+        tree, store = self._tree, self.store
+        static = tree.settled and store.any_static and bool(store.classes[ids].any())
+        return static or tree.follows_moving
+
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        store, tree = self.store, self._tree
+        if store.any_static:
+            return False
+        if tree.follows_moving:
+            done = tree.move_one(id, box)
+        else:
+            tree.unsettle()
+            done = store.try_to_put(id, box)
+        if done and self._kept is not None:
+            self._note(np.array([id], np.int32))
+        elif done:
+            self._changed += 1
+        return done
+
+    def _note(self, ids: IdArray) -> None:
+        """Note that these ids change."""
+        self._changed += len(ids)
+        if self._kept is not None:
+            if len(self._touched) + len(ids) > MOST_TOUCHED * self.store.live:
+                self._kept, self._touched = None, Touched()
+            else:
+                self._touched.add(ids, self.store.live)
+
+    def _mover_ids(self) -> IdArray:
+        movers = self._movers
+        if movers is None:
+            movers = self.store.ids()
+            if self.store.any_static:
+                movers = movers[self.store.classes[movers] == 0]
+            self._movers = movers
+        return movers
+
+    # ---- what a way costs
+
+    def _are_sparse(self, movers: int) -> bool:
+        """Whether static boxes are so many more that they had better lie in the tree."""
+        return self.store.live - movers > SPARSE * movers
+
+    def _cost_of_search(self) -> float:
+        """Nanoseconds, roughly, to find all pairs."""
+        movers = len(self._mover_ids())
+        if self._are_sparse(movers):
+            return movers * (NS_IN_ONE_CALL + NS_TOUCHED)
+        return self.store.live * (NS_IN_ONE_CALL if self.frame.in_one_call else NS_STEP_BY_STEP)
+
+    def _has_tree(self) -> bool:
+        """Whether the tree is there, or worth building."""
+        return self._tree.follows_moving or self._calm >= CALM_READS
+
+    def _queries_pay(self, touched: int) -> bool:
+        """Whether querying for so many boxes takes less time than finding all pairs."""
+        return (
+            touched <= MOST_TOUCHED * self.store.live
+            and NS_OF_A_BATCH + touched * NS_TOUCHED < self._cost_of_search()
+        )
+
+    @property
+    def changes_by_query(self) -> float:  # type: ignore[override]
+        if not self._has_tree():
+            return 0.0
+        live = self.store.live
+        most = (self._cost_of_search() + live * NS_TO_COMPARE - NS_OF_A_BATCH) / NS_TOUCHED
+        return min(max(most / max(live, 1), 0.0), MOST_TOUCHED)
+
+    # ---- pairs
+
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        kept, changed = self._kept, self._changed
+        self._changed = 0
+        if kept is not None and not len(self._touched):
+            return Found([kept], len(kept), 0, ordered=self.sort)
+        pay = self._queries_pay(changed)
+        if changed:
+            self._calm = self._calm + 1 if pay else 0
+        if kept is not None and pay and self._has_tree():
+            return self._update(limit)
+        self._kept, self._touched = None, Touched()
+        found = self._search(limit, scratch)
+        if (pay or not changed) and found.pairs <= limit:
+            ordered, parts = self.sort and not found.ordered, threads.resolve(self.threads)
+            kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
+            found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
+            self._kept = kept
+        return found
+
+    def _update(self, limit: int) -> Found:
+        """Find the pairs of the touched boxes again, and leave all others as they are."""
+        self.way = "box_tree"
+        with self._lock:
+            kept, store, tree = self._kept, self.store, self._tree
+            assert kept is not None
+            ids = self._touched.ids()
+            touched = np.zeros(store.end, np.bool_)
+            touched[ids] = True
+            tree.ready()
+
+            def find(queries: Rows) -> Ids:
+                return find_rows(tree, queries, self.touching, NO_RULES)
+
+            new, tests = pairs_between(store, ids[store.alive[ids]], store.live, find, limit, touched)
+            if len(new) <= limit:
+                kept = _replaced(kept, ids, store.end, new, self.sort)
+                self._kept = kept  # should this be interrupted here, the same pairs are found again
+                self._touched = Touched()
+                new = kept
+            return Found([new], len(new), tests, ordered=self.sort)
+
+    def _search(self, limit: int, scratch: Scratch) -> Found:
+        """Find all pairs."""
+        if self.store.live <= FEW_BOXES:
+            self.way = "brute_force"
+            return search_live(self, search_anyhow, limit, scratch)
+        if self.store.any_static and self._are_sparse(len(self._mover_ids())):
+            self.way = "box_tree"
+            return self._search_among_static(limit, scratch)
+        self.way = "strips"
+        return search_live(self, self.frame.sweep, limit, scratch)
+
+    def _search_among_static(self, limit: int, scratch: Scratch) -> Found:
+        """The pairs of moving boxes by strips, and those with static ones by the tree."""
+        store, tree, movers = self.store, self._tree, self._mover_ids()
+        rules = store.filter(movers)._replace(classes=no_filter().classes)
+        parts = threads.resolve(self.threads)
+        task = Task(store.boxes[movers], self.touching, rules, parts, limit, scratch=scratch)
+        sweep = search_anyhow if len(movers) <= FEW_BOXES else self.frame.sweep
+        among = renamed(sweep(task), movers)
+        if among.pairs > limit:
+            return among
+        tree.ready_static()
+
+        def find(queries: Rows) -> Ids:
+            rows, tests = find_rows(tree, queries, self.touching, NO_RULES)
+            return rows[store.classes[rows[:, 1]] == STATIC] if tree.follows_moving else rows, tests
+
+        found, tests = pairs_between(store, movers, store.live - len(movers), find, limit)
+        return Found([*among.chunks, found], among.pairs + len(found), among.tests + tests, among.cells)
+
+    # ---- queries: of the tree; this one serves `changes`
+
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+        self._tree.ready()
+        return self._tree.find_in_boxes(boxes, touching, rules, out)
+
+    # ---- about itself
+
+    def counts(self) -> tuple[int, int]:
+        return self.frame.strips, 0
+
+    def check(self) -> None:
+        if self._movers is not None:
+            expect(not self.store.classes[self._movers].any(), "moving boxes are not static")
+        if self._kept is not None:
+            rest = np.ones(self.store.end, np.bool_)
+            rest[self._touched.ids()] = False
+            found, _ = all_pairs(self.store, 1, partial(search_live, self, search_anyhow), sort=True)
+            kept = self._kept if self.sort else sorted_pairs([self._kept], self.store.end)
+            expect(
+                np.array_equal(kept[rest[kept].all(axis=1)], found[rest[found].all(axis=1)]),
+                "the pairs that were kept are those of the boxes that have not changed",
+            )
+
+
+def _replaced(kept: PairArray, ids: IdArray, end: int, new: PairArray, sort: bool) -> PairArray:
+    """The pairs of boxes that are not among ``ids``, and ``new`` ones; sorted, if ``kept`` is."""
+    marks = np.zeros((end >> 3) + 1, np.uint8)
+    mark_noted(ids, len(ids), marks)
+    keys = np.sort(pair_keys([new])) if sort else np.empty(0, np.int64)
+    out = pair_array(len(kept) + len(new))
+    key = written = 0
+    for begin, last in ranges(0, len(kept)):
+        key, written = replace_pairs(kept, begin, last, marks, keys, key, out, written)
+    rest = new if not sort else as_pairs(keys[key:])
+    out[written : written + len(rest)] = rest
+    return first_of(out, written + len(rest))

@@ -1,0 +1,114 @@
+"""The adaptive index: whichever way it takes, the pairs are those of a search from scratch."""
+
+import numpy as np
+import pytest
+from oracle import pairs as expected_pairs
+
+import broadphase as bp
+from broadphase.indexes import adaptive
+
+SHARES = (0.0, 0.002, 0.05, 0.5, 1.0)
+
+
+def world(random, n, dim, static):
+    low = random.random((n, dim)) * 1.5 * n ** (1 / dim)
+    return np.hstack((low, low + random.random((n, dim)) * 2)), random.random(n) < static
+
+
+def moved(random, boxes, share, far):
+    ids = np.flatnonzero(random.random(len(boxes)) < share)
+    step = random.normal(size=(len(ids), boxes.shape[1] // 2)) * far
+    return ids, boxes[ids] + np.hstack((step, step))
+
+
+def in_order(pairs):
+    return pairs[np.lexsort(pairs.T[::-1])]
+
+
+@pytest.fixture(params=[None, 0.0], ids=["as measured", "the tree at once"])
+def limits(request, monkeypatch):
+    if request.param is not None:
+        monkeypatch.setattr(adaptive, "CALM_READS", 0)
+        monkeypatch.setattr(adaptive, "NS_OF_A_BATCH", request.param)
+        monkeypatch.setattr(adaptive, "NS_TOUCHED", 1.0)
+        monkeypatch.setattr(adaptive, "UNREAD", 1)
+        monkeypatch.setattr(adaptive, "SPARSE", 1)
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.covering(together=2)
+@pytest.mark.parametrize("n", [40, 400, 1_500])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("static", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize("sets", [False, True])
+@pytest.mark.parametrize("touching", [True, False])
+def test_the_pairs_of_frames_in_which_much_and_little_moves(n, dim, dtype, sort, static, sets, touching):
+    random = np.random.default_rng([n, dim, sort, int(10 * static), sets])
+    boxes, still = world(random, n, dim, static)
+    bits = random.integers(1, 4, n) if sets else np.ones(n, int)
+    index = bp.AdaptiveIndex(dim=dim, dtype=dtype, sort=sort, touching=touching)
+    index.insert_many(boxes, static=still, category=bits, mask=bits)
+    before = np.empty((0, 2), np.int32)
+    for turn in range(40):
+        share = SHARES[random.integers(len(SHARES))] if turn > 20 else 0.002
+        ids, rows = moved(random, index.boxes.astype(float), share, (0.1, 3.0)[turn % 2])
+        if len(ids) == n:
+            index.update(rows)
+        elif len(ids) == 1:
+            index.move(ids[0], rows[0].tolist())
+        elif len(ids):
+            index.move_many(ids, rows)
+        if turn % 11 == 10:
+            index.query_box(boxes[:5])
+        if turn % 9 == 8:  # ids that are used again
+            index.remove_many(ids[:3])
+            again = ids[:3]
+            rules = {"static": still[again], "category": bits[again], "mask": bits[again]}
+            assert index.insert_many(boxes[again], **rules).tolist() == again.tolist()
+        wanted = expected_pairs(index.boxes, touching, still, bits, bits)
+        if turn % 5 != 4:
+            found = index.pairs()
+            assert np.array_equal(found if sort else in_order(found), wanted)
+            found[:] = -1  # the caller's own
+        if turn % 3 == 0:
+            began, stayed, ended = index.changes()
+            assert np.array_equal(in_order(np.vstack((began, stayed))), wanted)
+            assert len(stayed) + len(ended) == len(before)
+            before = wanted
+        index.validate()
+
+
+def test_pairs_are_compared_only_where_something_has_changed():
+    random = np.random.default_rng(3)
+    boxes, _ = world(random, 20_000, 2, 0.0)
+    index = bp.AdaptiveIndex()
+    index.insert_many(boxes)
+    for _ in range(2):
+        index.pairs()
+    assert index.stats.tests
+    pairs = index.pairs()
+    assert index.stats.tests == 0
+    tests = []
+    for turn in range(10):
+        index.move_many([3, 5_000], boxes[[3, 5_000]] + turn)
+        pairs = index.pairs()
+        tests.append(index.stats.tests)
+    assert tests[-1] * 50 < tests[0]
+    assert np.array_equal(pairs, bp.pairs(index.boxes))
+
+
+def test_a_limit_holds_whichever_way_the_pairs_are_found(limits):
+    index = bp.AdaptiveIndex()
+    index.insert_many(np.tile([0.0, 0.0, 1.0, 1.0], (600, 1)))
+    every = 600 * 599 // 2
+    for _ in range(3):
+        assert len(index.pairs(max_pairs=every)) == every
+        with pytest.raises(bp.PairLimitExceeded):
+            index.pairs(max_pairs=every - 1)
+        for turn in range(4):
+            index.move(7, [0.0, 0.0, 2.0 + turn, 1.0])
+            with pytest.raises(bp.PairLimitExceeded):
+                index.pairs(max_pairs=500)
+            assert len(index.pairs()) == every
