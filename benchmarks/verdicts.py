@@ -38,8 +38,12 @@ Part = tuple[tuple[int, ...], ...]
 
 
 def times_of(data: dict[str, Any]) -> npt.NDArray[np.float64]:
-    """How many times the fastest each index takes, by the axes and the index; infinite where not measured."""
-    rows = [[np.inf if time is None else time for time in cell[1:]] for cell in data["cells"]]
+    """How many times the fastest each index takes, by the axes and the index.
+
+    Infinite for more than 20 times, NaN where nothing was measured.
+    """
+    nothing = [0.0, *[np.nan] * len(data["methods"])]
+    rows = [[np.inf if time is None else time for time in (cell or nothing)[1:]] for cell in data["cells"]]
     return np.reshape(rows, (*map(len, data["axes"].values()), len(data["methods"])))
 
 
@@ -57,13 +61,15 @@ def _parts(axes: dict[str, list[Any]]) -> list[Part]:
     return list(itertools.product(*choices))
 
 
-def parts_of(mask: Mask, axes: dict[str, list[Any]]) -> list[tuple[Part, int, int]]:
-    """The parts in which most scenes are marked, with how many of how many are."""
+def parts_of(
+    mask: Mask, axes: dict[str, list[Any]], measured: Mask | None = None
+) -> list[tuple[Part, int, int]]:
+    """The parts in which most scenes are marked, with how many of how many measured ones are."""
     left, found, every = mask.copy(), [], _parts(axes)
     for _ in range(MOST_PARTS):
         best: tuple[float, Part, int, int] | None = None
         for part in every:
-            scenes = math.prod(map(len, part))
+            scenes = int(measured[np.ix_(*part)].sum()) if measured is not None else math.prod(map(len, part))
             conditions = sum(len(values) < count for values, count in zip(part, mask.shape, strict=True))
             costs = _CONDITION * conditions * mask.sum()
             if scenes < _LEAST or (best and scenes - costs <= best[0]):
@@ -140,11 +146,11 @@ def _words_of(part: Part, axes: dict[str, list[Any]]) -> str:
     return f"when {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else "always"
 
 
-def _sentence(mask: Mask, axes: dict[str, list[Any]]) -> str:
-    parts = parts_of(mask, axes)
+def _sentence(mask: Mask, axes: dict[str, list[Any]], measured: Mask) -> str:
+    parts = parts_of(mask, axes, None if measured.all() else measured)
     if not parts:
-        marked = int(mask.sum())
-        return f"nowhere in particular ({marked} of {mask.size} scenes)" if marked else "never"
+        marked, scenes = int(mask.sum()), int(measured.sum())
+        return f"nowhere in particular ({marked} of {scenes} scenes)" if marked else "never"
     said = [f"{_words_of(part, axes)} ({marked} of {scenes})" for part, marked, scenes in parts]
     return "; ".join(said)
 
@@ -154,20 +160,18 @@ def verdicts(data: dict[str, Any]) -> dict[str, tuple[str, str]]:
     times = times_of(data)
     return {
         method: (
-            _sentence(times[..., k] <= WINS, data["axes"]),
-            _sentence(times[..., k] >= LOSES, data["axes"]),
+            _sentence(times[..., k] <= WINS, data["axes"], ~np.isnan(times[..., k])),
+            _sentence(times[..., k] >= LOSES, data["axes"], ~np.isnan(times[..., k])),
         )
         for k, method in enumerate(data["methods"])
     }
 
 
-def class_name(method: str) -> str:
-    """The name of the class in Python."""
-    return "".join(word.title() for word in method.split("_"))
-
-
 def of_the_default(data: dict[str, Any]) -> str:
-    """How long what ``make_index("auto")`` makes takes, for each question."""
+    """How long what ``make_index()`` makes takes, for each question."""
+    makes = f"`bp.make_index()` makes `{data['classes'][data['auto']]}`"
+    if data["auto"] not in data["methods"]:
+        return f"{makes}, which was not measured."
     times = times_of(data)[..., data["methods"].index(data["auto"])]
     said = []
     for ask, words in (
@@ -176,9 +180,10 @@ def of_the_default(data: dict[str, Any]) -> str:
         ("queries", "for 100 queries"),
     ):
         own = times[data["axes"]["ask"].index(ask)]
+        own = own[~np.isnan(own)]
         said.append(f"{words} {np.median(own):.1f} times (at worst {own.max():.1f} times)")
     return (
-        f'`bp.make_index("auto")` makes `{class_name(data["auto"])}`. In the median of the scenes it takes '
+        f"{makes}. In the median of the scenes it takes "
         f"{said[0]}, {said[1]} and {said[2]} as long as the fastest index."
     )
 
@@ -204,7 +209,8 @@ def tour_with(html: str, found: dict[str, tuple[str, str]]) -> str:
 def choosing_with(text: str, data: dict[str, Any]) -> str:
     """The page *Which index?* with the verdicts of the data."""
     rows = [
-        f"| `{class_name(method)}` | {wins} | {loses} |" for method, (wins, loses) in verdicts(data).items()
+        f"| `{data['classes'][method]}` | {wins} | {loses} |"
+        for method, (wins, loses) in verdicts(data).items()
     ]
     block = "\n".join(
         [of_the_default(data), "", "| index | wins when | loses when |", "|---|---|---|", *rows]

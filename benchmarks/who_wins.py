@@ -1,6 +1,7 @@
 """Which index answers a frame fastest, over four properties of a scene: the data of the map "who wins".
 
-    python benchmarks/who_wins.py [--n 100 1000 10000 100000] [--seconds 0.1] [--out FILE]
+    python benchmarks/who_wins.py [--out FILE] [--seconds 0.1]
+                                  [--ask ...] [--n ...] [--share ...] [--spread ...] [--layout ...]
 
 A frame moves a share of the boxes by a tenth of their size (`move_many`, or `update` if all move), then
 asks for `pairs()`, for `changes()`, or for the boxes in each of 100 boxes (one `query_box`).  The scenes
@@ -10,8 +11,10 @@ and float32.  In every scene all indexes must return the same in three frames be
 
 An index that took more than 20 times as long as the best among a tenth of the boxes, or more than 40 times
 in the least of three trial frames, is not timed further, and the data says "more than 20 times" (null).
-``--out`` writes the data, which the page has as `src/broadphase/lab/page/map.json`; `verdicts.py` then writes
-what follows from it in words.
+``--out`` writes the data after every scene, and first reads what is there: the same command continues a run
+that was stopped, and measures what the options select and the file does not hold.  A scene that was never
+measured is null.  The page has the data as `src/broadphase/lab/page/map.json`; `verdicts.py` then writes what
+follows from it in words.
 """
 
 import argparse
@@ -29,6 +32,7 @@ from scenes import Boxes
 from timing import best_of
 
 import broadphase as bp
+from broadphase.indexes import CLASSES
 
 AXES = {
     "ask": ("pairs", "changes", "queries"),
@@ -37,7 +41,9 @@ AXES = {
     "spread": (1, 10, 1_000),
     "layout": ("uniform", "clumped", "line"),
 }
-METHODS = tuple(sorted(name for name in bp.INDEXES if name != "auto"))
+METHODS = tuple(sorted(bp.INDEXES))
+Scene = tuple[Any, ...]
+"""A value of each axis."""
 TOO_SLOW = 20
 _CROWDS = 10
 _STEP = 0.1
@@ -131,26 +137,67 @@ def measure(boxes: Boxes, share: float, ask: str, names: list[str], seconds: flo
     return {name: took for name, took in best.items() if took <= TOO_SLOW * min(best.values())}
 
 
+def read(path: Path | None) -> dict[Scene, list[float | None] | None]:
+    """What a file holds of each scene; None for what was not measured, or not with these indexes."""
+    cells: dict[Scene, list[float | None] | None] = dict.fromkeys(itertools.product(*AXES.values()))
+    if path and path.exists():
+        data = json.loads(path.read_text("utf-8"))
+        if data["axes"] == json.loads(json.dumps(AXES)) and data["methods"] == [*METHODS]:
+            cells = dict(zip(cells, data["cells"], strict=True))
+    return cells
+
+
+def write(path: Path, cells: dict[Scene, list[float | None] | None]) -> None:
+    """Write what is known; a run that is stopped leaves the whole file as it was, or is."""
+    auto, cores = bp.make_index().name, os.cpu_count()
+    head = {"axes": AXES, "methods": METHODS, "auto": auto, "classes": CLASSES, "cores": cores}
+    lines = ",\n".join(json.dumps(cells[key]) for key in itertools.product(*AXES.values()))
+    new = path.with_suffix(".new")
+    new.write_text(f'{json.dumps(head)[:-1]}, "cells": [\n{lines}\n]}}\n', "utf-8")
+    new.replace(path)
+
+
+def summary(cells: dict[Scene, list[float | None] | None]) -> str:
+    """How the default compares with the best of the others."""
+    found, k = [], METHODS.index(bp.make_index().name)
+    for cell in cells.values():
+        if cell:
+            own, *others = (
+                TOO_SLOW if time is None else time for time in (cell[1 + k], *cell[1 : 1 + k], *cell[2 + k :])
+            )
+            found.append(own / min(others))
+    if not found:
+        return "nothing was measured"
+    ratios = np.array(found)
+    return (
+        f"{METHODS[k]} / best of the others in {len(ratios)} scenes: median {np.median(ratios):.2f}, "
+        f"at most 1.25 in {(ratios <= 1.25).mean():.1%}, at most 1.6 in {(ratios <= 1.6).mean():.1%}, "
+        f"worst {ratios.max():.2f}"
+    )
+
+
 def main() -> None:
     """Print the ratios of every scene, and write the data of the map."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--n", type=int, nargs="+", default=AXES["n"], choices=AXES["n"])
+    for axis, values in AXES.items():
+        parser.add_argument(f"--{axis}", type=type(values[0]), nargs="+", default=values, choices=values)
     parser.add_argument("--seconds", type=float, default=0.1, help="for each index and scene")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    if options.out and tuple(options.n) != AXES["n"]:
-        parser.error("--out needs all numbers of boxes")
     begin = time.perf_counter()
-    cells: dict[tuple[Any, ...], list[float | None]] = {}
-    too_slow: dict[tuple[Any, ...], set[str]] = {}
+    cells = read(options.out)
     print("asks       n moves spread layout  ", *(f"{name:>15}" for name in METHODS), "  best, ms")
-    for n, spread, layout in itertools.product(options.n, AXES["spread"], AXES["layout"]):
-        boxes = scene(n, spread, layout)
-        for ask, share in itertools.product(AXES["ask"], AXES["share"]):
-            skipped = too_slow.get((ask, share, spread, layout), set())
-            names = [name for name in METHODS if name not in skipped]
+    for n, spread, layout in itertools.product(options.n, options.spread, options.layout):
+        left = [
+            (ask, share)
+            for ask, share in itertools.product(options.ask, options.share)
+            if not cells[ask, n, share, spread, layout]
+        ]
+        boxes = scene(n, spread, layout) if left else None
+        for ask, share in left:
+            fewer = cells.get((ask, n // 10, share, spread, layout)) or [0.0] * (1 + len(METHODS))
+            names = [name for name, times in zip(METHODS, fewer[1:], strict=True) if times is not None]
             best = measure(boxes, share, ask, names, options.seconds)
-            too_slow[ask, share, spread, layout] = set(METHODS) - set(best)
             least = min(best.values())
             times = [float(f"{best[name] / least:.3g}") if name in best else None for name in METHODS]
             cells[ask, n, share, spread, layout] = [float(f"{1e3 * least:.3g}"), *times]
@@ -159,11 +206,9 @@ def main() -> None:
                 f"{ask:<7}{n:>8,} {share:>5.0%} {spread:>6,} {layout:<8} {row} {1e3 * least:>10.3g}",
                 flush=True,
             )
-    print(f"{time.perf_counter() - begin:.0f} s")
-    if options.out:
-        head = {"axes": AXES, "methods": METHODS, "auto": bp.make_index("auto").name, "cores": os.cpu_count()}
-        lines = ",\n".join(json.dumps(cells[key]) for key in itertools.product(*AXES.values()))
-        options.out.write_text(f'{json.dumps(head)[:-1]}, "cells": [\n{lines}\n]}}\n', "utf-8")
+            if options.out:
+                write(options.out, cells)
+    print(f"{time.perf_counter() - begin:.0f} s; {summary(cells)}")
 
 
 if __name__ == "__main__":

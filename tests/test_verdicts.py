@@ -24,7 +24,8 @@ def made_up(time_of, methods=("box_tree", "adaptive")):
     for scene in itertools.product(*AXES.values()):
         where = dict(zip(AXES, scene, strict=True))
         cells.append([1.0, *(time_of(method, **where) for method in methods)])
-    return {"axes": AXES, "methods": list(methods), "auto": methods[-1], "cells": cells}
+    classes = {method: method.title() for method in methods}
+    return {"axes": AXES, "methods": list(methods), "auto": methods[-1], "classes": classes, "cells": cells}
 
 
 def test_the_pages_say_what_follows_from_the_data():
@@ -76,6 +77,15 @@ def test_words_follow_the_data_of_an_index_that_nobody_has_written_about():
     said = verdicts.of_the_default(made_up(time_of))
     assert "makes `Adaptive`" in said
     assert "for 100 queries 1.1 times" in said
+
+
+def test_scenes_and_indexes_that_were_not_measured_are_not_judged():
+    data = made_up(lambda method, **_: 1.0 if method == "adaptive" else math.inf)
+    data["cells"][::2] = [None] * 216
+    assert verdicts.verdicts(data)["adaptive"] == ("always (216 of 216)", "never")
+    assert "1.0 times (at worst 1.0 times)" in verdicts.of_the_default(data)
+    data["classes"]["auto"], data["auto"] = "New", "auto"
+    assert verdicts.of_the_default(data) == "`bp.make_index()` makes `New`, which was not measured."
 
 
 def test_what_happens_here_and_there_is_no_part():

@@ -13,6 +13,11 @@ const WORDS = {
 const ANSWERS = { pairs: "pairs = index.pairs()", changes: "began, stayed, ended = index.changes()", queries: "found = index.query_box(queries)" };
 
 const REASONS = {
+  auto: {
+    pairs: "It returns the last pairs, asks its tree or sweeps strips, whichever is quickest here.",
+    changes: "It asks its tree or finds all pairs again by strips, whichever is quickest here.",
+    queries: "A query visits only the nodes of its tree that it overlaps.",
+  },
   brute_force: "So few boxes are compared with each other before anything could be sorted.",
   sort_and_sweep: "The order along one axis is kept, and few boxes share a place on it.",
   sweep_and_prune: "It keeps the pairs, and its cost follows the edges that pass each other: few do here.",
@@ -30,15 +35,11 @@ const REASONS = {
   },
 };
 
-/** The name of the class in Python. */
-export const className = (method) =>
-  method.split("_").map((word) => word[0].toUpperCase() + word.slice(1)).join("");
-
 const shareWords = (share) => (share === 0 ? "none moves" : share === 1 ? "all move" : `${share * 100} % move`);
 const numberWords = (n) => n.toLocaleString("en");
 const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
-/** The colour of a method; of an index that is none of the seven, that of "auto". */
+/** The colour of a method; of an index that has none, that of "auto". */
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
 
 function make(tag, attributes = {}, ...children) {
@@ -49,13 +50,15 @@ function make(tag, attributes = {}, ...children) {
 
 /** The cells of the data, found by the value on each axis. */
 class Data {
-  constructor({ axes, methods, auto, cells }) {
-    Object.assign(this, { axes, methods, auto, cells });
+  constructor({ axes, methods, auto, classes, cells }) {
+    Object.assign(this, { axes, methods, auto, classes, cells });
   }
 
-  /** All indexes in a state, the fastest first: the name and how many times the best, null if more than 20. */
+  /** All indexes in a state, the fastest first: the name and how many times the best, null if more than 20.
+      None if the state was not measured. */
   ranked(state) {
     const at = Object.entries(this.axes).reduce((sum, [axis, values]) => sum * values.length + values.indexOf(state[axis]), 0);
+    if (!this.cells[at]) return { ms: null, ranked: [] };
     const [ms, ...times] = this.cells[at];
     const ranked = this.methods.map((method, k) => ({ method, times: times[k] }));
     ranked.sort((a, b) => (a.times ?? Infinity) - (b.times ?? Infinity));
@@ -63,20 +66,20 @@ class Data {
   }
 }
 
-/** Sentences about a state, and the Python for it. */
+/** Sentences about a state that was measured, and the Python for it. */
 export function advice(data, state) {
   const { ms, ranked } = data.ranked(state);
   const [best, ...others] = ranked;
-  const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => className(method));
+  const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => data.classes[method]);
   const reason = REASONS[best.method]?.[state.ask] ?? REASONS[best.method];
   const ofAuto = ranked.find(({ method }) => method === data.auto);
   return {
     sentence: `${reason ? `${reason} ` : ""}A frame takes ${ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : `${ms} ms`}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
     auto: best === ofAuto
-      ? `bp.make_index("auto") makes this index.`
-      : `bp.make_index("auto") makes a ${className(data.auto)}: ${timesWords(ofAuto.times)} the time of the best.`,
+      ? "bp.make_index() makes this index."
+      : `bp.make_index() makes an ${data.classes[data.auto]}${ofAuto ? `: ${timesWords(ofAuto.times)} the time of the best` : ", which was not measured"}.`,
     code: [
-      `index = bp.${className(best.method)}()`,
+      `index = bp.${data.classes[best.method]}()`,
       state.share === 1 ? "index.update(boxes)" : state.share ? "index.move_many(ids, boxes)" : "index.insert_many(boxes)  # once",
       ANSWERS[state.ask],
     ].join("\n"),
@@ -147,18 +150,23 @@ class WinnerMap {
     for (const button of this.buttons) this.#drawCell(button);
     const { state, data } = this;
     const { ranked } = data.ranked(state);
+    const where = `${numberWords(state.n)} boxes, ${shareWords(state.share)}`;
+    if (!ranked.length) {
+      this.detail.replaceChildren(make("h3", {}, `${where}: not measured`));
+      return;
+    }
     const { sentence, auto, code } = advice(data, state);
     const bars = ranked.map(({ method, times }) => {
       const bar = make("span", { className: times === null ? "bar over" : "bar" });
       bar.style.inlineSize = `${(100 * (times ?? 20)) / 20}%`;
       bar.style.setProperty("--own", shadeOf(method));
-      const name = make("span", { className: "name" }, className(method));
+      const name = make("span", { className: "name" }, data.classes[method]);
       const row = make("li", {}, name, make("span", { className: "track" }, bar), make("span", { className: "times" }, timesWords(times)));
       row.dataset.method = method;
       return row;
     });
     this.detail.replaceChildren(
-      make("h3", {}, `${numberWords(state.n)} boxes, ${shareWords(state.share)}: ${className(ranked[0].method)}`),
+      make("h3", {}, `${where}: ${data.classes[ranked[0].method]}`),
       make("p", { className: "sentence" }, sentence),
       make("pre", { tabIndex: 0 }, make("code", {}, code)),
       make("p", { className: "map-note" }, "Time of a frame, times the best:"),
@@ -171,11 +179,17 @@ class WinnerMap {
     const state = { ...this.state, n: Number(button.dataset.n), share: Number(button.dataset.share) };
     const isChosen = state.n === this.state.n && state.share === this.state.share;
     const [best, next] = this.data.ranked(state).ranked;
-    button.dataset.winner = best.method;
-    button.style.setProperty("--own", shadeOf(best.method));
     button.setAttribute("aria-pressed", isChosen);
     button.tabIndex = isChosen ? 0 : -1;
-    const words = className(best.method).split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);
+    if (!best) {
+      delete button.dataset.winner;
+      button.style.removeProperty("--own");
+      button.replaceChildren(make("small", {}, "not measured"));
+      return;
+    }
+    button.dataset.winner = best.method;
+    button.style.setProperty("--own", shadeOf(best.method));
+    const words = this.data.classes[best.method].split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);
     button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, `next ${timesWords(next.times)}`));
   }
 }
