@@ -1,7 +1,7 @@
 """The adapters compared with the functions that they replace; games; balls; and parts of the dungeon.
 
-``python benchmarks/adapters.py`` prints everything; ``games``, ``pygame``, ``arcade``, ``mesa``, ``balls`` or
-``dungeon`` a part.
+``python benchmarks/adapters.py`` prints everything; ``few``, ``games``, ``pygame``, ``arcade``, ``mesa``,
+``balls`` or ``dungeon`` a part.
 Every comparison first checks that the answers are the same.
 """
 
@@ -556,7 +556,197 @@ def bench_dungeon():
     print(f"in the end: {game.lines()[1]}")
 
 
+# ---- from how many sprites on the adapters win: the loops of games, beside the calls that replace them
+
+COUNTS = 10, 30, 100, 1_000
+TURNS = 24  # of a walk there and back
+
+
+def back_and_forth(dx, dy):
+    """The steps of a walk around a rectangle."""
+    return cycle([step for step in ((dx, 0), (0, dy), (-dx, 0), (0, -dy)) for _ in range(TURNS)])
+
+
+def walls_and_walker(n, how):
+    """Walls in a square, a sprite that walks between them, and a call that moves it."""
+    import pygame
+    from pygame.sprite import Group, Sprite, spritecollide
+
+    from broadphase.adapters.pygame import SpriteBodies, WorldGroup
+
+    bodies, rng = SpriteBodies(), random.Random(n)
+    walls = Group() if how == "loop" else WorldGroup(bodies=bodies, static=True)
+    for k in range(n):
+        row, column = divmod(k, int(n**0.5))
+        Sprite(walls).rect = pygame.Rect(64 * column + rng.randrange(16), 64 * row, 20, 20)
+    walker, steps = Sprite(), back_and_forth(3, 2)
+    walker.rect = pygame.Rect(30, 30, 16, 16)
+    if how != "loop":
+        bodies.add(walker)
+        walls.update()
+
+    def loop():
+        dx, dy = next(steps)
+        rect = walker.rect
+        rect.x += dx
+        for wall in spritecollide(walker, walls, False):
+            if dx > 0:
+                rect.right = wall.rect.left
+            else:
+                rect.left = wall.rect.right
+        rect.y += dy
+        for wall in spritecollide(walker, walls, False):
+            if dy > 0:
+                rect.bottom = wall.rect.top
+            else:
+                rect.top = wall.rect.bottom
+        return rect.topleft
+
+    def move():
+        bodies.move(walker, *next(steps))
+        return walker.rect.topleft
+
+    return loop if how == "loop" else move
+
+
+def crowd_and_player(n, how, looks):
+    """Sprites that all move in a frame, and some that look what they touch."""
+    import pygame
+    from pygame.sprite import Group, Sprite, spritecollide
+
+    from broadphase.adapters.pygame import WorldGroup
+
+    class Walker(Sprite):
+        def update(self):
+            self.rect.move_ip(next(self.steps))
+
+    crowd, rng, side = Group() if how == "loop" else WorldGroup(), random.Random(n), int(60 * n**0.5)
+    for _ in range(n):
+        one = Walker(crowd)
+        one.rect = pygame.Rect(rng.randrange(side), rng.randrange(side), 20, 20)
+        one.steps = back_and_forth(rng.choice((-2, 2)), rng.choice((-1, 1)))
+    players = []
+    for _ in range(looks):
+        players.append(Sprite())
+        players[-1].rect = pygame.Rect(rng.randrange(side), rng.randrange(side), 40, 40)
+    if how == "loop":
+        return crowd, lambda: [spritecollide(one, crowd, False) for one in players]
+    return crowd, lambda: [crowd.colliding(one) for one in players]
+
+
+def bench_few():
+    heading("the loop")
+    for n in COUNTS:
+        loop, move = (walls_and_walker(n, how) for how in ("loop", "move"))
+        assert [loop() for _ in range(4 * TURNS)] == [move() for _ in range(4 * TURNS)]
+        compare(f"pygame: one moves among {n:,} walls", loop, move)
+    for n in COUNTS:
+        (crowd, loop), (group, look) = (crowd_and_player(n, how, 10) for how in ("loop", "look"))
+        group.update()
+        crowd.update()
+        assert [len(found) for found in loop()] == [len(found) for found in look()]
+        compare(f"pygame: 10 look at {n:,} that rest", loop, look)
+    for looks in (1, 10):
+        for n in COUNTS:
+            frames = []
+            for how in ("loop", "look"):
+                group, look = crowd_and_player(n, how, looks)
+                frames.append(lambda group=group, look=look: (group.update(), look())[1])
+            for _ in range(TURNS):
+                assert [len(found) for found in frames[0]()] == [len(found) for found in frames[1]()]
+            compare(f"pygame: {n:,} move, {looks} look", *frames)
+    bench_few_arcade()
+
+
+def arcade_walker(n, how, hashed):
+    """As `walls_and_walker`, for arcade: the loop of its own examples."""
+    import arcade
+
+    from broadphase.adapters import arcade as ours
+
+    walls, rng = arcade.SpriteList(use_spatial_hash=hashed), random.Random(n)
+    for k in range(n):
+        row, column = divmod(k, int(n**0.5))
+        walls.append(arcade.SpriteSolidColor(20, 20, 64 * column + rng.randrange(16), 64 * row))
+    walls.initialize()
+    walker, steps = arcade.SpriteSolidColor(16, 16, 38, 38), back_and_forth(3, 2)
+    bodies = ours.SpriteBodies()
+    if how == "bodies":
+        bodies.follow(walls, static=True)
+        bodies.add(walker)
+
+    def loop(find):
+        dx, dy = next(steps)
+        walker.center_x += dx
+        for wall in find(walker, walls):
+            if dx > 0:
+                walker.right = wall.left
+            else:
+                walker.left = wall.right
+        walker.center_y += dy
+        for wall in find(walker, walls):
+            if dy > 0:
+                walker.top = wall.bottom
+            else:
+                walker.bottom = wall.top
+        return walker.position
+
+    def move():
+        bodies.move(walker, *next(steps))
+        return walker.position
+
+    if how == "bodies":
+        return move
+    module = arcade if how == "loop" else ours
+    return partial(loop, module.check_for_collision_with_list)
+
+
+def bench_few_arcade():
+    import arcade
+
+    from broadphase.adapters import arcade as ours
+
+    window = arcade.Window(64, 64)
+    for hashed in (False, True):
+        named = "hash" if hashed else "no hash"
+        for n in COUNTS:
+            where = arcade_list(n, hashed, random.Random(3))
+            sprites = [where[random.Random(k).randrange(n)] for k in range(10)]
+            functions = arcade.check_for_collision_with_list, ours.check_for_collision_with_list
+            assert [set(map(id, found)) for found in query(functions[0], sprites, where)] == [
+                set(map(id, found)) for found in query(functions[1], sprites, where)
+            ]
+            compare(
+                f"arcade: 10 look at {n:,} that rest, {named}",
+                *(partial(query, one, sprites, where) for one in functions),
+            )
+        for n in COUNTS:
+            for how in ("functions", "bodies"):
+                loop, mine = (arcade_walker(n, one, hashed) for one in ("loop", how))
+                compare(f"arcade: one moves among {n:,} walls, {named}, {how}", loop, mine)
+    for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
+        for n in COUNTS:
+            updates = []
+            for module in (arcade, ours):
+                walls = arcade.SpriteList(use_spatial_hash=True)
+                walls.extend(arcade.SpriteSolidColor(SIDE, SIDE, center_x=SIDE * k) for k in range(n))
+                walls.initialize()
+                player = arcade.SpriteSolidColor(SIDE, SIDE, center_x=SIDE * n // 2, center_y=SIDE + 1)
+                engine, ways = getattr(module, name)(player, walls=walls), cycle([2] * 20 + [-2] * 20)
+
+                def update(engine=engine, player=player, ways=ways):
+                    player.change_x = next(ways)
+                    engine.update()
+                    return player.position
+
+                updates.append(update)
+            assert updates[0]() == updates[1]()
+            compare(f"arcade: {name}, {n:,} walls", *updates)
+    window.close()
+
+
 PARTS = {
+    "few": bench_few,
     "games": bench_games,
     "pygame": bench_pygame,
     "arcade": bench_arcade,

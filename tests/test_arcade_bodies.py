@@ -139,6 +139,58 @@ def test_a_body_that_was_removed_stays_away_from_a_sprite_that_leads():
     assert len(bodies.world) == 0
 
 
+def test_a_sprite_whose_body_was_removed_can_get_another():
+    bodies, sprite = SpriteBodies(), block(4, 4)
+    for leader in ("sprite", "body"):
+        bodies.add(sprite, leader=leader).remove()
+        assert sprite not in bodies
+        bodies.sync()
+        again = bodies.add(sprite)
+        assert bodies.body(sprite) is again
+        again.remove()
+
+
+def test_a_sprite_that_goes_with_its_body_may_take_others_along():
+    class Ship(arcade.SpriteSolidColor):
+        def remove_from_sprite_lists(self):
+            super().remove_from_sprite_lists()
+            bodies.remove(turret)
+
+    bodies, ship, turret, other = SpriteBodies(), Ship(4, 4), block(4, 4, 50), block(4, 4, 99)
+    for sprite in (ship, turret, other):
+        bodies.add(sprite, leader="body")
+    bodies.body(ship).remove()
+    bodies.body(turret).remove()
+    bodies.body(other).x += 5
+    bodies.sync()
+    assert (turret in bodies, other.center_x) == (False, 104)
+
+
+def test_a_body_that_follows_is_put_back_and_the_program_is_told():
+    bodies, sprite = SpriteBodies(bp.World(period=(100, 100), check_sprites=True)), block(4, 4, 20, 20)
+    body = bodies.add(sprite)
+    body.x = 40
+    with pytest.warns(bp.SpriteWarning, match="goes back"):
+        bodies.sync()
+    sprite.center_x = 130
+    for _ in range(2):
+        bodies.sync()  # without a warning
+        assert (body.position, sprite.position) == ((28, 18), (130, 20))
+
+
+def test_a_sprite_of_no_size_is_named():
+    bodies, sprite = SpriteBodies(), block(4, 4)
+    bodies.add(sprite)
+    sprite.scale = 0
+    with pytest.raises(
+        ValueError, match=r"the hit box of <.*SpriteSolidColor.* has no area; its scale is \(0"
+    ):
+        bodies.sync()
+    sprite.scale = 2
+    bodies.sync()
+    assert bodies.body(sprite).shape == bp.Box(-4, -4, 8, 8)
+
+
 def test_the_world_moves_sprites_with_either_leader():
     for leader in ("sprite", "body"):
         bodies = SpriteBodies()

@@ -162,3 +162,77 @@ def test_other_bodies_in_the_world_are_no_sprites():
     group = WorldGroup(Ball(rect=(0, 0, 5, 5)))
     group.world.add(bp.Box(0, 0, 5, 5), data=[1])
     assert group.colliding(Ball(rect=(1, 1, 5, 5))) == group.sprites()
+
+
+def test_a_sprite_that_leaves_one_group_gets_its_body_from_another():
+    bodies = SpriteBodies()
+    red, blue = (WorldGroup(bodies=bodies, tag=tag) for tag in ("red", "blue"))
+    plain, query = pygame.sprite.Group(), Ball(rect=(2, 2, 4, 4))
+    bodies.follow(plain, tag="plain")
+    ball = Ball(red, blue, plain)
+    red.update()
+    blue.update()
+    red.remove(ball)
+    assert blue.colliding(query) == [ball]
+    assert bodies.body(ball).tag == "blue"
+    assert bodies.move(ball, 1, 0) == (1, 0, (), ())
+    blue.remove(ball)
+    assert bodies.move(ball, 1, 0).x == 2
+    assert bodies.body(ball).tag == "plain"
+    blue.add(ball)
+    plain.remove(ball)
+    bodies.sync()
+    assert bodies.body(ball).tag == "blue"
+    ball.kill()
+    bodies.sync()
+    assert len(bodies.world) == 0
+
+
+def test_a_sprite_without_a_rect_waits_in_update_too():
+    group = WorldGroup(tag="late")
+    late, here = pygame.sprite.Sprite(group), Ball(group)
+    none = pygame.sprite.Sprite(group)
+    none.rect = None
+    group.update()
+    assert members(group.world) == {here}
+    late.rect = none.rect = pygame.Rect(9, 9, 2, 2)
+    group.update()
+    assert members(group.world) == {here, late, none}
+
+
+def test_a_world_is_no_sprite():
+    world = bp.World()
+    for wrong in ([world], [SpriteBodies(world)]):
+        with pytest.raises(TypeError, match=r"bodies=SpriteBodies\(world\)"):
+            WorldGroup(*wrong)
+    with pytest.raises(TypeError, match=r"bodies must be SpriteBodies, such as SpriteBodies\(world\)"):
+        WorldGroup(bodies=world)
+
+
+class Counted(pygame.sprite.Group):
+    """Counts how often somebody goes through all of it."""
+
+    walked = 0
+
+    def sprites(self):
+        self.walked += 1
+        return super().sprites()
+
+
+class CountedWorldGroup(Counted, WorldGroup):
+    """The same with bodies."""
+
+
+def test_a_look_and_a_move_go_through_no_group():
+    bodies = SpriteBodies()
+    group, plain = CountedWorldGroup(bodies=bodies), Counted()
+    bodies.follow(plain)
+    player, others = Ball(rect=(0, 0, 9, 9)), [Ball(one, rect=(5, 5, 9, 9)) for one in (group, plain)]
+    bodies.add(player)
+    bodies.sync()
+    for one in (group, plain):
+        one.walked = 0
+    assert group.colliding(player) == others[:1]
+    bodies.move(player, 1, 1)
+    group.move(others[0], 1, 1)
+    assert (group.walked, plain.walked) == (0, 0)

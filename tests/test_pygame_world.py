@@ -186,3 +186,135 @@ def test_a_sprite_that_is_led_goes_with_its_body():
     assert crowd.body(other).position == (401.59999999999997, 500.6)
     with pytest.raises(ValueError, match='leader must be "sprite" or "body"'):
         bodies.follow(crowd, leader="both")
+
+
+# ---- picture and body stay together
+
+
+@pytest.mark.parametrize("leader", ["sprite", "body"])
+@pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
+def test_picture_and_body_do_not_drift_apart(kind, leader):
+    bodies = SpriteBodies()
+    walker, disc = box("w", 0, 7, 10, 10, kind=kind), box("d", 3, 50, 9, 9, kind=kind)
+    bodies.add(walker, leader=leader)
+    bodies.add(disc, leader=leader, round=True)
+    for _ in range(6_000):
+        bodies.move(walker, 0.1, 0)
+        bodies.move_many([disc], 0.1, 0)
+    half = 0.5 if kind is pygame.Rect else 1e-4  # a rect of whole numbers, and one of float32
+    assert bodies.body(walker).x == pytest.approx(600)
+    assert abs(walker.rect.x - bodies.body(walker).x) <= half
+    assert abs(disc.rect.x + 4.5 - bodies.body(disc).x) <= half
+    assert (walker.rect.y, disc.rect.y) == (7, 50)
+
+
+def test_a_body_that_follows_is_put_back_and_the_program_is_told():
+    for check in (False, True):
+        bodies = SpriteBodies(check_sprites=check)
+        led, leading, gone = (box(name, 0, 20 * k, 4, 4) for k, name in enumerate(("led", "leading", "gone")))
+        body = bodies.add(led)
+        bodies.add(leading, leader="body").x = 30
+        bodies.add(gone).remove()
+        body.x = 40
+        if check:
+            with pytest.warns(
+                bp.SpriteWarning, match=r"the body of led has moved to \(40.0, 0.0\).*goes back"
+            ):
+                bodies.sync()
+        else:
+            bodies.sync()
+        assert (body.position, led.rect.topleft, leading.rect.topleft) == ((0, 0), (0, 0), (30, 20))
+        bodies.sync()  # says nothing more
+        led.rect.x = 5
+        body.x = 60
+        bodies.sync()
+        assert body.position == (5, 0), "the sprite has moved, too"
+
+
+def test_a_sprite_that_follows_goes_to_its_body_wherever_the_game_has_put_it():
+    bodies = SpriteBodies()
+    sprite = box("a", 3, 4, 9, 9)
+    body = bodies.add(sprite, leader="body", round=True)
+    sprite.rect = pygame.FRect(50, 60, 9, 9)
+    body.position = 10.25, 20.5
+    bodies.sync()
+    assert sprite.rect.topleft == (5.75, 16)
+    assert body.position == (10.25, 20.5)
+
+
+def test_bodies_around_a_period_are_where_they_belong():
+    bodies = SpriteBodies(bp.World(period=(100, 100)), check_sprites=True)
+    sprite = box("a", 90, 0, 4, 4)
+    body = bodies.add(sprite)
+    sprite.rect.x = 130
+    for _ in range(2):
+        bodies.sync()  # without a warning
+        assert (body.x, sprite.rect.x) == (30, 130)
+
+
+class Ship(pygame.sprite.Sprite):
+    """Takes its turret with it."""
+
+    def kill(self):
+        super().kill()
+        self.turret.kill()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_sprite_that_is_killed_with_its_body_may_kill_others(alone):
+    bodies = SpriteBodies()
+    group = WorldGroup(bodies=bodies, leader="body")
+    ship, turret, other = Ship(), pygame.sprite.Sprite(), pygame.sprite.Sprite()
+    ship.turret = turret
+    for k, sprite in enumerate((ship, turret, other)):
+        sprite.rect = pygame.Rect(40 * k, 0, 10, 10)
+        if alone:
+            bodies.add(sprite, leader="body")
+        else:
+            group.add(sprite)
+    bodies.sync()
+    bodies.body(ship).remove()
+    if alone:
+        bodies.body(turret).remove()
+    bodies.body(other).x += 5
+    bodies.sync()
+    assert (ship in bodies, turret in bodies, other in bodies) == (False, False, True)
+    assert other.rect.x == 85
+    assert [body.data for body in bodies.world] == [other]
+
+
+def test_a_sprite_whose_body_was_removed_can_get_another():
+    bodies = SpriteBodies()
+    sprite = box("a", 1, 2, 4, 4)
+    for leader in ("sprite", "body"):
+        bodies.add(sprite, leader=leader).remove()
+        assert sprite not in bodies
+        bodies.sync()
+        again = bodies.add(sprite, tag="again")
+        assert bodies.body(sprite) is again
+        assert sprite in bodies
+        again.remove()
+    assert len(bodies.world) == 0
+
+
+def test_a_sprite_that_has_no_rect_is_named():
+    bodies = SpriteBodies()
+    sprite, other = box("a", 1, 2, 4, 4), box("b", 50, 2, 4, 4)
+    with pytest.raises(TypeError, match=r"nothing has no rect; set sprite\.rect"):
+        bodies.add(NamedSprite("nothing", None))
+    with pytest.raises(TypeError, match="has no rect"):
+        bodies.add(bodies.world)
+    bodies.add(other)
+    bodies.add(sprite)
+    sprite.rect = None
+    other.rect.x = 60
+    for call in (bodies.sync, lambda: bodies.move(sprite, 1, 0), lambda: bodies.move_many([sprite], 1, 0)):
+        with pytest.raises(TypeError, match="a has no rect"):
+            call()
+    assert bodies.body(other).x == 50, "nothing has moved"
+
+
+def test_what_is_no_world_is_refused():
+    group = pygame.sprite.Group()
+    with pytest.raises(TypeError, match=r"world must be a broadphase\.World"):
+        SpriteBodies(group)

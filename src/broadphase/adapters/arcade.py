@@ -34,6 +34,7 @@ that it handles wrongly:
 """
 
 import math
+import warnings
 from collections.abc import Iterable
 from functools import partial
 from itertools import chain
@@ -52,7 +53,8 @@ from broadphase.adapters.arcade_engines import (
     keeps_arrays,
     near_slots,
 )
-from broadphase.adapters.following import Following, Leader, as_leader
+from broadphase.adapters.following import Following, Leader, as_leader, astray
+from broadphase.errors import SpriteWarning
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
@@ -367,7 +369,7 @@ Point = tuple[float, float]
 class _Pair:
     """A body, and the state of its sprite when both were last synced."""
 
-    __slots__ = ("body", "boxed", "group", "leader", "offset", "state", "turned")
+    __slots__ = ("at", "body", "boxed", "group", "leader", "offset", "state", "turned")
 
     def __init__(self, sprite: Any, body: Body, group: Any, leader: Leader, boxed: bool) -> None:
         self.body, self.group, self.leader, self.boxed = body, group, leader, boxed
@@ -375,7 +377,7 @@ class _Pair:
 
     def agree(self, sprite: Any) -> None:
         (x, y), (left, bottom) = sprite.position, self.body.position
-        self.state = _state(sprite)
+        self.state, self.at = _state(sprite), (left, bottom)
         self.offset = left - x, bottom - y
         self.turned = sprite.angle + self.body.angle
 
@@ -517,7 +519,7 @@ class SpriteBodies(Following[_Pair]):
     def _drop_removed(self) -> None:
         for sprite, pair in list(self._known.items()):
             if pair.leader == "body" and not pair.body.alive:
-                del self._known[sprite]
+                self._known.pop(sprite, None)  # one before may have removed this one, too
                 sprite.remove_from_sprite_lists()
 
     def _synced(self, sprite: Any) -> _Pair:
@@ -529,21 +531,28 @@ class SpriteBodies(Following[_Pair]):
 
     def _move_bodies(self) -> None:
         """Move the bodies; those whose shape is unchanged in one call."""
-        bodies, places = [], []
+        moved, places = [], []
         for sprite, pair in self._known.items():
             if pair.leader == "body" or not pair.body.alive:
                 continue
             now = _state(sprite)
             if now == pair.state:
+                if pair.body.position != pair.at:
+                    if self.world.check_sprites:
+                        warnings.warn(SpriteWarning(astray(sprite, pair.body)), stacklevel=3)
+                    moved.append(pair)
+                    places.append(pair.at)
                 continue
             if now[1:] != pair.state[1:]:
                 self._synced(sprite)
                 continue
             pair.state = now
-            bodies.append(pair.body)
+            moved.append(pair)
             places.append((now[0][0] + pair.offset[0], now[0][1] + pair.offset[1]))
-        if bodies:
-            self.world.move_all(bodies, np.array(places))
+        if moved:
+            self.world.move_all([pair.body for pair in moved], np.array(places))
+            for pair in moved:
+                pair.at = pair.body.position
 
 
 def _state(sprite: Any) -> tuple[Any, ...]:
@@ -571,7 +580,7 @@ def _move_sprite(sprite: Any, pair: _Pair) -> None:
         )
         (x, y) = sprite.position
         pair.offset = left - x, bottom - y
-    pair.state = _state(sprite)
+    pair.state, pair.at = _state(sprite), body.position
 
 
 def _shape(sprite: Any, boxed: bool) -> Shape:
@@ -582,6 +591,8 @@ def _shape(sprite: Any, boxed: bool) -> Shape:
     left, bottom, right, top = min(xs), min(ys), max(xs), max(ys)
     if boxed or set(hull) == {(x, y) for x in (left, right) for y in (bottom, top)}:
         return Box(left, bottom, right - left, top - bottom)
+    if len(hull) < 3:
+        raise ValueError(f"the hit box of {sprite!r} has no area; its scale is {sprite.scale}")
     return Polygon(hull)
 
 

@@ -19,13 +19,16 @@ Leader = Literal["sprite", "body"]
 Give = Callable[[Any, Any], object]
 
 
-class _Group:
-    """A followed group, how its sprites get bodies, and the sprites at the last look."""
+class FollowedGroup:
+    """A followed group, how its sprites get bodies, and its sprites at the last look.
 
-    __slots__ = ("count", "followed", "give", "group")
+    A group that ``reports`` says itself who comes and who leaves.
+    """
 
-    def __init__(self, group: Iterable[Any], give: Give) -> None:
-        self.group, self.give = group, give
+    __slots__ = ("count", "followed", "give", "group", "reports")
+
+    def __init__(self, group: Iterable[Any], give: Give, reports: bool) -> None:
+        self.group, self.give, self.reports = group, give, reports
         self.followed: list[Any] = []
         self.count = 0
         """The size of the group at the last look."""
@@ -35,15 +38,17 @@ class Following(Generic[K]):
     """Sprites with a body each, added alone or as long as they are in a followed group."""
 
     def __init__(self, world: World | None = None) -> None:
+        if not (world is None or isinstance(world, World)):
+            raise TypeError(f"world must be a broadphase.World; got {world!r}")
         self.world = World() if world is None else world
         self._known: dict[Any, K] = {}
-        self._groups: list[_Group] = []
-        self._any_came = False
-        """Whether a group has reported a new sprite; for other groups the size is compared."""
+        self._groups: list[FollowedGroup] = []
+        self._came: list[tuple[FollowedGroup, Any]] = []
+        """Sprites that may need a body, with the group that would give it."""
 
     def __contains__(self, sprite: object) -> bool:
         """Whether a sprite has a body here."""
-        return sprite in self._known
+        return sprite in self._known and self._known[sprite].body.alive
 
     def body(self, sprite: Any) -> Body:
         """The body of a sprite.
@@ -67,18 +72,26 @@ class Following(Generic[K]):
         if body.alive:
             self.world.remove(body)
 
-    def is_of(self, sprite: Any, group: Any) -> bool:
-        """Whether a sprite got its body through this group."""
-        return sprite in self._known and self._known[sprite].group is group
+    # ---- for subclasses, which know what a sprite is, and for groups that report
 
-    # ---- for subclasses, which know what a sprite is
+    def _note_joined(self, followed: FollowedGroup, sprite: Any) -> None:
+        """A sprite has joined a group: it gets its body when one is needed."""
+        self._came.append((followed, sprite))
+
+    def _note_left(self, followed: FollowedGroup, sprite: Any) -> None:
+        """A sprite has left a group: if that gave it its body, another that has it gives it one."""
+        if sprite in self._known and self._known[sprite].group is followed.group:
+            self.remove(sprite)
+            self._came += [(other, sprite) for other in self._groups if sprite in other.group]
 
     def _refuse_known(self, sprite: Any) -> None:
-        if sprite in self._known:
+        if sprite in self:
             raise ValueError(f"{sprite!r} has a body already")
 
-    def _add_group(self, group: Iterable[Any], give: Give) -> None:
-        self._groups.append(_Group(group, give))
+    def _add_group(self, group: Any, give: Give, reports: bool = False) -> FollowedGroup:
+        followed = FollowedGroup(group, give, reports)
+        self._groups.append(followed)
+        return followed
 
     def _follow_groups(self, chosen: tuple[Any, ...] = ()) -> None:
         """Add bodies of sprites that joined a group and remove those of sprites that left.
@@ -86,36 +99,41 @@ class Following(Generic[K]):
         ``chosen`` are the groups to look at; by default all.  If a sprite is in several, the first counts.
         """
         for followed in self._groups:
-            group = followed.group
-            if chosen and not any(group is one for one in chosen):
-                continue
-            self._look_at(followed, [sprite for sprite in group if sprite not in self._known])
+            if not followed.reports and (not chosen or any(followed.group is one for one in chosen)):
+                self._look_at(followed)
+        self._give_bodies()
 
     def _add_new(self) -> None:
         """Add bodies of sprites that joined a group since the last look, and move no other body.
 
         Called before a sprite moves or is queried, so that a sprite has a body before its first `sync`.  A
-        sprite that is not ready yet is added later.  A group that does not report new sprites is checked when
-        its size has changed.
+        group that does not report is looked at when its size has changed.
         """
-        came, self._any_came = self._any_came, False
         for followed in self._groups:
-            if came or _count(followed.group) != followed.count:
-                waiting = [sprite for sprite in followed.group if sprite not in self._known]
-                ready = [sprite for sprite in waiting if self._is_ready(sprite)]
-                self._any_came |= len(ready) < len(waiting)
-                self._look_at(followed, ready)
+            if not followed.reports and _count(followed.group) != followed.count:
+                self._look_at(followed)
+        if self._came:
+            self._give_bodies()
 
-    def _look_at(self, followed: _Group, new: list[Any]) -> None:
-        group = followed.group
-        members = dict.fromkeys(group)
+    def _look_at(self, followed: FollowedGroup) -> None:
+        members = dict.fromkeys(followed.group)
         for sprite in followed.followed:
-            if sprite not in members and self.is_of(sprite, group):
-                self.remove(sprite)
-        for sprite in dict.fromkeys(new):
-            followed.give(sprite, group)
-        followed.followed = list(members)
-        followed.count = _count(group)
+            if sprite not in members:
+                self._note_left(followed, sprite)
+        self._came += [(followed, sprite) for sprite in members if sprite not in self._known]
+        followed.followed, followed.count = list(members), _count(followed.group)
+
+    def _give_bodies(self) -> None:
+        """Give bodies to those that came; a sprite that is not ready yet keeps waiting."""
+        waiting = []
+        for followed, sprite in self._came:
+            if sprite in self._known or sprite not in followed.group:
+                continue
+            if self._is_ready(sprite):
+                followed.give(sprite, followed.group)
+            else:
+                waiting.append((followed, sprite))
+        self._came = waiting
 
     def _is_ready(self, sprite: Any) -> bool:
         """Whether a sprite has what its shape is made of."""
@@ -135,5 +153,14 @@ def as_leader(leader: Leader) -> Leader:
     return leader
 
 
+def astray(sprite: Any, body: Body) -> str:
+    """What to say of a body that the program has moved although its sprite leads."""
+    return (
+        f"the body of {sprite!r} has moved to {body.position}, but it follows its sprite and goes back; "
+        'move the sprite, use SpriteBodies.move, or add the sprite with leader="body"'
+    )
+
+
 def _count(group: Any) -> int:
-    return len(group) if hasattr(group, "__len__") else 0
+    kept = getattr(group, "spritedict", group)  # pygame makes a list of a group to count it
+    return len(kept) if hasattr(kept, "__len__") else 0

@@ -1,17 +1,21 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase import foreign
-from broadphase.adapters.following import Following, Leader, as_leader
+from broadphase.adapters.following import Following, Give, Leader, as_leader, astray
 from broadphase.boxes import BoxArray, as_boxes, settled
-from broadphase.errors import need
+from broadphase.errors import SpriteWarning, need
 from broadphase.geometry.shapes import Box, Circle, Shape
+from broadphase.kernels.shapes import sprites as sprite_kernels
+from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
 from broadphase.plot import count_cells
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Answer, Movement, Movements, Response, Steps, Walk, Walks
@@ -19,13 +23,17 @@ from broadphase.world.world import World
 
 
 class _Followed:
-    """A body, and where it and the rect of its sprite were at the last sync."""
+    """The body of a sprite, and the group through which it came."""
 
-    __slots__ = ("at", "body", "group", "leader", "round", "seen")
+    __slots__ = ("body", "group", "leads", "round")
 
-    def __init__(self, body: Body, group: Any, is_round: bool, leader: Leader, seen: Any) -> None:
-        self.body, self.group, self.round, self.leader = body, group, is_round, leader
-        self.seen, self.at = seen, body.position
+    def __init__(self, body: Body, group: Any, is_round: bool, leads: bool) -> None:
+        self.body, self.group, self.round = body, group, is_round
+        self.leads = leads
+        """Whether the body leads, not the sprite."""
+
+
+_FIRST_CAPACITY = 64
 
 
 class SpriteBodies(Following[_Followed]):
@@ -37,7 +45,8 @@ class SpriteBodies(Following[_Followed]):
     - ``"body"``: bodies are moved in the world; `sync` moves their sprites, and kills those whose body was
       removed.
 
-    `move`, `move_many`, `walk`, `walk_many` and `step` move both, whichever leads.
+    A rect stays at the same offset from its body; one of whole numbers is rounded.  `move`, `move_many`,
+    `walk`, `walk_many` and `step` move both, whichever leads.
 
     Parameters
     ----------
@@ -64,6 +73,7 @@ class SpriteBodies(Following[_Followed]):
 
     def __init__(self, world: World | None = None, *, check_sprites: bool = False) -> None:
         super().__init__(world)
+        self._agreed = _agreed(_FIRST_CAPACITY)
         if check_sprites:
             self.world.check_sprites = True
 
@@ -123,23 +133,30 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             ``leader`` is unknown.
         """
-        give = partial(self._give, is_round=round, leader=as_leader(leader), options=options)
-        self._add_group(group, give)
+        self._add_group(group, self._giving(round, leader, options))
         self.sync(group)
 
     def sync(self, *groups: Iterable[Any]) -> None:
         """Move all followers to their leaders; call it before ``world.update()``.
 
+        A body that follows its sprite is put back if the program has moved it in the world instead.  With
+        ``check_sprites`` a `broadphase.SpriteWarning` says so.
+
         Parameters
         ----------
         *groups : Group
             Only the sprites of these groups; by default all.
+
+        Raises
+        ------
+        TypeError
+            A sprite has lost its ``rect``.
         """
         self._follow_groups(groups)
-        chosen = [sprite for group in groups for sprite in group if sprite in self._known]
-        sprites = chosen if groups else list(self._known)
-        self._move_bodies(sprites)
-        self._move_sprites([sprite for sprite in sprites if self._known[sprite].leader == "body"])
+        known = self._known
+        chosen = [one for group in groups for one in group if one in known] if groups else list(known)
+        self._move_bodies([one for one in chosen if not known[one].leads])
+        self._move_sprites([one for one in chosen if known[one].leads])
 
     def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
         """Move a sprite as far as it can; see `broadphase.World.move`.
@@ -154,7 +171,7 @@ class SpriteBodies(Following[_Followed]):
         self._add_new()
         known = self._synced(sprite)
         movement = self.world.move(known.body, dx, dy, response)
-        self._move_sprites([sprite])
+        self._move_sprite(sprite, known)
         return movement
 
     def move_many(
@@ -222,16 +239,9 @@ class SpriteBodies(Following[_Followed]):
     def step(self, dt: float, **options: Any) -> Steps:
         """Move everything that has a velocity, and its sprites; see `broadphase.World.step`."""
         self.sync()
-        ids, before = self.world.ids, self.world.positions
         stepped = self.world.step(dt, **options)
-        sprites = []
-        places = before[np.searchsorted(ids, stepped.ids)].tolist()
-        for number, (x, y) in zip(stepped.ids.tolist(), places, strict=True):
-            sprite = self.world.body(number).data
-            if self._is_known(sprite):
-                self._known[sprite].at = x, y
-                sprites.append(sprite)
-        self._move_sprites(sprites)
+        moved = [self.world.body(number).data for number in stepped.ids.tolist()]
+        self._move_sprites([sprite for sprite in moved if self._is_known(sprite)])
         return stepped
 
     def walk(self, sprite: Any, dx: Any, dy: float | None = None, **options: Any) -> Walk:
@@ -255,7 +265,7 @@ class SpriteBodies(Following[_Followed]):
         self._add_new()
         known = self._synced(sprite)
         walk = self.world.walk(known.body, dx, dy, **options)
-        self._move_sprites([sprite])
+        self._move_sprite(sprite, known)
         return walk
 
     def body(self, sprite: Any) -> Body:
@@ -270,6 +280,10 @@ class SpriteBodies(Following[_Followed]):
             self._add_new()
         return super().body(sprite)
 
+    def _giving(self, is_round: bool, leader: Leader, options: dict[str, Any]) -> Give:
+        """How the sprites of a group get their bodies, for `follow` and `WorldGroup`."""
+        return partial(self._give, is_round=is_round, leader=as_leader(leader), options=options)
+
     # ---- inside
 
     def _is_ready(self, sprite: Any) -> bool:
@@ -277,76 +291,121 @@ class SpriteBodies(Following[_Followed]):
 
     def _give(self, sprite: Any, group: Any, is_round: bool, leader: Leader, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, is_round), data=sprite, **options)
-        self._known[sprite] = _Followed(body, group, is_round, leader, sprite.rect.copy())
+        known = _Followed(body, group, is_round, leader == "body")
+        before, row = self._agreed, body.id
+        if row >= len(before.rects):
+            self._agreed = _agreed(2 * row)
+            for column, old in zip(self._agreed, before, strict=True):
+                column[: len(old)] = old
+        self._agreed.halves[row] = 0.5 if is_round else 0.0
+        self._known[sprite] = known
+        self._agree(sprite)
         return body
 
     def _is_known(self, data: Any) -> bool:
         """Whether the data of a body is a sprite that has its body here."""
-        return isinstance(data, _sprite.Sprite) and data in self._known
+        return isinstance(data, _Sprite) and data in self._known
+
+    def _agree(self, *sprites: Any) -> None:
+        """Note rects and bodies of sprites, which are where they belong."""
+        rows, store = (
+            np.array([self._known[one].body.id for one in sprites], np.int32),
+            self.world._state.store,
+        )
+        sprite_kernels.agree(_rects_of(sprites), rows, store.x, store.y, self._agreed)
 
     def _synced(self, sprite: Any) -> _Followed:
         """Let body and sprite agree, before both are moved."""
         known = self._known[sprite]
-        if known.leader == "body":
-            self._move_sprites([sprite])
-        elif not _equal(sprite.rect, known.seen):
+        if known.leads:
+            self._move_sprite(sprite, known)
+        elif self._agreed.rects[known.body.id].tolist() != [*_rect_of(sprite)] and known.body.alive:
             known.body.shape = _shape(sprite, known.round)
-            known.seen = sprite.rect.copy()
-        known.at = known.body.position
+            self._agree(sprite)
         return known
 
     def _all_synced(self, sprites: Iterable[Any]) -> list[Any]:
         self._add_new()
         chosen = list(sprites)
-        led = [sprite for sprite in chosen if self._known[sprite].leader == "body"]
-        self._move_bodies(chosen)
-        self._move_sprites(led)
-        for sprite in chosen:
-            known = self._known[sprite]
-            known.at = known.body.position
+        known = [self._known[sprite] for sprite in chosen]
+        self._move_bodies([sprite for sprite, one in zip(chosen, known, strict=True) if not one.leads])
+        self._move_sprites([sprite for sprite, one in zip(chosen, known, strict=True) if one.leads])
         return chosen
 
+    def _move_sprite(self, sprite: Any, known: _Followed) -> None:
+        """Move a sprite to its body; a rect of ints leaves the fractions to the body.
+
+        A sprite whose body was removed leaves all groups.
+        """
+        row, store = known.body._row, self.world._state.store
+        if row < 0:
+            sprite.kill()
+            self._known.pop(sprite, None)
+            return
+        rects, places, offsets, _ = self._agreed
+        rect, x, y = sprite.rect, store.x.item(row), store.y.item(row)
+        left, top = x + offsets.item(row, 0), y + offsets.item(row, 1)
+        rect.topleft = (round(left), round(top)) if isinstance(rect.x, int) else (left, top)
+        rects[row, 0], rects[row, 1] = rect.topleft
+        places[row, 0], places[row, 1] = x, y
+
     def _move_sprites(self, sprites: list[Any]) -> None:
-        """Move sprites as their bodies have moved; a rect of ints leaves the fractions to the body."""
+        """Move sprites to their bodies."""
         for sprite in sprites:
-            known = self._known[sprite]
-            if not known.body.alive:
-                sprite.kill()
-                continue
-            (old_x, old_y), (x, y) = known.at, known.body.position
-            rect = sprite.rect
-            if isinstance(rect.x, int):
-                rect.move_ip(round(x) - round(old_x), round(y) - round(old_y))
-            else:
-                rect.move_ip(x - old_x, y - old_y)
-            known.seen, known.at = rect.copy(), (x, y)
+            known = self._known.get(sprite)
+            if known is not None:  # or one before has killed this one, too
+                self._move_sprite(sprite, known)
 
-    def _move_bodies(self, sprites: Iterable[Any]) -> None:
-        """Move the bodies; those whose size is unchanged in one call."""
-        bodies, places = [], []
+    def _move_bodies(self, sprites: list[Any]) -> None:
+        """Move bodies to their sprites; those whose size is unchanged in one call."""
+        known, store = self._known, self.world._state.store
+        rows, rects = np.array([known[one].body._row for one in sprites], np.int32), _rects_of(sprites)
+        kinds, goals = np.empty(len(rows), np.uint8), np.empty((len(rows), 2))
+        changed, sound = sprite_kernels.bodies_of_rects(
+            rects, self._agreed, rows, store.x, store.y, kinds, goals
+        )
+        if not changed:
+            return
+        if not sound:
+            for sprite in sprites:
+                _shape(sprite, False)  # says what is wrong
+        for k in np.flatnonzero(kinds == RESIZED).tolist():
+            known[sprites[k]].body.shape = _shape(sprites[k], known[sprites[k]].round)
+        if self.world.check_sprites:
+            for k in np.flatnonzero(kinds == ASTRAY).tolist():
+                warnings.warn(SpriteWarning(astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
+        placed = (kinds == MOVED) | (kinds == ASTRAY)
+        store.put_many(rows[placed], goals[placed])
+        moved = (kinds == MOVED) | (kinds == RESIZED)
+        sprite_kernels.agree(rects[moved], rows[moved], store.x, store.y, self._agreed)
+
+
+def _agreed(capacity: int) -> Agreed:
+    return Agreed(
+        np.empty((capacity, 4)), np.empty((capacity, 2)), np.empty((capacity, 2)), np.empty(capacity)
+    )
+
+
+def _rect_of(sprite: Any) -> Any:
+    rect = getattr(sprite, "rect", None)
+    if rect is None:
+        raise TypeError(f"{sprite!r} has no rect; set sprite.rect to a pygame.Rect")
+    return rect
+
+
+def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """``(n, 4)``"""
+    try:
+        numbers = chain.from_iterable([sprite.rect for sprite in sprites])
+        return np.fromiter(numbers, np.float64, 4 * len(sprites)).reshape(-1, 4)
+    except (AttributeError, TypeError):
         for sprite in sprites:
-            known = self._known[sprite]
-            rect = sprite.rect
-            if known.leader == "body" or _equal(rect, known.seen) or not known.body.alive:
-                continue
-            if rect.size != known.seen.size:
-                self._synced(sprite)
-                continue
-            known.seen = rect.copy()
-            shape = _shape(sprite, known.round)
-            bodies.append(known.body)
-            places.append((shape.x, shape.y))
-        if bodies:
-            self.world.move_all(bodies, np.array(places))
-
-
-def _equal(rect: Any, seen: Any) -> bool:
-    # A Rect equals an FRect that differs by a fraction; an FRect does not equal that Rect.
-    return bool(rect == seen and seen == rect)
+            _rect_of(sprite)
+        raise
 
 
 def _shape(sprite: Any, is_round: bool) -> Shape:
-    x, y, width, height = sprite.rect
+    x, y, width, height = _rect_of(sprite)
     x, width = min(x, x + width), abs(width)
     y, height = min(y, y + height), abs(height)
     if not is_round:
@@ -358,6 +417,7 @@ def _shape(sprite: Any, is_round: bool) -> Shape:
 # ---- a group that has a world
 
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
+_Sprite = _sprite.Sprite
 
 
 class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
@@ -409,9 +469,15 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         leader: Leader = "sprite",
         **options: Any,
     ) -> None:
+        if not (bodies is None or isinstance(bodies, SpriteBodies)):
+            raise TypeError(f"bodies must be SpriteBodies, such as SpriteBodies(world); got {bodies!r}")
+        for one in sprites:
+            if isinstance(one, World | SpriteBodies):
+                raise TypeError(f"a WorldGroup takes sprites and bodies=SpriteBodies(world); got {one!r}")
         self.bodies = SpriteBodies() if bodies is None else bodies
         super().__init__()
-        self.bodies.follow(self, round=round, leader=leader, **options)
+        give = self.bodies._giving(round, leader, options)
+        self._followed = self.bodies._add_group(self, give, reports=True)
         self.add(*sprites)
 
     @property
@@ -494,30 +560,31 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
-        self.bodies._add_new()
-        x, y, width, height = sprite.rect
-        sides = min(x, x + width), min(y, y + height), max(x, x + width), max(y, y + height)
-        found = (body.data for body in self.world.query_box(sides))
-        return [one for one in found if one is not sprite and self._has(one)]
+        bodies, members = self.bodies, self.spritedict
+        bodies._add_new()
+        left, top, width, height = sprite.rect
+        right, bottom = left + width, top + height
+        if width < 0 or height < 0:
+            left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
+        return [
+            one
+            for body in bodies.world.query_box((left, top, right, bottom))
+            if isinstance(one := body.data, _Sprite) and one is not sprite and one in members
+        ]
 
     def add_internal(self, sprite: Any, *layer: Any) -> None:
         """Add a sprite; pygame calls this however a sprite joins.  It gets its body later."""
         super().add_internal(sprite, *layer)
-        self.bodies._any_came = True
+        self.bodies._note_joined(self._followed, sprite)
 
     def remove_internal(self, sprite: Any) -> None:
         """Remove a sprite and its body; pygame calls this however a sprite leaves."""
         super().remove_internal(sprite)
-        if self.bodies.is_of(sprite, self):
-            self.bodies.remove(sprite)
+        self.bodies._note_left(self._followed, sprite)
 
     def copy(self) -> Any:
         """A plain group with the same sprites, because a sprite has one body only."""
         return _sprite.Group(self.sprites())
-
-    def _has(self, data: Any) -> bool:
-        """Whether the data of a body is a sprite of this group."""
-        return self.bodies._is_known(data) and self.has_internal(data)
 
     def _expect(self, sprite: Any) -> None:
         if not self.has_internal(sprite):

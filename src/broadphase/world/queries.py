@@ -112,12 +112,7 @@ class Queries:
         """See `World.query_box`."""
         if is_batch(box):
             return self._boxes(box, rules)
-        bounds = as_bounds(box)
-        left, top, right, bottom = bounds
-        if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
-            left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
-        shapes = self._of_kind(BOX, left, top, right - left, bottom - top)
-        return self._overlapping(bounds, shapes, rules, as_ids)
+        return self._overlapping(as_bounds(box), None, rules, as_ids)
 
     def shape(self, shape: Shape, rules: Rules, as_ids: bool) -> list[Body] | Rows:
         """See `World.query_shape`."""
@@ -129,7 +124,7 @@ class Queries:
         if is_batch(point):
             return self._points(point, rules)
         x, y = as_two(point, "point")
-        return self._overlapping((x, y, x, y), self._of_kind(BOX, x, y, 0.0, 0.0), rules, as_ids)
+        return self._overlapping((x, y, x, y), None, rules, as_ids)
 
     def radius(self, center: Any, r: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_radius`."""
@@ -143,9 +138,9 @@ class Queries:
         return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
 
     def _overlapping(
-        self, bounds: Bounds, shapes: ShapeColumns, rules: Rules, as_ids: bool
+        self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool
     ) -> list[Body] | Rows:
-        """The bodies that overlap a shape with these bounds, or their ids, ascending."""
+        """The bodies that overlap a shape with these bounds, or their ids, ascending; ``None`` is a box."""
         tag, category, mask, ignore = rules
         if self._space.is_inner(bounds):
             ignored = self._store.ignored(ignore)
@@ -153,18 +148,27 @@ class Queries:
             near = self._broad_phase.buffers.near
             if not (tag is None and category is None and mask is None):
                 count = kernel.keep_fitting(near, count, self._filter((tag, category, mask, (), False)))
-            count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
+            if shapes is not None or self._store.any_round:
+                shapes = self._box(bounds) if shapes is None else shapes
+                count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
             if as_ids and not ignored:
-                return near[:count].copy()
-            rows = near[:count].tolist()
+                return np.sort(near[:count])
+            rows = sorted(near[:count].tolist())
             if ignored:
                 rows = [row for row in rows if row not in ignored]
         else:
-            rows = self._overlapping_many(np.array([bounds]), shapes, rules)[:, 1].tolist()
+            known = self._box(bounds) if shapes is None else shapes
+            rows = self._overlapping_many(np.array([bounds]), known, rules)[:, 1].tolist()
         if as_ids:
             return np.array(rows, np.int32)
         bodies: list[Any] = self._store.bodies
         return [bodies[row] for row in rows]
+
+    def _box(self, bounds: Bounds) -> ShapeColumns:
+        left, top, right, bottom = bounds
+        if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
+            left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
+        return self._of_kind(BOX, left, top, right - left, bottom - top)
 
     def _of_kind(self, kind: np.uint8, x: float, y: float, width: float, height: float) -> ShapeColumns:
         """The shape of a query, as kernels take it."""

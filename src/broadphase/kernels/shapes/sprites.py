@@ -1,8 +1,14 @@
 """Sprites of pygame and arcade: their rects as boxes, which of them hit, and when on a path."""
 
 import math
+from typing import NamedTuple
 
-from broadphase.kernels.machine.jit import inline, jit
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
+
+FARTHEST = 1e300  # beyond, no body has its place
 
 # -----------------------------------------------------------------------------------------------------------
 # Rects of sprites, ``x, y, width, height``, as boxes.
@@ -27,6 +33,60 @@ def edges_of_rects(rects, boxes):
             if size > largest or size != size:  # NaN stays
                 largest = size
     return flat, largest
+
+
+# What happened to the rect of a sprite, or to its body.
+SAME, MOVED, RESIZED, ASTRAY = range(4)
+
+
+class Agreed(NamedTuple):
+    """The rects of sprites and the places of their bodies when they last agreed, by row of the body."""
+
+    rects: npt.NDArray[np.float64]
+    places: npt.NDArray[np.float64]
+    offsets: npt.NDArray[np.float64]
+    """From body to rect."""
+    halves: npt.NDArray[np.float64]
+    """The part of its size by which the body is placed from the corner of the rect: 0, or 0.5 for circles."""
+
+
+@holds_gil
+def bodies_of_rects(rects, agreed, rows, xs, ys, kinds, goals):
+    """What happened to each sprite that leads, and where its body belongs.
+
+    ``rows`` are those of the bodies at ``xs, ys``, -1 for one that is gone.  Returns how many are not the
+    `SAME`, and whether all goals are within ``FARTHEST``.
+    """
+    changed, sound = 0, True
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        kinds[k] = SAME
+        if row < 0:
+            continue
+        for axis in range(2):
+            low, size, was = rects[k, axis], rects[k, 2 + axis], agreed.rects[row, 2 + axis]
+            if size != was:
+                kinds[k] = RESIZED
+            elif low != agreed.rects[row, axis] and kinds[k] == SAME:
+                kinds[k] = MOVED
+            goals[k, axis] = min(low, low + size) + agreed.halves[row] * abs(size)
+        if kinds[k] == SAME and (xs[row] != agreed.places[row, 0] or ys[row] != agreed.places[row, 1]):
+            kinds[k] = ASTRAY
+            goals[k, 0], goals[k, 1] = agreed.places[row, 0], agreed.places[row, 1]
+        changed += kinds[k] != SAME
+        sound &= abs(goals[k, 0]) < FARTHEST and abs(goals[k, 1]) < FARTHEST
+    return changed, sound
+
+
+@holds_gil
+def agree(rects, rows, xs, ys, agreed):
+    """Note rects and their bodies, which are where they belong."""
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        for column in range(4):
+            agreed.rects[row, column] = rects[k, column]
+        agreed.places[row, 0], agreed.places[row, 1] = xs[row], ys[row]
+        agreed.offsets[row, 0], agreed.offsets[row, 1] = rects[k, 0] - xs[row], rects[k, 1] - ys[row]
 
 
 # -----------------------------------------------------------------------------------------------------------
