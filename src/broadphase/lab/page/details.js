@@ -168,10 +168,7 @@ function title(context, text, width, top = 0) {
 }
 
 const AROUND = [2, 2]; // rows before the copy that is swept, and after its sixteen lanes
-const ROW = 11; // pixels
-
-/** The preferred height of `drawLanes`. */
-export const lanesHeight = (lanes) => HEAD + (AROUND[0] + 1 + lanes + AROUND[1]) * ROW + 6;
+const READABLE = 9.5; // pixels that a row with words needs
 
 /** One strip around the copy that is swept: the next sixteen copies in order, which are compared with it at once. */
 export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, frame, place) {
@@ -179,30 +176,31 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   const own = copies[at];
   const onScreen = (value) => (value - place.left) * place.scale;
   const top = HEAD + 2;
+  const each = (height - top - 4) / (AROUND[0] + 1 + lanes + AROUND[1]);
   context.fillStyle = colour("test-tint");
-  context.fillRect(0, top + (AROUND[0] + 1) * ROW - 2, width, lanes * ROW);
+  context.fillRect(0, top + (AROUND[0] + 1) * each - 2, width, lanes * each);
   context.font = canvasFont(0.8);
   context.textBaseline = "middle";
   for (let row = -AROUND[0]; row <= lanes + AROUND[1]; row++) {
     const copy = copies[at + row];
     if (copy?.strip !== own.strip) continue;
-    const y = top + (AROUND[0] + row) * ROW;
+    const y = top + (AROUND[0] + row) * each;
     const [x, wide] = [frame.centers[2 * copy.ball], frame.halves[2 * copy.ball]];
     const isTested = row > 0 && row <= tests;
     const hit = isTested && isPair(frame.hits, own.ball, copy.ball);
     context.fillStyle = colour(row === 0 ? "ink" : hit ? "hit" : isTested ? "test" : "box");
     context.globalAlpha = row === 0 || isTested ? 1 : 0.55;
-    context.fillRect(onScreen(x - wide), y, 2 * wide * place.scale, ROW - 4);
+    context.fillRect(onScreen(x - wide), y, 2 * wide * place.scale, each - 3);
     context.globalAlpha = 1;
     if (row < 1 || row > lanes) continue;
     context.fillStyle = colour("soft");
     context.textAlign = "right";
-    context.fillText(String(row), 20, y + ROW / 2 - 2);
+    if (each > READABLE || row % 2) context.fillText(String(row), 20, y + each / 2 - 1);
     context.fillStyle = colour(isTested ? "ink" : "soft");
     const isLeft = onScreen(x + wide) < width - 90;
     context.textAlign = isLeft ? "left" : "right";
     const text = hit ? "overlap" : isTested ? "tested" : row === tests + 1 ? "starts beyond: stop" : "";
-    context.fillText(text, isLeft ? onScreen(x + wide) + 6 : onScreen(x - wide) - 6, y + ROW / 2 - 2);
+    context.fillText(text, isLeft ? onScreen(x + wide) + 6 : onScreen(x - wide) - 6, y + each / 2 - 1);
   }
   // How far the sweep goes.
   const end = onScreen(frame.centers[2 * own.ball] + frame.halves[2 * own.ball]);
@@ -222,8 +220,6 @@ function isPair(hits, i, j) {
   }
   return false;
 }
-
-export const SLOTS_HEIGHT = 130;
 
 /** For each slot of a table how many balls it holds and how many tests that takes. */
 export function drawSlots(canvas, width, height, slots, shade) {

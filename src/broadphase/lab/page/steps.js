@@ -74,6 +74,8 @@ function nextPrime(number) {
   return number;
 }
 
+const trees = new Map(); // by number of balls
+
 /** What one state of a step shows; `place` is where the marked ball is, or the middle of the query box.
  *
  * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
@@ -83,21 +85,27 @@ export function stateOf(step, slider, frame = 0, place = null, kept = true, layo
   const balls = step.hasQuery ? made : withBall(made, place);
   const boxes = boxesOf(balls);
   const options = { ...own, before: before && boxesOf(withBall(before, place)) };
+  if (step.hasQuery) { // the balls stay where they are, and so does the tree
+    if (!trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxes));
+    const tree = trees.get(balls.count);
+    return { balls, boxes, options, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, place) };
+  }
   const results = {};
   for (const method of step.methods) {
     const isAll = method === "brute_force";
     if (isAll && balls.count > MOST_COMPARED) results[method] = { made: pairsAmong(balls.count), tests: [] };
     else results[method] = METHODS[method](boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
   }
-  return { balls, boxes, options, results, query: step.hasQuery ? queryOf(results.box_tree, balls, boxes, place) : null };
+  return { balls, boxes, options, results, query: null };
 }
 
 /** The tests and entries of a value of the slider, averaged over the layouts of the step. */
 export function workOf(step, slider, place) {
   const work = { tests: 0, entries: 0 };
   for (let layout = 0; layout < step.layouts; layout++) {
-    const result = stateOf(step, slider, 0, place, false, layout).results[step.methods[0]];
-    work.tests += result.made / step.layouts;
+    const { results, query } = stateOf(step, slider, 0, place, false, layout);
+    const result = results[step.methods[0]];
+    work.tests += (query ?? result).made / step.layouts;
     work.entries += entriesOf(result) / step.layouts;
   }
   return work;

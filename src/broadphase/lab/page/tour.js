@@ -52,6 +52,7 @@ class Tour {
       verdict.after(pageOf(verdict, `${verdict.dataset.method}, line by line`));
     }
     this.#listen();
+    document.documentElement.classList.add("ready"); // before the first picture, which needs the sizes
     this.go();
   }
 
@@ -142,7 +143,9 @@ class Tour {
     find("slider").max = step.values.length - 1;
     find("controls").querySelector(".time").hidden = !isAlone;
     find("growth").hidden = isAlone;
-    find("work").hidden = !SLIDERS[step.name].noun;
+    find("work").hidden = !SLIDERS[step.name].bars;
+    find("details").hidden = !isAlone || step.hasQuery || step.name === "cells";
+    find("charts").className = `charts${!find("work").hidden && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
     find("legend").replaceChildren(...legendOf(step));
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
   }
@@ -206,7 +209,7 @@ class Tour {
     if (this.#stale) {
       this.picture = pictureOf(step, slider, frame, this.#place);
       this.#stale = false;
-      if (SLIDERS[step.name].noun) this.#works = step.values.map((_, value) => workOf(step, value, this.#place));
+      if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, this.#place));
     }
     const { picture, total } = this;
     this.shown = { step, slider, frame };
@@ -218,8 +221,8 @@ class Tour {
     });
     this.#write(seen, end);
     if (this.#views.length > 1) this.#drawGrowth();
-    const { noun } = SLIDERS[step.name];
-    if (noun) drawWork(find("work"), this.#works, step.values.map(String), slider, step.methods[0], noun);
+    const { bars } = SLIDERS[step.name];
+    if (bars) drawWork(find("work"), this.#works, step.values.map(String), slider, step.methods[0], bars);
     this.drawn += 1;
     if (this.playing) this.redraw();
   }
@@ -366,7 +369,8 @@ class Tour {
       again();
     });
     listenToTheme(again);
-    new ResizeObserver(again).observe(find("views"));
+    const sizes = new ResizeObserver(again);
+    for (const id of ["views", "charts"]) sizes.observe(find(id));
     // A link to a step starts with the step as it is; back and forward return to the state that was shown.
     document.addEventListener("click", (event) => {
       const link = event.target.closest?.(".steps a, #previous, #next");

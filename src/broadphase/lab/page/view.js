@@ -70,34 +70,33 @@ export class View {
     const detail = this.alone && this.#detailOf(picture, own, world, place, end, swept);
     this.detail.hidden = !detail;
     if (!detail) return;
-    const [height, label, draw] = detail;
-    this.detail.style.height = `${height}px`;
+    const [label, draw] = detail;
     this.detail.setAttribute("aria-label", label);
-    draw(this.detail, this.detail.clientWidth, height);
+    draw(this.detail, this.detail.clientWidth, this.detail.clientHeight);
   }
 
-  /** Its height, what it shows, and how it is drawn. */
+  /** What it shows, and how it is drawn. */
   #detailOf(picture, own, world, place, end, swept) {
     const count = picture.centers.length / 2;
     const made = 2 * end < (own.tests?.length ?? 0) ? end : null;
     if (own.order) {
-      return [details.intervalsHeight(count), "The sorted intervals and how far each ball looks",
+      return ["The sorted intervals and how far each ball looks",
         (...canvas) => details.drawIntervals(...canvas, own.order, picture, world, place, made)];
     }
     if (own.ends) {
-      return [details.ENDS_HEIGHT, "The order of the edges, before and now",
+      return ["The order of the edges, before and now",
         (...canvas) => details.drawEnds(...canvas, own.ends, own.before, own.swaps, end)];
     }
     if (own.slots) {
-      return [details.SLOTS_HEIGHT, "For each slot its balls and the tests among them",
+      return ["For each slot its balls and the tests among them",
         (...canvas) => details.drawSlots(...canvas, own.slots, `method-${this.method}`)];
     }
     if (swept) {
-      return [details.lanesHeight(swept.lanes), "One strip in order, and the sixteen boxes that are compared at once",
+      return ["One strip in order, and the sixteen boxes that are compared at once",
         (...canvas) => details.drawLanes(...canvas, { ...swept, copies: own.copies }, picture, place)];
     }
     if (this.method === "brute_force") {
-      return [150, "Every pair of balls as a square",
+      return ["Every pair of balls as a square",
         (...canvas) => details.drawPairs(...canvas, own.tests, picture.hits, count, end)];
     }
     return null;

@@ -6,15 +6,15 @@ import { comparesOf } from "./methods/strips.js";
 import { whole } from "./palette.js";
 import { entriesOf } from "./steps.js";
 
-/** `noun`: of what the bars count besides tests.  `counts`: what is shown one after the other, if not tests. */
+/** `bars`: what the bars of all values count, tests first.  `counts`: what is shown one after the other, if not tests. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Push the balls together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
+  sorted: { label: "Push together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
   kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
-  cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, noun: "entries in cells" },
-  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), noun: "entries in slots" },
-  tree: { label: "Number of balls", text: (value) => `${value} balls` },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), noun: "copies in strips" },
+  cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, bars: ["tests", "entries in cells"] },
+  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"] },
+  tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies in strips"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
 
