@@ -260,6 +260,20 @@ def test_one_step_can_be_embedded(tour):
     assert link.get_attribute("href").endswith("?slider=1#cells")
 
 
+def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
+    inside = f'<iframe src="{site}?embed=1#cells" width="900" height="700"></iframe>'
+    around = f'<!doctype html><html data-theme="dark"><link rel="icon" href="data:,">{inside}'
+    page = tabs("about:blank")
+    page.route("**/around.html", lambda route: route.fulfill(content_type="text/html", body=around))
+    page.goto(f"{site}around.html")
+    frame = page.frames[1]
+    until(frame, "document.documentElement.classList.contains('ready')")
+    assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    until(frame, "document.documentElement.dataset.theme === 'light'")
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight"), "its legend too"
+
+
 @pytest.mark.exhaustive
 def test_an_old_link_to_a_scene_opens_the_sandbox(server, tabs):
     page = tabs(f"{server.address}?scene=asteroids&n=30&play=0")
