@@ -23,7 +23,8 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "command_help",  # this and the next lie next to this file
+    "command_help",  # this and the next two lie next to this file
+    "copying",
     "drawings",
 ]
 exclude_patterns = ["_build", "gallery", "pictures"]

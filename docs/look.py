@@ -1,8 +1,9 @@
 """Opens the built site in Chromium and looks for what a reader would stumble over: ``python docs/look.py``.
 
 Every page that is named here, narrow, middling and wide, light and dark: no error on the console,
-no sideways scrolling, nothing that axe finds wrong (contrast, names for screen readers). ``--shots
-FOLDER`` keeps pictures.
+no sideways scrolling, no code of a method that is cut off, nothing that axe finds wrong (contrast, names for
+screen readers).  And what a reader searches for is among the first three pages found.  ``--shots FOLDER`` keeps
+pictures.
 """
 
 import argparse
@@ -29,6 +30,9 @@ PAGES = [
     "explanation/methods",
     "how-it-is-fast",
     "choosing",
+    "methods/strips",
+    "methods/box_tree",
+    "words",
     "results",
     "reference/arrays",
     "reference/made/broadphase.pairs",
@@ -38,6 +42,19 @@ PAGES = [
     "gallery_built/plot_cell_sizes",
 ]
 WIDTHS = (390, 800, 1440)
+SEARCHES = {
+    "3D": "words",
+    "deterministic": "words",
+    "licence": "words",
+    "trigger": "words",
+    "GPU": "words",
+    "touching": "words",
+    "pairs": "broadphase.pairs",
+    "pygame": "slow-pygame",
+    "rays": "rays",
+    "sort and sweep": "sort_and_sweep",
+}
+"""What a reader types, and a part of the address of a page that must be among the first found."""
 ALONE = {"preload": False}
 """Axe would fetch the stylesheets again, and look for what they import next to the page."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -63,11 +80,32 @@ def complaints(browser: Browser, address: str, width: int, scheme: str, shots: P
         page.wait_for_load_state("networkidle")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found.append(f"{where}: scrolls sideways")
+        if page.evaluate(
+            "[...document.querySelectorAll('.idea pre')].some((pre) => pre.scrollWidth > pre.clientWidth)"
+        ):
+            found.append(f"{where}: code is cut off")
         if shots:
             page.screenshot(path=shots / f"{name.replace('/', '_')}-{width}-{scheme}.png")
         for violation in Axe().run(page, options=ALONE).response["violations"]:
             nodes = [node["html"][:90] for node in violation["nodes"]]
             found.append(f"{where}: {violation['help']} ({len(nodes)}), {nodes[0]}")
+    page.close()
+    return found
+
+
+def not_found(browser: Browser, address: str) -> list[str]:
+    """What the search does not find among the first three."""
+    page = browser.new_page()
+    found = []
+    for words, wanted in SEARCHES.items():
+        page.goto(f"{address}/search.html?q={words}")
+        page.wait_for_selector("#search-results ul.search li a")
+        page.wait_for_load_state("networkidle")
+        links = page.eval_on_selector_all(
+            "#search-results ul.search li > a", "all => all.map(({ href }) => href)"
+        )
+        if not any(wanted in link for link in links[:3]):
+            found.append(f"the search for {words!r} finds {links[:3]}")
     page.close()
     return found
 
@@ -92,6 +130,7 @@ def main() -> None:
             for scheme in ("light", "dark")
             for line in complaints(browser, address, width, scheme, shots)
         ]
+        found += not_found(browser, address)
         browser.close()
     print(
         "\n".join(found)

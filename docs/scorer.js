@@ -1,7 +1,8 @@
-// The order of what the search finds: whole public names, then guides, then members of classes, then lists of everything.
+// The order of what the search finds: words that are explained, then whole public names, then guides, then members of classes, then lists of everything.
 const GUIDES = /^(tutorials|how-to|explanation)\/(?!index)|^(beyond|choosing|how-it-is-fast|lab|platformers|points|shipping|tour|worlds)$/;
 var Scorer = {
   score: ([page, title, , , score, , kind]) => {
+    if (page === "words") return score + (kind === "index" ? 40 : -10);
     if (kind === "object" && /^broadphase\.\w+$/.test(title)) return score + 20;
     if (GUIDES.test(page)) return score + 15;
     if (page === "changes" || page === "results") return score - 10;

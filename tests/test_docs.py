@@ -10,7 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from test_ideas import whole_code
 
+free_names = whole_code.free_names
 ROOT = Path(__file__).parent.parent
 PAGES = [page for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (ROOT / page).exists()]
 BUILT = {"_build", "gallery_built", "made"}
@@ -93,6 +95,35 @@ def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch, reque
     names = {}
     for block in blocks(page, "python"):
         assert run_block(block, names) or only_imports(block), f"nothing comes out of\n{block}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_block_runs_alone_or_names_what_it_goes_on_from(page, tmp_path, monkeypatch, request):
+    """A block that needs no name of the blocks above it runs when it is copied alone."""
+    if "import pygame" in text(page):
+        request.getfixturevalue("_a_window_that_is_soon_closed")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    imported, defined = set(), set()
+    for block in blocks(page, "python"):
+        needed = free_names(block)
+        if needed:
+            assert needed <= imported | defined, "no block above defines it"
+            alone = "tutorials/" not in page and needed <= imported
+            assert not alone, f"it needs the imports {needed} only: repeat them in\n{block}"
+        else:
+            run_block(block, {})
+        for statement in ast.parse(block).body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                imported |= {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+        for node in ast.walk(ast.parse(block)):
+            defined |= {getattr(node, "id", None), getattr(node, "name", None)}
+
+
+def test_names_from_elsewhere_are_told_from_own_ones():
+    own = "import numpy as np\ndef f(x, *y):\n    try: np.sum(x)\n    except ValueError as z: return z, y"
+    assert free_names(own) == set()
+    assert free_names("total += [one for one in boxes]\nprint(total, bp.pairs)") == {"boxes", "bp"}
 
 
 def test_an_outcome_that_is_not_so_is_noticed():

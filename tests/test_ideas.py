@@ -1,6 +1,6 @@
 """The twenty lines that the pages of the methods show find what the library finds."""
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,20 +8,18 @@ import pytest
 
 import broadphase as bp
 
-FILE = Path(__file__).parent.parent / "docs" / "methods" / "ideas.py"
-PAGES = sorted(page.stem for page in FILE.parent.glob("*.md"))
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(page.stem for page in (DOCS / "methods").glob("*.md"))
 
+sys.path.insert(0, str(DOCS))
+import whole_code  # noqa: E402
 
-def load_ideas():
-    spec = importlib.util.spec_from_file_location("ideas", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+sys.path.pop(0)
 
 
 @pytest.fixture(scope="module")
 def ideas():
-    return load_ideas()
+    return whole_code.load_ideas()
 
 
 def scenes():
@@ -60,6 +58,19 @@ def test_the_lines_of_a_page_find_the_pairs(ideas, name):
     for boxes in scenes():
         expected = bp.pairs(boxes.reshape(-1, 4)).tolist()
         assert sorted(map(list, found_by(ideas, name, boxes))) == expected
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_code_of_a_page_runs_when_it_is_copied(name):
+    code = whole_code.idea(name)
+    assert whole_code.free_names(code) == set()
+    before, _, call = code.removesuffix("\n").rpartition("\n")
+    names = {}
+    exec(before, names)
+    expression, _, outcome = call.partition("  # -> ")
+    assert eval(expression, names) == eval(outcome) == {(0, 1)}
+    page = (DOCS / "methods" / f"{name}.md").read_text("utf-8")
+    assert f"```{{idea}} {name}\n" in page
 
 
 def test_each_index_has_a_page():

@@ -227,7 +227,8 @@ function make(tag, attributes = {}, ...children) {
 function linesOf(blocks) {
   return [...blocks].flatMap((block) => {
     const lines = block.innerHTML.replace(/\n$/, "").split("\n");
-    block.innerHTML = lines.map((line) => `<span class="code-line">${line || " "}</span>`).join("");
+    block.innerHTML = lines.map((line) => `<span class="code-line">${line}\n</span>`).join("");
+    for (const line of block.children) line.style.setProperty("--indent", line.textContent.search(/\S|$/));
     return [...block.children];
   });
 }

@@ -9,7 +9,9 @@ from itertools import combinations
 
 
 def overlap(a, b):
-    return a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]
+    in_x = a[0] <= b[2] and b[0] <= a[2]
+    in_y = a[1] <= b[3] and b[1] <= a[3]
+    return in_x and in_y
 
 
 def brute_force(boxes):
@@ -34,7 +36,7 @@ def sort_and_sweep(boxes):
 
 
 def sweep_and_prune(boxes, pairs, edges):
-    # `pairs` and `edges` are those of the last frame; an edge is (box, 0 or 1).
+    # Both are those of the last frame; an edge is (box, 0 or 1).
     for axis, row in enumerate(edges):
         place = [(boxes[i][axis + 2 * far], far) for i, far in row]
         for start in range(1, len(row)):
@@ -61,7 +63,7 @@ def uniform_grid(boxes, cell, columns, rows):
     for number, members in enumerate(cells):
         for i, j in combinations(members, 2):
             if overlap(boxes[i], boxes[j]):
-                # They may share several cells: the first reports them.
+                # Of the cells that they share one reports them.
                 x = max(boxes[i][0], boxes[j][0]) // cell
                 y = max(boxes[i][1], boxes[j][1]) // cell
                 if number == y * columns + x:
@@ -81,7 +83,7 @@ def spatial_hash(boxes, cell, slots):
     for members in table.values():
         for i, j in combinations(members, 2):
             if overlap(boxes[i], boxes[j]):
-                pairs.add((i, j))  # a set: some are found in several slots
+                pairs.add((i, j))  # a set: some are found twice
     return pairs
 
 
@@ -125,7 +127,7 @@ def strips(boxes, height):
             for j in members[at + 1 :]:
                 if boxes[j][0] > boxes[i][2]:
                     break
-                # They may share several strips: the first reports them.
+                # The first strip that they share reports them.
                 is_first = row == max(boxes[i][1], boxes[j][1]) // height
                 if overlap(boxes[i], boxes[j]) and is_first:
                     pairs.add((min(i, j), max(i, j)))

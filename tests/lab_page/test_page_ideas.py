@@ -2,7 +2,6 @@
 
 import functools
 import html
-import inspect
 import itertools
 import threading
 from http.server import ThreadingHTTPServer
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_reading import until
-from test_ideas import PAGES, load_ideas
+from test_ideas import PAGES, whole_code
 
 import broadphase as bp
 from broadphase.lab.tour import copy_tour
@@ -19,7 +18,6 @@ from broadphase.lab.tour import copy_tour
 from .test_page_tour import Quiet
 
 DOCS = Path(__file__).parents[2] / "docs"
-HELPERS = {"box_tree": ["node_around"]}
 # As in method.js.
 OPTIONS = {
     "uniform_grid": {"cell": 60, "columns": 9, "rows": 6},
@@ -45,10 +43,8 @@ def site(tmp_path_factory):
     static.mkdir()
     for name in ("method.js", "site.css"):
         (static / name).write_bytes((DOCS / "_static" / name).read_bytes())
-    ideas = load_ideas()
     for name, theme in itertools.product(PAGES, ("light", "dark")):
-        parts = [inspect.getsource(getattr(ideas, part)) for part in (*HELPERS.get(name, ()), name)]
-        code = "".join(CODE.format(html.escape(part)) for part in parts)
+        code = CODE.format(html.escape(whole_code.idea(name)))
         (folder / f"{name}-{theme}.html").write_text(PAGE.format(name=name, code=code, theme=theme), "utf-8")
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
@@ -68,7 +64,7 @@ def opened(site, tabs):
 
 def compared_by(name, now, before):
     """What the Python of the page compares, in order: two rows, or one and None for a node; and its pairs."""
-    ideas, made = load_ideas(), []
+    ideas, made = whole_code.load_ideas(), []
     row_of = {id(box): row for row, box in enumerate(now)}
     overlap = ideas.overlap
 
@@ -131,6 +127,15 @@ def test_every_step_marks_one_line_and_counts_only_go_up(opened, name):
     )
     assert any("overlap(" in line for line in marked)
     assert any("pairs.add(" in line for line in marked)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_code_is_whole_and_a_copy_of_what_is_seen_runs(opened, name, width):
+    page = opened(name, width=width)
+    block = page.locator(".idea pre")
+    assert block.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+    assert block.evaluate("pre => pre.textContent") == whole_code.idea(name)
 
 
 def test_a_figure_plays_steps_and_is_dragged(opened):
