@@ -1,9 +1,9 @@
 """Opens the built site in Chromium and looks for what a reader would stumble over: ``python docs/look.py``.
 
 Every page that is named here, narrow, middling and wide, light and dark: no error on the console,
-no sideways scrolling, no code of a method that is cut off, nothing that axe finds wrong (contrast, names for
-screen readers).  And what a reader searches for is among the first three pages found.  ``--shots FOLDER`` keeps
-pictures.
+no sideways scrolling, no code of a method that is cut off, nothing that axe finds wrong (contrast, names
+for screen readers).  And what a reader searches for is among the first three pages found.  ``--shots
+FOLDER`` keeps pictures.
 """
 
 import argparse
