@@ -336,6 +336,22 @@ def clock(monkeypatch):
     return waits
 
 
+def test_seconds_are_said_in_seconds(ask, tmp_path, clock):
+    world = bp.World()
+    mob = world.add(bp.Box(0, 0, 9, 9), tag="mob")
+    world.add(bp.Box(5, 5, 9, 9), tag="wall")
+    waits = iter([0] * 20 + [2_715] + [0] * 19)
+    world.on("mob", "wall", stay=lambda contact: clock.append(next(waits, 0)))
+
+    def step(frame):
+        mob.x += 0.01
+        world.update()
+
+    said = ask(record(tmp_path / "a.bprec", world, 40, step))
+    assert re.search(r"Slow: frame \d+ took 2\.7 s \(median [\d.]+ ms\), 2\.7 s of it in update", said), said
+    assert "e+" not in said
+
+
 def test_the_recorded_time_is_shared_out_and_slow_frames_are_explained(ask, tmp_path, clock):
     world = bp.World()
     mob = world.add(bp.Box(0, 0, 9, 9), tag="mob")
@@ -473,7 +489,7 @@ def test_input_that_cannot_be_used_is_named_in_one_line(tmp_path, capsys):
     (tmp_path / "e.npy").write_bytes(b"")
     assert "can be read: it is empty" in complaint(tmp_path / "e.npy")
     (tmp_path / "e.bprec").write_bytes(b"broadphase rec")
-    assert "is no recording that can be read" in complaint(tmp_path / "e.bprec")
+    assert "cannot be read: it is not a broadphase recording" in complaint(tmp_path / "e.bprec")
     (tmp_path / "a.txt.zip").write_text("")
     assert "a.txt.zip" in complaint(tmp_path / "a.txt.zip")
     np.save(tmp_path / "none.npy", np.empty((0, 4)))

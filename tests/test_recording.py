@@ -289,8 +289,8 @@ def headed(words, version=2):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "it is no recording"),
-        (b"PK\3\4", "it is no recording"),
+        (b"", "it is not a broadphase recording"),
+        (b"PK\3\4", "it is not a broadphase recording"),
         (b"broadphase recording\n", "its head is cut off"),
         (b"broadphase recording\n\4\0\0\0\0\0", "its version is 4, this program reads 1 to 3"),
         (headed(b'"period": [9, -1]'), "is not positive"),
@@ -307,7 +307,7 @@ def test_what_is_no_recording_is_named(content, said, tmp_path):
     (tmp_path / "a").write_bytes(content)
     with pytest.raises(FileError, match=said) as caught:
         bp.Recording(tmp_path / "a")
-    assert str(caught.value).startswith(f"{tmp_path / 'a'}: is no recording that can be read")
+    assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot be read: ")
 
 
 def test_no_bit_of_the_head_can_flip_unnoticed(tmp_path):

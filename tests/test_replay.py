@@ -329,7 +329,7 @@ def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, tmp_pa
 def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):
     (tmp_path / "a.csv").write_text("0,0,1,1\n")
     assert run(["replay", str(tmp_path / "a.csv"), "--table"]) == 2
-    assert capsys.readouterr().err.endswith("is no recording that can be read: it is no recording\n")
+    assert capsys.readouterr().err.endswith("cannot be read: it is not a broadphase recording\n")
     (tmp_path / "empty").write_bytes(path.read_bytes()[:200])
     assert run(["replay", str(tmp_path / "empty")]) == 2
     assert "holds no frame that is whole; frame 0: it is cut off" in capsys.readouterr().err

@@ -556,4 +556,4 @@ def _may_pair(frame: RecordedFrame, pairs: PairArray) -> Flags:
 
 
 def _ms(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g} ms"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"

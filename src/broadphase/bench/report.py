@@ -108,7 +108,7 @@ def show(report: Report, console: Console) -> None:
 
 def markdown(report: Report, command: str) -> str:
     """The same in Markdown, with the command that printed it."""
-    out = ["# What `broadphase bench` printed", "", f"`{command}`", ""]
+    out = ["# Benchmark results", "", f"`{command}`", ""]
     for line in preamble(report):
         out += [line, ""]
     for lines in tables(report):

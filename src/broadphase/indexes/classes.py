@@ -243,7 +243,7 @@ class CellIndex(Index):
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why; print it to read it.
 
-        Measured from the places of the moving boxes (of the static ones if none moves).
+        Measured from the places of the moving boxes (of the static ones if nothing moves).
 
         Returns
         -------

@@ -146,10 +146,10 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     Raises
     ------
     ValueError
-        It is no recording, or one of a version that this program does not read.
+        It is not a recording, or one of a version that this program does not read.
     """
     if not data.startswith(MAGIC):
-        raise ValueError("it is no recording")
+        raise ValueError("it is not a broadphase recording")
     at = len(MAGIC) + _HEAD.size
     if len(data) < at:
         raise ValueError("its head is cut off")

@@ -129,7 +129,7 @@ class Recording:
     Raises
     ------
     FileError
-        It is no recording, or of another version.
+        It is not a recording, or of another version.
     OSError
         It cannot be opened.
 
@@ -161,7 +161,7 @@ class Recording:
             self.about, begin = read_head(self._data)
             lengths = as_period(self.about.get("period"), self.about["dim"])
         except (ValueError, TypeError) as error:
-            raise FileError(f"{self._name}: is no recording that can be read: {error}") from None
+            raise FileError(f"{self._name}: cannot be read: {error}") from None
         self.period: tuple[float | None, ...] | None = None
         """As of the index or world; ``None`` in files of version 1, which did not hold it."""
         if lengths is not None:

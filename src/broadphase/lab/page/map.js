@@ -35,12 +35,14 @@ const REASONS = {
   },
 };
 
-const shareWords = (share) => (share === 0 ? "none moves" : share === 1 ? "all move" : `${share * 100} % move`);
+const shareWords = (share) => (share === 0 ? "nothing moves" : share === 1 ? "all move" : `${share * 100} % move`);
 const numberWords = (n) => n.toLocaleString("en");
 const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
 /** The colour of a method; of an index that has none, that of "auto". */
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
+
+const timeWords = (ms) => (ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : ms < 1e3 ? `${ms} ms` : `${ms / 1e3} s`);
 
 function make(tag, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(tag), attributes);
@@ -74,7 +76,7 @@ export function advice(data, state) {
   const reason = REASONS[best.method]?.[state.ask] ?? REASONS[best.method];
   const ofAuto = ranked.find(({ method }) => method === data.auto);
   return {
-    sentence: `${reason ? `${reason} ` : ""}A frame takes ${ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : `${ms} ms`}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
+    sentence: `${reason ? `${reason} ` : ""}A frame takes ${timeWords(ms)}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
     auto: best === ofAuto
       ? "bp.make_index() makes this index."
       : `bp.make_index() makes an ${data.classes[data.auto]}${ofAuto ? `: ${timesWords(ofAuto.times)} the time of the best` : ", which was not measured"}.`,

@@ -15,7 +15,7 @@ const LONGEST_WAIT = 4000;
 
 export function decode(buffer) {
   const view = new DataView(buffer);
-  if (view.byteLength < HEADER || view.getUint32(0, true) !== MAGIC) throw new Error("this is no frame");
+  if (view.byteLength < HEADER || view.getUint32(0, true) !== MAGIC) throw new Error("this is not a frame");
   const frame = {
     epoch: view.getUint32(4, true),
     made: view.getFloat64(8, true),
