@@ -26,7 +26,7 @@ _OF_INDEX = (
 )
 _OF_WORLD = (
     *("add", "add_many", "remove", "remove_many", "clear", "restore"),
-    *("move", "try_move", "move_many", "move_all", "step", "push", "resize"),
+    *("move", "try_move", "move_many", "move_all", "step", "push", "resize", "separate"),
     *("walk", "walk_many", "try_turn", "turn_many"),
     *("grounded", "blocker", "line_of_sight", "query_shape", "raycast_many", "nearest_many", *_QUERIES),
 )
