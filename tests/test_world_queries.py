@@ -220,6 +220,49 @@ def test_a_ray_meets_one_shape(shape, distance, normal):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("thick", [1e-9, 1e-11, 1e-13, 1e-16])
+@pytest.mark.parametrize("far", [1.0, 1e3, 1e6, 1e9])
+def test_rays_hit_walls_of_any_thickness(thick, far):
+    """The wall is at ``far``, where a few units in the last place are thicker than it."""
+    upright = [(far, -5), (far + thick, -5), (far + thick, 5), (far, 5)]
+    across = np.array([3, -4]) / 5, np.array([4, 3]) / 5  # a wall at a slant, seen from the origin
+    middle = across[1] * far
+    slanted = [middle + 5 * across[0], middle - 5 * across[0]]
+    slanted += [middle - 5 * across[0] + thick * across[1], middle + 5 * across[0] + thick * across[1]]
+    walls = {
+        "box": (bp.Box(far, -5, thick, 10), (1, 0)),
+        "circle": (bp.Circle(far, 0, thick), (1, 0)),
+        "capsule": (bp.Capsule(far, -5, far, 5, thick), (1, 0)),
+    }
+    if thick * 1e15 > far:  # else its corners are no polygon
+        walls["polygon"] = bp.Polygon(upright), (1, 0)
+        walls["slanted"] = bp.Polygon(slanted), tuple(across[1])
+    for name, (shape, way) in walls.items():
+        world = bp.World()
+        body = world.add(shape)
+        world.add(bp.Circle(far, 1e4, 1))
+        hit = world.raycast((0, 0), way)
+        assert hit is not None, name
+        assert hit.other is body
+        assert hit.distance == pytest.approx(far, rel=1e-12, abs=2 * thick)
+        assert hit.normal == pytest.approx((-way[0], -way[1]), abs=1e-9)
+        assert world.raycast_many([(0, 0)], [way]).ids.tolist() == [body.id]
+        assert [one.other for one in world.query_ray((0, 0), way)] == [body]
+        assert world.raycast((0, 0), (-way[0], -way[1])) is None
+        assert world.raycast((0, 0), way, 0.999 * far) is None
+        beside = (way[0] - way[1] * 6 / far, way[1] + way[0] * 6 / far)
+        assert world.raycast((0, 0), beside, 2 * far + 20) is None, name
+
+
+def test_a_wall_is_hit_from_however_far_away():
+    world, index = bp.World(), bp.BoxTree()
+    world.add(bp.Box(-1, -1, 2, 2))
+    index.insert([-1, -1, 1, 1])
+    for far in (1e3, 1e9, 1e15, 1e18, 1e100):
+        hit, wanted = world.raycast((far, 0.5), (-1, 0)), index.raycast((far, 0.5), (-1, 0))
+        assert (hit.distance, hit.normal) == (wanted.distance, wanted.normal)
+
+
 def test_rays_and_tiles():
     world = World()
     world.tiles = TileMap([[False, False, False, True, False]], 10)

@@ -178,7 +178,8 @@ def _checked(
     outside = np.isfinite(around) & ((lowest < 0.0) | (highest > around))
     if outside.any():
         points = _brought_in(points, around, np.flatnonzero(outside))
-        lowest, highest = np.maximum(lowest, 0.0), np.minimum(highest, around)
+        lowest = np.where(np.isfinite(around), np.maximum(lowest, 0.0), lowest)
+        highest = np.minimum(highest, around)
     return points, lowest, highest
 
 

@@ -182,8 +182,12 @@ def _as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
     whole_rows = sorted(([above * (unit // below) for above, below in row] for row in ratios), key=_square)
     if not _spans(whole_rows):
         raise ValueError(f"the lattice vectors of period = {rows} do not span all of space")
-    vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
-    lengths: Period = np.abs(vectors).sum(axis=0)
+    try:
+        vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
+    except OverflowError:  # reduced, a sum of vectors may be longer than each
+        vectors = np.full((len(rows), len(rows)), np.inf)
+    with np.errstate(over="ignore"):
+        lengths: Period = np.abs(vectors).sum(axis=0)
     if not (lengths > _SHORTEST).all() or not (lengths < _LONGEST).all():
         raise ValueError(
             f"the lattice vectors of period = {rows} are too long or too short; give lengths between "
@@ -194,12 +198,14 @@ def _as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
     units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
     vectors = np.rint(vectors / units) * units
     heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
+    with np.errstate(over="ignore"):
+        volume = float(heights.prod())
     return Lattice(
         vectors,
         np.linalg.inv(vectors / lengths.max()) / lengths.max(),
         units,
-        float(heights.prod()),
-        (0.5 + 1e-6) * float(np.linalg.norm(heights)),
+        volume,
+        (0.5 + 1e-6) * math.hypot(*heights.tolist()),
     )
 
 
@@ -357,7 +363,8 @@ def check_ray_lengths(max_distance: npt.NDArray[np.float64], once: npt.NDArray[n
 
     ``max_distance`` are the greatest distances, ``once`` how far rays go until they are around once.
     """
-    often = np.flatnonzero((max_distance > MOST_RAY_TURNS * once) & np.isfinite(once))
+    with np.errstate(over="ignore"):
+        often = np.flatnonzero((max_distance > MOST_RAY_TURNS * once) & np.isfinite(once))
     if len(often):
         at = int(often[0])
         raise ValueError(

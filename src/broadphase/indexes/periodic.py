@@ -47,6 +47,8 @@ _WIDER = 1.0 + 1e-6
 MANY = 64
 # Of a period: where a ray crosses an edge is rounded; a cast from one image too many does no harm.
 _SLACK = 1e-9
+# An origin farther away than so many periods is brought into the world.
+_MANY_TURNS = 2.0**20
 
 
 class PeriodicReader(Reader):
@@ -443,6 +445,12 @@ class WrappedRays:
         self, rays: Rows, period: npt.NDArray[np.float64], crossed: npt.NDArray[np.bool_], boxes: BoxArray
     ) -> None:
         dim = len(period)
+        around = np.where(np.isfinite(period), period, 1.0)
+        with np.errstate(over="ignore"):
+            far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * around)
+        if far.any():  # else what is rounded there would reach over any number of images
+            rays = rays.copy()
+            rays[:, :dim] = np.where(far, np.mod(rays[:, :dim], around), rays[:, :dim])
         self._rays = rays
         self._period = period
         self._crossed = crossed
@@ -452,7 +460,7 @@ class WrappedRays:
         directions = directions / np.abs(directions).max(axis=1, keepdims=True)
         self._directions = directions / np.sqrt((directions * directions).sum(axis=1, keepdims=True))
         self._furthest = rays[:, 2 * dim]
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             legs = np.where(np.isfinite(period), period / np.abs(self._directions), np.inf)
         self._leg = legs.min(axis=1)
         check_ray_lengths(self._furthest, self._leg)
@@ -494,12 +502,11 @@ class WrappedRays:
         origins, directions = self._origins[active], self._directions[active]
         periodic = np.isfinite(self._period)
         period = np.where(periodic, self._period, 1.0)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             first = origins + np.where(directions != 0.0, directions * begun[:, None], 0.0)
             last = origins + np.where(directions != 0.0, directions * ends[:, None], 0.0)
-        # Larger coordinates are rounded more.
-        slack = _SLACK * period + 4e-15 * (np.abs(first) + np.abs(last))
-        with np.errstate(invalid="ignore"):
+            # Larger coordinates are rounded more.
+            slack = _SLACK * period + 4e-15 * (np.abs(first) + np.abs(last))
             low = np.where(periodic, np.floor((np.minimum(first, last) - slack) / period), 0.0)
             high = np.where(periodic, np.floor((np.maximum(first, last) + slack) / period), 0.0)
         low -= periodic & self._crossed

@@ -168,11 +168,15 @@ def _table(query: PointQuery, reach: float) -> Grid:
     per_unit = 1.0 / side if side < _LAST_WIDTH else 0.0
     periodic = np.isfinite(query.period)
     around = np.where(periodic, query.period, 1.0)
-    cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
+    with np.errstate(over="ignore"):
+        cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
+        each = cells / around
+    short = np.isinf(each)  # so short a period is one cell
+    cells, each = np.where(short, 1.0, cells), np.where(short, 0.0, each)
     rows = np.array(
         [
             np.where(periodic, 0.0, origin),
-            np.where(periodic, cells / around, per_unit),
+            np.where(periodic, each, per_unit),
             np.where(periodic, 0.0, -_LAST_CELL),
             np.where(periodic, cells - 1.0, _LAST_CELL),
             query.period,

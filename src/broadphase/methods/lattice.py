@@ -181,7 +181,7 @@ def _make_images(query: PointQuery, reach: float) -> Images:
     rows, steps = np.arange(len(found)), np.empty((len(found), 0))
     for axis in range(found.shape[1]):
         # In units of the vectors, of which planes at right angles to this gradient are one apart.
-        margin = min(reach * float(np.linalg.norm(lattice.inverse[:, axis])), _FURTHEST) + _MORE
+        margin = min(reach * math.hypot(*lattice.inverse[:, axis].tolist()), _FURTHEST) + _MORE
         some = []
         for step in range(-math.ceil(margin), math.ceil(margin) + 1):
             at = places[rows, axis] + step

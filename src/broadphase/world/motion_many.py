@@ -66,7 +66,8 @@ class ManyMotion:
         velocities = np.column_stack((store.velocity_x, store.velocity_y))
         rows = np.flatnonzero(store.alive & velocities.any(axis=1)).astype(np.int32)
         velocities, ignored = velocities[rows], store.ignored(ignore)
-        displacements, responses = velocities * seconds, self._responses(rows)
+        with np.errstate(over="ignore"):
+            displacements, responses = velocities * seconds, self._responses(rows)
         self._check_goals(rows, displacements, "velocity * dt")
         with Rollback(self._state, rows):
             moved = self._move(rows, displacements, responses, movers_block, ignored)
@@ -135,7 +136,8 @@ class ManyMotion:
         return rows, displacements
 
     def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> None:
-        goals = self._store.places(rows) + displacements
+        with np.errstate(over="ignore"):
+            goals = self._store.places(rows) + displacements
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
         if len(unsound):
             at = int(unsound[0])

@@ -14,7 +14,12 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
 # -----------------------------------------------------------------------------------------------------------
 # Rays against shapes, and the distance of a shape from a point: for shapes of any kind, exactly.
 #
-# Shapes are open sets: what only touches an edge does not count.
+# Shapes are open sets: what only touches an edge does not count.  A wall so thin or so far away that a ray
+# enters and leaves it at the same number is hit: then it is left at the next one.
+
+_THIN = -1.0 + 1e-6
+"""Of two sides' normals: below this product they are the two faces of a wall."""
+_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @inline
@@ -83,12 +88,13 @@ def _through_circle(x, y, dx, dy, radius):
     across = x * dy - y * dx
     if not abs(across) < radius:
         return math.inf, -math.inf, 0.0, 0.0
-    half = radius * math.sqrt((1.0 - across / radius) * (1.0 + across / radius))
+    out = across / radius
+    along = math.sqrt((1.0 - out) * (1.0 + out))
     middle = -(x * dx + y * dy)
-    enter = middle - half
-    nx, ny = (x + enter * dx) / radius, (y + enter * dy) / radius
+    enter = middle - radius * along
+    nx, ny = out * dy - along * dx, -out * dx - along * dy
     size = length(nx, ny)
-    return enter, middle + half, nx / size, ny / size
+    return enter, max(middle + radius * along, next_up(enter)), nx / size, ny / size
 
 
 @inline
@@ -103,8 +109,7 @@ def _through_box(x, y, dx, dy, width, height):
         first, last = -at / step, (size - at) / step
         if first > last:
             first, last = last, first
-        if size == 0.0:  # a wall without thickness is hit by a ray that crosses it
-            last = next_up(first)
+        last = max(last, next_up(first))
         if first > enter:
             enter = first
             sign = -1.0 if step > 0.0 else 1.0
@@ -116,7 +121,7 @@ def _through_box(x, y, dx, dy, width, height):
 @inline
 def _through_polygon(points, x, y, dx, dy):
     """Clip the ray at the line through each side (M. Cyrus and J. Beck, 1978)."""
-    enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
+    enter, leave, nx, ny, far_x, far_y, slack = -math.inf, math.inf, 0.0, 0.0, 0.0, 0.0, 0.0
     count = points.shape[0]
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
@@ -131,8 +136,11 @@ def _through_polygon(points, x, y, dx, dy):
         elif towards < 0.0:
             if -height / towards > enter:
                 enter, nx, ny = -height / towards, out_x, out_y
-        else:
-            leave = min(leave, -height / towards)
+                slack = (abs(x - points[k, 0]) + abs(y - points[k, 1])) / -towards
+        elif -height / towards < leave:
+            leave, far_x, far_y = -height / towards, out_x, out_y
+    if enter >= leave >= enter - _ROUNDING * slack and nx * far_x + ny * far_y < _THIN:
+        leave = next_up(enter)
     return enter, leave, nx + 0.0, ny + 0.0
 
 
