@@ -285,3 +285,99 @@ def test_what_no_body_can_have_is_named_by_its_entity(process_first):
         wrong = esper.create_entity(Collider(bp.Box(0, 0, 1, 1), mask=-1))
         with pytest.raises(ValueError, match=f"^entity {wrong}: mask"):
             esper.process()
+
+
+def touching(log, *tags, callbacks=True):
+    """A player, with functions, on a thing with these tags; processed twice."""
+    player = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)), Tag("player"))
+    if callbacks:
+        esper.add_component(player, listener(log, "rock", "food", "gold"))
+    thing = esper.create_entity(Collider(bp.Box(5, 5, 10, 10)), Tag(*tags), listener(log, "player"))
+    processor()
+    for _ in range(2):
+        esper.process()
+    return player, thing
+
+
+def phases(log, entity):
+    found = [phase for phase, own, _ in log if own == entity]
+    log.clear()
+    return found
+
+
+def test_a_tag_that_changes_during_a_contact_ends_it_for_the_old_and_begins_it_for_the_new():
+    log = []
+    player, thing = touching(log, "rock")
+    assert phases(log, player) == ["begin", "stay"]
+    esper.add_component(thing, Tag("food"))
+    esper.process()
+    assert log == [("begin", player, thing), ("stay", thing, player), ("end", player, thing)]
+    log.clear()
+    esper.process()
+    assert phases(log, player) == ["stay"]
+    esper.add_component(thing, Tag("food", "gold"))
+    esper.process()
+    assert phases(log, player) == ["begin", "stay"], "begins for gold, stays for food"
+    esper.add_component(thing, Tag("gold"))
+    esper.component_for_entity(thing, Collider).body.move_to(99, 99)
+    esper.process()
+    assert phases(log, player) == ["end", "end"], "for food and gold"
+    esper.process()
+    assert log == []
+
+
+def test_a_tag_nobody_waits_for_ends_the_contact():
+    log = []
+    player, thing = touching(log, "rock")
+    log.clear()
+    esper.add_component(thing, Tag("air"))
+    esper.process()
+    assert phases(log, player) == ["end"]
+    esper.add_component(thing, Tag("rock"))
+    esper.process()
+    assert phases(log, player) == ["begin"]
+
+
+def test_functions_that_come_during_a_contact_begin_with_begin():
+    log = []
+    player, thing = touching(log, "rock", callbacks=False)
+    log.clear()
+    esper.add_component(player, listener(log, "rock"))
+    esper.process()
+    assert log == [("begin", player, thing), ("stay", thing, player)]
+    log.clear()
+    esper.process()
+    assert phases(log, player) == ["stay"]
+    esper.add_component(player, listener(log, "rock"))
+    esper.component_for_entity(thing, Collider).body.move_to(99, 99)
+    esper.process()
+    assert phases(log, player) == [], "they heard of no begin, so of no end"
+
+
+def test_what_passes_in_one_frame_begins_and_ends_also_for_functions_that_are_new():
+    log = []
+    player, thing = touching(log, "rock", callbacks=False)
+    collisions = esper.get_processor(CollisionProcessor)
+    esper.component_for_entity(thing, Collider).body.move_to(50, 0)
+    esper.component_for_entity(thing, Collider).body.sensor = True
+    esper.process()
+    log.clear()
+    esper.add_component(player, listener(log, "rock"))
+    collisions.move(player, 200, 0)
+    esper.process()
+    assert phases(log, player) == ["begin", "end"]
+
+
+def test_a_collider_of_two_entities_is_refused():
+    collider = Collider(bp.Box(0, 0, 10, 10))
+    first, second = (esper.create_entity(collider) for _ in range(2))
+    collisions = processor()
+    with pytest.raises(ValueError, match=f"entity {second}: its Collider is that of entity {first}, too"):
+        esper.process()
+    esper.remove_component(first, Collider)
+    esper.process()
+    assert [body.data for body in collisions.world] == [second]
+    esper.remove_processor(CollisionProcessor)
+    again = processor()
+    esper.process()
+    assert [body.data for body in again.world] == [second]

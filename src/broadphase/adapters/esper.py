@@ -157,6 +157,10 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         self._known: dict[int, _Known] = {}
         self._heard: set[tuple[Any, Any]] = set()
         self._listening: dict[int, Callbacks] = {}
+        self._fresh: set[int] = set()
+        """The entities whose `Callbacks` are other than in the last frame."""
+        self._retagged: dict[int, frozenset[Any]] = {}
+        """The tags that entities had in the last frame, where they are others now."""
         self._listed: object = None
         """The list of colliders at the last look; esper makes a new list when one is added."""
 
@@ -165,7 +169,8 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
 
         Contacts are ordered by the ids of the bodies; the functions of both sides of a contact are called in
         succession.  If an entity is deleted meanwhile, no more begin or stay functions are called for its
-        contacts, on either side.
+        contacts, on either side.  Where a `Tag` changes during a contact, the contact ends for the old tags
+        and begins for the new ones; for `Callbacks` that come during a contact it begins.
 
         Raises
         ------
@@ -177,13 +182,17 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         """
         self._follow()
         events = self.world.update()
+        changed = bool(self._fresh or self._retagged)
+        passed = {_ids(contact) for contact in events.began} if changed else set()
         calls = [
-            (phase, *call)
-            for phase, contacts in zip(("begin", "stay", "end"), events, strict=True)
-            if self._has_functions(phase)
+            call
+            for phase, contacts in zip(_PHASES, events, strict=True)
+            if self._has_functions(phase) or changed
             for contact in contacts
-            for call in self._calls(contact, phase)
+            for call in self._calls(contact, phase, phase == "end" and _ids(contact) in passed)
         ]
+        if changed:  # a contact that stays may begin for one side
+            calls.sort(key=lambda call: (_PHASES.index(call[0]), _ids(call[-1])))
         exists = _esper.entity_exists
         for phase, function, entity, other, contact in calls:
             if exists(entity) and (phase == "end" or exists(other)):
@@ -226,6 +235,7 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
     # ---- the world follows the entities
 
     def _follow(self) -> None:
+        self._retagged = {}
         tags = dict(_esper.get_component(Tag))
         present = [pair for pair in _esper.get_component(Collider) if _esper.entity_exists(pair[0])]
         for entity in self._known.keys() - {entity for entity, _ in present}:
@@ -270,6 +280,14 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         self._known[entity] = _Known(collider, tag, collider.shape)
 
     def _add(self, entity: int, collider: Collider, tag: Tag | None) -> None:
+        body = collider.body
+        if body is not None and body.alive and isinstance(body.data, _Entity):
+            owner = int(body.data)
+            shared = owner != entity and _esper.entity_exists(owner)
+            if shared and _esper.try_component(owner, Collider) is collider:
+                raise ValueError(
+                    f"its Collider is that of entity {owner}, too; give each a Collider of its own"
+                )
         collider.body = self.world.add(
             collider.shape,
             tag=None if tag is None else tag.names,
@@ -284,6 +302,7 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         body = collider.body
         assert body is not None
         if known.tag is not tag:
+            self._retagged[int(body.data)] = body.tags
             body.tag = None if tag is None else tag.names
         if known.shape is not collider.shape:
             body.shape = collider.shape
@@ -308,7 +327,8 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
 
     def _listen(self, tags: dict[int, Tag]) -> None:
         """Register every pair of tags for which an entity has a function."""
-        self._listening = dict(_esper.get_component(Callbacks))
+        before, self._listening = self._listening, dict(_esper.get_component(Callbacks))
+        self._fresh = {entity for entity, one in self._listening.items() if before.get(entity) is not one}
         for entity, callbacks in self._listening.items():
             tag = tags.get(entity)
             if tag is not None:
@@ -323,21 +343,52 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
     def _has_functions(self, phase: str) -> bool:
         return any(getattr(callbacks, phase) for callbacks in self._listening.values())
 
-    def _calls(self, contact: Contact, phase: str) -> list[tuple[Function, int, int, Contact]]:
-        """The functions of both sides of a contact, in the order of the bodies."""
+    def _calls(
+        self, contact: Contact, phase: str, passed: bool
+    ) -> list[tuple[str, Function, int, int, Contact]]:
+        """The functions of both sides of a contact, in the order of the bodies, and their phases.
+
+        ``passed``: it has begun and ended in this frame.
+        """
         found = []
         (nx, ny), depth = contact.normal, contact.depth
         reversed_ = Contact(contact.b, contact.a, (0.0 - nx, 0.0 - ny), depth)
         for seen in sorted((contact, reversed_), key=lambda side: side.a.id):
-            if not (isinstance(seen.a.data, _Entity) and isinstance(seen.b.data, _Entity)):
+            entity, other = seen.a.data, seen.b.data
+            if not (isinstance(entity, _Entity) and isinstance(other, _Entity)):
                 continue  # a body of the user
-            callbacks = self._listening.get(seen.a.data)
-            if callbacks is not None:
-                by_tag: Mapping[Any, Function] = getattr(callbacks, phase)
+            callbacks = self._listening.get(entity)
+            if callbacks is None:
+                continue
+            tags = seen.b.tags
+            heard = (
+                tags if passed else frozenset() if entity in self._fresh else self._retagged.get(other, tags)
+            )
+            for one in _PHASES:
+                by_tag: Mapping[Any, Function] = getattr(callbacks, one)
                 for tag, function in by_tag.items():
-                    if tag in seen.b.tags:
-                        found.append((function, int(seen.a.data), int(seen.b.data), seen))
+                    if _phase_of(phase, tag in heard, tag in tags) == one:
+                        found.append((one, function, int(entity), int(other), seen))
         return found
+
+
+_PHASES = "begin", "stay", "end"
+
+
+def _phase_of(phase: str, was: bool, is_now: bool) -> str | None:
+    """The phase of a contact for a tag that the other side had before, has now, or both."""
+    if phase == "begin":
+        return "begin" if is_now else None
+    if phase == "end":
+        return "end" if was else None
+    if is_now:
+        return "stay" if was else "begin"
+    return "end" if was else None
+
+
+def _ids(contact: Contact) -> tuple[int, int]:
+    a, b = contact.a.id, contact.b.id
+    return (a, b) if a < b else (b, a)
 
 
 def _check_place(entity: int, place: Any) -> None:
