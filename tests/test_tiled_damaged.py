@@ -50,6 +50,22 @@ def damage(*path, value):
             damage("tilewidth", value=0),
             " has tilewidth = 0, where a whole number from 1 to 2147483647 belongs",
         ),
+        (
+            damage("orientation", value="oblique"),
+            " has the orientation 'oblique'; those that can be read are orthogonal, isometric, staggered",
+        ),
+        (damage("properties", value={"a": 1}), " is in the JSON of Tiled before 1.2; save it again"),
+        (
+            damage("tilesets", 0, "tiles", value={"0": {}}),
+            ": tileset 'stones' is in the JSON of Tiled before",
+        ),
+        (damage("layers", 0, "properties", value={}), ": layer 'ground' is in the JSON of Tiled before 1.2"),
+        (
+            as_tmj(
+                lambda level: level["tilesets"][0].update(tiles=None, tileproperties={"0": {"solid": True}})
+            ),
+            ": tileset 'stones' is in the JSON of Tiled before 1.2",
+        ),
         (damage("tilesets", value=7), " has tilesets = 7, where a list belongs"),
         (damage("tilesets", 0, "firstgid", value=None), ": tileset 'stones' has no 'firstgid'"),
         (damage("tilesets", 0, "name", value=None), ": tileset has no 'name'"),

@@ -103,6 +103,16 @@ def test_a_polygon_that_crosses_itself_gives_a_warning(tmp_path):
     assert [len(item.bodies) for item in loaded.objects] == [0, 1]
 
 
+def test_an_object_is_not_one_way(tmp_path):
+    properties = [{"name": "one_way", "type": "string", "value": "top"}]
+    path = map_with(tmp_path, {**THING, "properties": properties}, {**THING, "id": 8})
+    with pytest.warns(UserWarning, match=r"object 7 blocks on all sides: one_way is for tiles") as caught:
+        loaded = load(path)
+    assert caught[0].filename == __file__
+    assert len(loaded.bodies) == 2
+    load(path, one_way="platform")  # without a warning
+
+
 def test_points_and_texts_are_listed(tmp_path):
     point = {**THING, "point": True, "name": "start", "width": 0, "height": 0}
     words = {**THING, "text": {"text": "hello"}}

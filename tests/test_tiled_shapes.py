@@ -98,6 +98,7 @@ def test_shapes_of_one_way_tiles_give_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="tile 0 has a collision shape") as caught:
         loaded = load(path)
     assert caught[0].filename == __file__
+    assert "fill" not in str(caught[0].message), "load has no such option"
     assert [loaded.tiles.one_way_sides(k, 0) for k in range(3)] == [("top",), ("bottom",), ("left",)]
 
 
@@ -294,6 +295,16 @@ def test_worlds_of_maps(tmp_path, y_up):
     assert {(b.bounds[0], b.bounds[2], b.bounds[1], b.bounds[3]) for b in loaded.bodies} == there
 
 
+def test_the_pattern_of_tileds_manual(tmp_path):
+    names = ("ow-p02-n10-o0000.tmx", "ow-p00-n00-o0000.tmx", "ow-p2-nx-o0000.tmx")
+    for name in names:
+        written(tmp_path, name, as_tmx())
+    pattern = {"regexp": r"ow-p0*(\d+)-n0*(\d+)-o0000\.tmx", "multiplierX": 96, "multiplierY": 96}
+    path = written(tmp_path, "w.world", json.dumps({"type": "world", "patterns": [pattern]}).encode())
+    placed = [(level.file.name, level.x, level.y) for level in load(path).maps]
+    assert placed == [(names[1], 0, 0), (names[0], 2 * 96, 10 * 96)]
+
+
 @pytest.mark.parametrize(
     ("document", "wrong"),
     [
@@ -305,6 +316,8 @@ def test_worlds_of_maps(tmp_path, y_up):
         ({"maps": [{"fileName": "iso.tmj"}]}, r".*iso\.tmj is isometric"),
         ({"patterns": [{"regexp": "(a+)+b(c)"}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": ".*.*.*.*(c)(d)"}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": r"\d*\d*\d*\d*(c)(d)"}]}, r"the pattern .* is too involved"),
+        ({"patterns": [{"regexp": r"\d*-*\d*-*\d*-*\d*-*(c)(d)"}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": "(" + "a?" * 45 + ")()b"}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": "()()" + "(?:a|a)" * 27}]}, r"the pattern .* is too involved"),
         ({"patterns": [{"regexp": r"()()" + r"\\*" * 20}]}, r"the pattern .* is too involved"),

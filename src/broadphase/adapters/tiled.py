@@ -142,11 +142,13 @@ class NewBody(NamedTuple):
 class Maker:
     """Makes the bodies to be added to a world."""
 
-    def __init__(self, turn: Frame, static: bool, line_width: float) -> None:
+    def __init__(self, turn: Frame, static: bool, line_width: float, one_way: str) -> None:
         self._turn = turn
         """Flips all maps if y points up."""
         self._static = static
         self._line_width = line_width
+        self._one_way = one_way
+        """The name of the property that only tiles have."""
 
     # ---- objects
 
@@ -167,6 +169,11 @@ class Maker:
         if level.orientation == "isometric" and one.tile is not None:
             return []  # a picture that stands on the map; its area on the ground is unknown
         rules = self._rules(tiled_object.type, words, self._static, one.where)
+        if words.get(self._one_way):
+            warnings.warn(
+                f"{one.where} blocks on all sides: {self._one_way} is for tiles; draw it in a tile layer",
+                stacklevel=4,
+            )
         shapes = self._shapes(outlines_of(one, frame), one.where)
         return [NewBody(shape, rules, tiled_object) for shape in shapes]
 
@@ -398,9 +405,10 @@ def load(
     Warns
     -----
     UserWarning
-        Nothing in the map says what is solid, so its tiles do not block; an object has a tile that is in no
-        tileset; a tileset is a part of Tiled itself; a polygon crosses itself, so it becomes no body; shapes
-        of one-way tiles, and of tiles of isometric maps, are treated as whole cells.
+        Nothing in the map says what is solid, so its tiles do not block; an object has the property
+        ``one_way``, or a tile that is in no tileset; a tileset is a part of Tiled itself; a polygon crosses
+        itself, so it becomes no body; shapes of one-way tiles, and of tiles of isometric maps, are treated as
+        whole cells.
 
     Examples
     --------
@@ -439,7 +447,7 @@ def load(
         placed = [Placed(read_map(file), (0.0, 0.0))]
         height = 0.0 if placed[0].level.endless else height_of(placed[0].level)
     turn = Frame(y_y=-1.0, y=height) if y_up else Frame()
-    maker = Maker(turn, static, width)
+    maker = Maker(turn, static, width, one_way)
     parts = [Part(one.level, layer, one.place) for one in placed for layer in one.level.layers]
     parts = named(parts, layers, str(file))
     words = blocking_rules(parts, solid, one_way, layers is not None)
@@ -525,5 +533,5 @@ def _put(
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)
-    warn_of_shapes(ignored, "warn", stacklevel=4)
+    warn_of_shapes(ignored, "warn", "one-way tiles and those of isometric maps have no other shape")
     return Loaded(world, tiles, bodies, objects, maps)

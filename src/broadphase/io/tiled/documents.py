@@ -311,9 +311,16 @@ def parts(owner: Node, key: str, where: str) -> list[Any]:
     value = owner.get(key)
     if value is None:
         return []
+    if isinstance(value, dict) and key in ("properties", "tiles"):
+        raise before_lists(where)
     if not isinstance(value, list):
         raise FileError(f"{where} has {key} = {shown(value)}, where a list belongs")
     return value
+
+
+def before_lists(where: str) -> FileError:
+    """The error for JSON in which properties and tiles are objects, not lists."""
+    return FileError(f"{where} is in the JSON of Tiled before 1.2; save it again with a newer Tiled")
 
 
 def whole(owner: Node, key: str, where: str, least: int = -LARGEST, default: Any = _NEEDED) -> int:

@@ -809,7 +809,10 @@ def _filled(ground: Ground) -> Ground:
     return ground._replace(slopes={}, shaped=[], ignored=[])
 
 
-def warn_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> None:
+_FILL = 'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes'
+
+
+def warn_of_shapes(places: Sequence[str], shapes: str, advice: str = _FILL, stacklevel: int = 4) -> None:
     """Warn of tiles whose shapes are ignored, or raise."""
     shaped = list(dict.fromkeys(places))
     if not shaped:
@@ -818,7 +821,6 @@ def warn_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> N
     if shapes == "refuse":
         raise ValueError(f"{shaped[0]}{others} a collision shape that no cell can have")
     warnings.warn(
-        f"{shaped[0]}{others} a collision shape that no cell can have: the whole tile blocks; "
-        'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes',
+        f"{shaped[0]}{others} a collision shape that no cell can have: the whole tile blocks; {advice}",
         stacklevel=stacklevel,
     )

@@ -48,6 +48,8 @@ _INVOLVED = re.compile(r"\)[*+{]|\(\?(?!:|=|!|P<)")
 """A repeated group, and flags: with one of them, blanks may stand between a group and its repetition."""
 _REPEAT = re.compile(r"[*+{]")
 _CHOICE = re.compile(r"(?<!\()\?|\|")
+_SETTLED = re.compile(r"\\d[*+]\)*(?:\\[^\w]|[^\\\d()\[\]{}.*+?|^$])(?![*+?{])")
+"""Digits up to something that is no digit: there is one way to match them."""
 _BITS_OF_REPEAT = 8  # it matches from none to all letters of a name, which are at most 255
 _MOST_BITS = 26
 """A pattern is tried in as many ways as its choices and repetitions have together: 2 to this power."""
@@ -310,7 +312,10 @@ def read_map(file: Path, *, named: str = "", budget: Budget | None = None) -> Ma
 def _map(level: Node, file: Path, where: str, budget: Budget) -> Map:
     orientation = documents.text(level, "orientation", where)
     if orientation not in ORIENTATIONS:
-        raise FileError(f"{where} has the unknown orientation {shown(orientation)}")
+        raise FileError(
+            f"{where} has the orientation {shown(orientation)}; those that can be read are "
+            f"{', '.join(ORIENTATIONS)} (Map Properties in Tiled)"
+        )
     width = documents.whole(level, "tilewidth", where, least=1)
     height = documents.whole(level, "tileheight", where, least=1)
     tilesets = documents.parts(level, "tilesets", where)
@@ -477,6 +482,8 @@ class _Reader:
             documents.number(tileset, "tileheight", place, 0.0, least=0.0),
         )
         numbered.add(first, Tile(place, "", {}, size, (), shared))
+        if not tileset.get("tiles") and tileset.get("tileproperties"):
+            raise documents.before_lists(place)
         for raw_tile in documents.parts(tileset, "tiles", place):
             tile = documents.node(raw_tile, f"{place}, tile {shown(raw_tile)}")
             number = documents.whole(tile, "id", f"{place}, a tile", least=0)
@@ -672,7 +679,9 @@ def _matching(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Po
 
 def _compiled(text: str, where: str) -> re.Pattern[str]:
     bare = _ESCAPED.sub("a", text)
-    bits = _BITS_OF_REPEAT * len(_REPEAT.findall(bare)) + len(_CHOICE.findall(bare))
+    settled = len(_SETTLED.findall(text))
+    repeats = len(_REPEAT.findall(bare)) - settled + bool(settled)
+    bits = _BITS_OF_REPEAT * repeats + len(_CHOICE.findall(bare))
     if _INVOLVED.search(bare) or bits > _MOST_BITS or len(text) > 200:
         raise FileError(f"{where}: the pattern {shown(text)} is too involved; list the maps under 'maps'")
     try:
