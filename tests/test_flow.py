@@ -149,6 +149,11 @@ def test_a_body_that_fills_its_tiles_walks_every_step_of_a_field_without_a_hit()
         world = bp.World()
         world.tiles = tiles
         goal = rng.integers(0, (tiles.columns, tiles.rows))
+        tiles.flow_field(goal, size=size)
+        for _ in range(10 * (seed % 4 == 1)):  # a slope counts at once, too
+            column, row = rng.integers(0, (tiles.columns, tiles.rows)).tolist()
+            if not tiles.is_solid(column, row):
+                tiles.set_slope(column, row, *rng.random(2), base=["top", "bottom"][rng.integers(2)])
         field = tiles.flow_field(goal, size=size)
         body = world.add(bp.Box(0, 0, 10 * size, 10 * size))
         for row, column in np.argwhere(np.isfinite(field.distances)).tolist():

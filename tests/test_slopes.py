@@ -53,6 +53,23 @@ def test_setting_and_reading():
 
 
 @pytest.mark.smaller_set
+def test_a_solid_tile_becomes_a_slope():
+    tiles = TileMap([[False, False, False], [True, True, True]], 16)
+    tiles.set(1, 0, True)
+    tiles.set_slope(1, 0, 0, 1)
+    world = World()
+    world.tiles = tiles
+    assert (tiles.is_solid(1, 0), tiles.slope(1, 0)) == (False, Slope(0, 1))
+    hero = world.add(Box(0, 8, 8, 8))
+    walk = world.walk(hero, 16, 0)  # its right foot is 24: half way up
+    assert walk.y == pytest.approx(0, abs=1e-9)
+    tiles.set(1, 0, True)
+    assert (tiles.is_solid(1, 0), tiles.slope(1, 0)) == (True, None)
+    tiles.set_slope(1, 0, 0, 0)
+    assert (tiles.is_solid(1, 0), tiles.slope(1, 0)) == (True, None)
+
+
+@pytest.mark.smaller_set
 def test_going_back():
     world = World()
     world.tiles = TileMap(np.zeros((2, 3), bool), 16)

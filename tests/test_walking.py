@@ -362,3 +362,24 @@ def test_no_walker_passes_what_has_stopped_it(each, kind, period):
             assert met is None or met.depth < 1e-9, (met, hero, item)
 
     each(check, range(600), of=6)
+
+
+@pytest.mark.smaller_set
+def test_however_far_a_floor_may_be_followed():
+    """Only what is there counts for the tolerance; lengths without bound are refused."""
+    world = World()
+    world.tiles = TileMap([[False, False], [True, False], [True, True]], 16)
+    ends = set()
+    for snap in (32, 1e6, 1e20, 1e290):
+        hero = world.add(Box(4, 8, 8, 8))
+        walk = world.walk(hero, 20, 0, snap=snap, step=snap, corner=snap)
+        ends.add((walk.x, walk.y, walk.floor))
+        world.remove(hero)
+    assert ends == {(24, 24, Tile(1, 2))}
+    hero = world.add(Box(4, 8, 8, 8))
+    for name in ("snap", "step", "corner"):
+        with pytest.raises(ValueError, match=rf"{name} = 1e\+308 must be less than 1e\+300"):
+            world.walk(hero, 1, 1, **{name: 1e308})
+        with pytest.raises(ValueError, match=name):
+            world.walk_many([hero], 1, 1, **{name: 1e300})
+    assert hero.position == (4, 8)

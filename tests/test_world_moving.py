@@ -290,3 +290,55 @@ def test_a_platform_does_not_carry_bodies_on_tiles_next_to_it():
     man = world.add(Box(0, 10, 10, 10))
     assert world.push(lift, 3, 0).carried == []
     assert man.x == 0
+
+
+@pytest.mark.smaller_set
+def test_a_platform_of_several_bodies_moves_as_one():
+    world = World()
+    parts = [world.add(Box(x, 100, 20, 10), static=True) for x in (0, 20, 60)]
+    rider, other = world.add(Box(15, 90, 10, 10)), world.add(Box(62, 95, 5, 5))
+    ahead = world.add(Box(81, 100, 5, 5))
+    between = world.add(Box(42, 102, 5, 5))
+    assert world.push(parts, 2, 0) == ([rider, other], [ahead], [])
+    assert [body.x for body in (*parts, rider, other, ahead, between)] == [2, 22, 62, 17, 64, 82, 42]
+    assert world.push(iter(parts[:2]), (0, -3)).carried == [rider]
+    assert [body.y for body in (*parts, rider, other)] == [97, 97, 100, 87, 95]
+    assert world.push([parts[0], parts[0]], 1, 0).carried == [rider]
+    assert (parts[0].x, rider.x) == (3, 18)
+    assert world.push([], 1, 1) == ([], [], [])
+    assert world.push(parts[:2], 0, -100) == ([rider], [], [])
+    assert (parts[0].y, rider.y) == (-3, -13)
+
+
+@pytest.mark.smaller_set
+def test_one_body_in_the_way_of_two_parts_is_pushed_once():
+    world = World()
+    parts = [world.add(Box(x, y, 10, 10), static=True) for x, y in ((0, 0), (2, 10))]
+    crate = world.add(Box(15, 5, 5, 10))
+    assert world.push(parts, 8, 0) == ([], [crate], [])
+    assert crate.x == 20
+
+
+@pytest.mark.smaller_set
+def test_pusher_and_pushed_hear_of_it():
+    world = World()
+    calls = []
+    for name in ("press", "crate"):
+        world.on(
+            name,
+            "crate",
+            begin=lambda a: calls.append((a.a, a.b, a.normal)),
+            end=lambda a: calls.append("end"),
+        )
+    press = world.add(Box(0, 0, 10, 10), static=True, tag="press")
+    first, second = (world.add(Box(x, 0, 10, 10), tag="crate") for x in (12, 24))
+    world.update()
+    world.push(press, 1, 0)
+    world.update()
+    assert calls == []
+    world.push(press, 5, 0)
+    world.update()
+    assert calls == [(press, first, (-1, 0)), (first, second, (-1, 0))]
+    world.push(press, -5, 0)
+    world.update()
+    assert calls[2:] == ["end", "end"]

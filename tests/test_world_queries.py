@@ -1,6 +1,8 @@
 """Queries of a world, against brute force over the exact shapes."""
 
 import math
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -473,3 +475,30 @@ def test_bodies_by_tag():
         wanted = {tag} if isinstance(tag, str) else set(tag)
         assert world.bodies(tag) == [body for body in world if wanted & body.tags]
     assert gone not in world.bodies("red")
+
+
+@pytest.mark.smaller_set
+def test_sight_is_the_same_from_both_ends_for_bodies_and_for_tiles():
+    """To corners too; expected is exact arithmetic."""
+    solid = np.zeros((3, 3), np.bool_)
+    solid[1, 1] = True
+    body, tiles = World(), World()
+    body.add(Box(10, 10, 10, 10))
+    tiles.tiles = TileMap(solid, 10)
+    ends = [(10, 10), (20, 20), (10, 20), (20, 10), (13, 4), (4, 13), (25, 7), (0, 0), (15, 10), (14, 16)]
+    for a in product(range(0, 31, 2), range(1, 31, 3)):
+        for b in ends:
+            enter, leave = Fraction(0), Fraction(1)
+            for at, to in zip(a, b, strict=True):
+                if at == to:
+                    enter, leave = (enter, leave) if 10 < at < 20 else (1, 0)
+                    continue
+                first, last = sorted((Fraction(10 - at, to - at), Fraction(20 - at, to - at)))
+                enter, leave = max(enter, first), min(leave, last)
+            if a == b:
+                continue
+            free = not enter < leave
+            for one, other in ((a, b), (b, a)):
+                assert body.line_of_sight(one, other) == free
+                assert tiles.line_of_sight(one, other) == free
+                assert tiles.tiles.line_of_sight(one, other) == free

@@ -9,6 +9,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import extent
 from broadphase.kernels.movement import walk as kernel
+from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Log, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.shapes.table import BOX, cosine_sine
@@ -318,14 +319,22 @@ def rules_of(
         raise TypeError(f"drop must be True or False; got {drop!r}")
     cosine, sine = cosine_sine(angle)
     return Rules(
-        extent(snap, "snap"),
+        _reach(snap, "snap"),
         sine / cosine,
         cosine * (1.0 - 1e-9),
-        extent(step, "step"),
-        extent(corner, "corner"),
+        _reach(step, "step"),
+        _reach(corner, "corner"),
         math.copysign(1.0, y),
         bool(drop),
     )
+
+
+def _reach(value: float, name: str) -> float:
+    """A length that a walk may add to its displacement."""
+    length = extent(value, name)
+    if not length < FARTHEST:
+        raise ValueError(f"{name} = {length:g} must be less than {FARTHEST:g}")
+    return length
 
 
 def _buffers(boxes: int, planes: int) -> Obstacles:

@@ -175,12 +175,14 @@ def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
 
 def same_tiles(a: TileGrid, b: TileGrid) -> bool:
     """Whether paths over one map are paths over the other."""
-    return np.array_equal(a.solid, b.solid) and np.array_equal(a.one_way, b.one_way)
+    return all(
+        np.array_equal(*some) for some in ((a.solid, b.solid), (a.one_way, b.one_way), (a.ground, b.ground))
+    )
 
 
 def copied(grid: TileGrid) -> TileGrid:
     """A copy of the tiles as they are now."""
-    return grid._replace(solid=grid.solid.copy(), one_way=grid.one_way.copy())
+    return grid._replace(solid=grid.solid.copy(), one_way=grid.one_way.copy(), ground=grid.ground.copy())
 
 
 def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowField:

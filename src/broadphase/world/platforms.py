@@ -1,9 +1,10 @@
 """Platforms: bodies that nothing stops, that carry bodies standing on them and push bodies out of the way."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from broadphase.geometry.shapes import Bounds
+from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
@@ -29,50 +30,62 @@ class Push(NamedTuple):
 
 
 def push(
-    motion: Motion, platform: Body, dx: float, dy: float, down: _Vector, ignored: frozenset[int]
+    motion: Motion,
+    platform: Body | Iterable[Body],
+    dx: float,
+    dy: float,
+    down: _Vector,
+    ignored: frozenset[int],
 ) -> Push:
-    """Move a platform; see `World.push`.
+    """Move a platform of one body or several; see `World.push`.
 
     First along x, then along y, so that the direction of each push is well defined.
     """
     store = motion._store
-    row = store.row(platform)
-    dx, dy = checked_displacement(platform.x, dx, "dx"), checked_displacement(platform.y, dy, "dy")
+    rows = [store.row(platform)] if isinstance(platform, Body) else store.rows_of(platform, "body").tolist()
+    rows = sorted(set(rows))
+    dx, dy = finite(dx, "dx"), finite(dy, "dy")
+    for row in rows:
+        checked_displacement(store.x.item(row), dx, "dx")
+        checked_displacement(store.y.item(row), dy, "dy")
     motion._space.check_displacement(dx, dy)
-    behind = {row, *ignored}
-    carried = _standing_on(motion, row, as_two(down, "down"), ignored)
+    behind = {*rows, *ignored}
+    carried = _standing_on(motion, rows, as_two(down, "down"), behind)
     pushed: set[int] = set()
     for displacement in ((dx, 0.0), (0.0, dy)):
         if displacement == (0.0, 0.0):
             continue
-        pushed_ahead = _in_the_way(motion, row, displacement, {*behind, *carried})
-        motion.move_through(row, *displacement, ignored)
+        ahead: dict[int, float] = {}
+        for row in rows:
+            for other, share in _in_the_way(motion, row, displacement, {*behind, *carried}).items():
+                ahead[other] = max(share, ahead.get(other, 0.0))
+        for row in rows:
+            motion.move_through(row, *displacement, behind)
         pushes: Counter[int] = Counter()
         # Those in front are moved first, to make room for those behind.
-        for other in _front_first(motion, row, [*pushed_ahead, *carried], displacement):
-            if other in pushed_ahead:
-                _push_aside(motion, other, _scaled(displacement, pushed_ahead[other]), behind, pushes)
+        for other in _front_first(motion, rows[0], [*ahead, *carried], displacement) if rows else ():
+            if other in ahead:
+                _push_aside(motion, other, _scaled(displacement, ahead[other]), behind, pushes)
             else:
                 _slide(motion, other, displacement, behind)
         pushed.update(pushes)
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
-    squeezed = [other for other in taken if motion.overlap(row, other)]
-    return Push(*([motion.body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)))
+    squeezed = [other for other in taken if any(motion.overlap(row, other) for row in rows)]
+    return Push(*([motion.body(other) for other in some] for some in (carried, sorted(pushed), squeezed)))
 
 
-def _standing_on(motion: Motion, row: int, down: _Vector, ignored: frozenset[int]) -> list[int]:
-    """The rows of all bodies on a body, directly or on top of others, ascending."""
+def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[int]) -> list[int]:
+    """The rows of all bodies on some bodies, directly or on top of others, ascending."""
     store = motion._store
     found: set[int] = set()
-    below = [row]
+    below = [*rows]
     while below:
         ground = below.pop()
         for other in motion.rows_near(_widened(store.bounds(ground))):
             if (
-                other != row
-                and other not in found
-                and other not in ignored
+                other not in found
+                and other not in excluded
                 and _is_movable_by(motion, other, ground)
                 and beside(
                     store.shape(other), down, motion.around_only(ground), largest=motion._space.largest
@@ -85,7 +98,10 @@ def _standing_on(motion: Motion, row: int, down: _Vector, ignored: frozenset[int
 
 
 def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[int]) -> dict[int, float]:
-    """The bodies that a displacement along an axis hits, and which share of it is left then."""
+    """The bodies that a displacement along an axis hits, and which share of it is left then.
+
+    They are in contact at the next update: the body pushes them.
+    """
     store = motion._store
     left, top, right, bottom = store.bounds(row)
     found = {}
@@ -96,6 +112,7 @@ def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[i
             move = resolve(store.shape(row), *displacement, motion.around_only(other), None, "cross")
             if move.hits and not motion.overlap(row, other):
                 found[other] = 1.0 - move.hits[0].time
+                motion._contacts.note(row, other, move.hits[0].normal, stopped=True)
     return found
 
 

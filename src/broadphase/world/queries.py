@@ -282,12 +282,26 @@ class Queries:
         (x, y), (to_x, to_y) = (
             one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends
         )
+        if (to_x, to_y) < (x, y):  # the same rounding from both ends
+            x, y, to_x, to_y = to_x, to_y, x, y
         along_x, along_y = self._space.lengths.tolist()
         dx, dy = math.remainder(to_x - x, along_x), math.remainder(to_y - y, along_y)
         if dx == 0.0 and dy == 0.0:
             return True
         kept = tag, category, mask, frozenset(ignored), True
-        return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
+        if self._space.periodic:
+            return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
+        map_ = self._state.tiles if tiles else None
+        if map_ is not None and not map_.line_of_sight((x, y), (to_x, to_y)):
+            return False
+        while hits := self._straight((x, y), _unit(dx, dy), math.hypot(dx, dy), kept, 1):
+            body: Any = hits[0].other
+            if not isinstance(body.shape, Box) or _is_crossed(body.shape.bounds, x, y, dx, dy):
+                return False
+            # Only its corner is on the line; the unit vector was rounded.
+            ignored.add(body.id)
+            kept = tag, category, mask, frozenset(ignored), True
+        return True
 
     def _along_ray(
         self, start: _Place, direction: _Place, max_distance: float, tiles: bool, kept: _Kept, most: int
@@ -633,6 +647,22 @@ def _unit(dx: float, dy: float) -> _Place:
     dx, dy = dx / largest, dy / largest
     length = math.sqrt(dx * dx + dy * dy)
     return dx / length, dy / length
+
+
+def _is_crossed(bounds: Bounds, x: float, y: float, dx: float, dy: float) -> bool:
+    """Whether a line enters a box: by the times at which it crosses the edges, as on tiles."""
+    enter, leave = 0.0, 1.0
+    for at, step, low, high in ((x, dx, bounds[0], bounds[2]), (y, dy, bounds[1], bounds[3])):
+        if step == 0.0:
+            if not low < at < high:
+                return False
+            continue
+        first, last = sorted(((low - at) / step, (high - at) / step))
+        enter, leave = (
+            max(enter, first),
+            min(leave, last if last > first else math.nextafter(first, math.inf)),
+        )
+    return enter < leave
 
 
 def is_batch(values: Any) -> bool:

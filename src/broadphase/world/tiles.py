@@ -295,7 +295,7 @@ class TileMap:
     # --- slopes and ladders ---------------------------------------------------------------------------
 
     def set_slope(self, column: int, row: int, left: float, right: float, *, base: Base = "bottom") -> None:
-        """Let a tile that is not solid be filled up to a slanted line.
+        """Let a tile be filled up to a slanted line; one that was solid is not any more.
 
         Bodies walk on it (`World.walk`), are stopped by it (`World.move`), and rays end there.
 
@@ -336,14 +336,17 @@ class TileMap:
         if number or self._grid.ground.size:
             cells = self._cells()
             more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
+            cell, solid = (cells[at] & slopes.LADDER) | number, self._grid.solid
+            stays_solid = bool(solid[at]) and number == 0
             # No calls in these lines: an interrupt cannot split them.
-            cells[at] = (cells[at] & slopes.LADDER) | number
+            cells[at] = cell
+            solid[at] = stays_solid
             self._sloped += more
 
     def slope(self, column: int, row: int) -> Slope | None:
-        """The slope of a tile; ``None`` where it has none."""
+        """The slope of a tile; ``None`` where it has none, as a solid tile."""
         number = self._cell(column, row) & int(slopes.PROFILE)
-        if not number:
+        if not number or self.is_solid(column, row):
             return None
         left, right, hangs = self._grid.profiles[number - 1].tolist()
         return Slope(left, right, "top" if hangs else "bottom")

@@ -827,7 +827,7 @@ class World:
 
     def push(
         self,
-        body: Body,
+        body: BodyOrBodies,
         dx: Any,
         dy: float | None = None,
         *,
@@ -839,12 +839,13 @@ class World:
         Nothing stops the platform.  Bodies that stand on it, directly or on each other, are carried as far
         as they can move.  Bodies in the way are pushed as far as they can move, and push what is in their
         own way.  A body that has no room ends up inside the platform: it is ``squeezed``, and the caller
-        decides what happens to it.
+        decides what happens to it.  What pushes and what is pushed are in contact at the next update.
 
         Parameters
         ----------
-        body : Body
-            The platform; usually static, which keeps others from being held against it twice.
+        body : Body or bodies
+            The platform; usually static, which keeps others from being held against it twice.  Several bodies
+            move as one: what stands on two of them is carried once.
         dx, dy : float
             The displacement.
         down : (float, float)
@@ -870,6 +871,9 @@ class World:
         >>> player = world.add(bp.Box(10, 10, 5, 10))
         >>> world.push(lift, 4, -8).carried == [player], player.position
         (True, (14.0, 2.0))
+        >>> wing = world.add(bp.Box(34, 12, 30, 5), static=True)
+        >>> world.push([lift, wing], 1, 0).carried == [player], player.position
+        (True, (15.0, 2.0))
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")

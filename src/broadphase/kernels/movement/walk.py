@@ -492,16 +492,24 @@ def _power_above(size):
     power = 1.0
     while power < size:
         power *= 2.0
-    while 0.0 < size <= 0.5 * power:
+    while 0.0 < size <= 0.5 * power and power < math.inf:
         power *= 0.5
     return power
 
 
 @inline
-def _tolerance(x, y, trip, reach_x, reach_y):
-    """See `walk_obstacles`; for the region that a part of a walk may reach."""
-    across = max(abs(x - reach_x), abs(x + trip.width + reach_x))
-    along = max(abs(y - reach_y), abs(y + trip.height + reach_y))
+def _tolerance(obstacles, count, x, y, trip, reach_x, reach_y, gone):
+    """See `walk_obstacles`; for the region that a part of a walk may reach, which moves it by ``gone``.
+
+    Whatever the rules allow, a walker gets no farther than that, or to the obstacles there.
+    """
+    far_x = max(abs(x), abs(x + trip.width)) + gone
+    far_y = max(abs(y), abs(y + trip.height)) + gone
+    for k in range(count):
+        far_x = max(far_x, max(abs(obstacles.boxes[k, 0]), abs(obstacles.boxes[k, 2])))
+        far_y = max(far_y, max(abs(obstacles.boxes[k, 1]), abs(obstacles.boxes[k, 3])))
+    across = min(far_x, max(abs(x - reach_x), abs(x + trip.width + reach_x)))
+    along = min(far_y, max(abs(y - reach_y), abs(y + trip.height + reach_y)))
     return TOLERANCE * _power_above(max(across, along))
 
 
@@ -515,9 +523,9 @@ def _let_through(obstacles, count, walker, tolerance):
 
 @inline
 def _straighten(obstacles, count, kinds, walker, tolerance):
-    """Move edges back by a rounding error where a walker is flush with them: those of shapes other than boxes.
+    """Move edges of shapes other than boxes back by a rounding error where a walker is flush with them.
 
-    Their corners are rounded, so that one floor of many may have steps that nobody sees.
+    Their corners are rounded, so that a floor of many may have steps that nobody sees.
     """
     for k in range(count):
         row = obstacles.names[k, 0]
@@ -596,7 +604,7 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
             return m, BUFFER_FULL
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
-        tolerance = _tolerance(x, y, trip, abs(dx), reach)
+        tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
         _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
         y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:
@@ -612,7 +620,8 @@ def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
             _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
         if dx != 0.0:
             x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)
-        tolerance = _tolerance(x, y, trip, 0.5 * abs(dy) + rules.corner, abs(dy))
+        reach = 0.5 * abs(dy) + rules.corner
+        tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
         down = dy * rules.flip
         if down > 0.0:
             x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)

@@ -5,6 +5,7 @@ import math
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cell_at, edge, sides_at
+from broadphase.kernels.tiles.slopes import profile_at
 
 # -----------------------------------------------------------------------------------------------------------
 # The steps that a body of whole tiles may take.
@@ -19,7 +20,7 @@ ROW_STEPS = (0, 0, 1, -1, 1, 1, -1, -1)
 
 @jit
 def find_free_tiles(grid, wide, high, begin, end, free):
-    """Mark where a body fits, for its first tiles in rows ``begin`` to ``end``: on the map, nothing solid."""
+    """Mark where a body fits, for its first tiles in rows ``begin`` to ``end``: on the map, in no slope."""
     rows, columns = grid.solid.shape
     for row in range(begin, end):
         for column in range(columns):
@@ -27,7 +28,7 @@ def find_free_tiles(grid, wide, high, begin, end, free):
             if fits:
                 for y in range(row, row + high):
                     for x in range(column, column + wide):
-                        fits = fits and not grid.solid[y, x]
+                        fits = fits and not grid.solid[y, x] and profile_at(grid, x, y) == 0
             free[row, column] = fits
 
 
