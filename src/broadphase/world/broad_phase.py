@@ -24,7 +24,7 @@ from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
-from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter, no_filter
 from broadphase.kernels.movement.motion import Buffers, list_near, take_list, take_moved
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
@@ -45,9 +45,7 @@ ShapeHit = tuple[int, float, float, float]
 _EVERY = sum(1 << layer for layer in ALL)
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
-_SPARSE = 8
-
-NO_CLASSES = np.empty(0, np.uint8)
+SPARSE = 8
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -83,6 +81,8 @@ class BroadPhase:
 
     def __init__(self, broadphase: Choice | Index, store: BodyStore) -> None:
         self._store = store
+        self.searches_at_once = isinstance(broadphase, str) and broadphase == "auto"
+        """Whether a frame in which much moved may be searched without the indexes: the user chose none."""
         self._indexes = [_made(broadphase) for _ in ALL]
         self._ids: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
         """By layer and row: its id in that index, or `NOT_IN`."""
@@ -396,7 +396,7 @@ class BroadPhase:
         wanted &= store.alive[:n]
         wanted[rows] = True
         known = np.flatnonzero(wanted).astype(np.int32)
-        if len(known) > _SPARSE * len(rows):
+        if len(known) > SPARSE * len(rows):
             return self._near_few(rows, regions, together)
         boxes = store.table.bounds(known)
         number = np.full(n, -1, np.int32)
@@ -406,7 +406,7 @@ class BroadPhase:
         boxes[is_mover] = regions[movers[is_mover]]
         # Two boxes with a common class are never paired.
         classes = np.where(is_mover, np.uint8(0 if together else IN_A), IN_B)
-        pairs = find_all_pairs(boxes, classes)
+        pairs = find_all_pairs(boxes, no_filter()._replace(classes=classes))
         first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
         many = list_near(pairs, known, movers, first, others)
         return Near(first[:-1], others[:many])
@@ -419,7 +419,7 @@ class BroadPhase:
         moves[rows] = True
         queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
         if together:
-            first, second = find_all_pairs(regions, NO_CLASSES).T.astype(np.int64)
+            first, second = find_all_pairs(regions, no_filter()).T.astype(np.int64)
             queries = np.concatenate((queries, first, second))
             others = np.concatenate((others, rows[second], rows[first]))
         keys = queries << 32 | others
@@ -449,12 +449,21 @@ class BroadPhase:
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
 
 
-def find_all_pairs(boxes: BoxArray, classes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
-    """All pairs of boxes that touch or overlap and have no common class, sorted."""
-    rules = no_filter()._replace(classes=classes)
+def find_all_pairs(
+    boxes: BoxArray, rules: PairFilter, touching: bool = True, limit: int = NO_LIMIT
+) -> npt.NDArray[np.int32]:
+    """All pairs of boxes, sorted: one search from scratch, which costs less than an index if most have moved.
+
+    Raises
+    ------
+    PairLimitExceeded
+        There are more than ``limit``.
+    """
     with borrowed_scratch() as scratch:
-        task = Task(boxes, True, rules, resolve(None), sort=True, scratch=scratch)
+        task = Task(boxes, touching, rules, resolve(None), limit, sort=True, scratch=scratch)
         found = finder(choose(boxes))(task)
+        if found.pairs > limit:
+            raise PairLimitExceeded(limit)
         if found.ordered:
             return one_array(found.chunks, len(boxes), False)
         return one_array(found.chunks, len(boxes), True, scratch, task.threads)

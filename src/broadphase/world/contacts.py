@@ -21,13 +21,15 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
+from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
+from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
-from broadphase.world.broad_phase import BroadPhase
+from broadphase.world.broad_phase import SPARSE, BroadPhase, find_all_pairs
 from broadphase.world.listeners import Contact, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
 
@@ -93,6 +95,9 @@ class Found(NamedTuple):
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
 _NO_NORMALS, _NO_DEPTHS = np.empty((0, 2)), np.empty(0)
+_NO_BITS = np.empty(0, np.uint32)
+# So many pairs are tested in one call of the kernel, so that Ctrl-C is answered.
+_AT_A_TIME = 1_000_000
 
 
 def none_found(matcher: Matcher) -> Found:
@@ -263,6 +268,8 @@ class ContactTracker:
         """What has stopped movements since the last update, likewise."""
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
+        self.changed = 0
+        """How many bodies with listeners had moved or changed at the last update."""
 
     def note(self, mover: int, other: int, normal: tuple[float, float], *, stopped: bool = False) -> None:
         """A movement has crossed another body, or was stopped by it (by row).
@@ -276,12 +283,14 @@ class ContactTracker:
 
     def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
         """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
-        hits = hits[hits[:, 5] >= 0.0]
-        pairs = np.column_stack((rows[hits[:, 8].astype(np.intp)], hits[:, 5].astype(np.int32)))
-        wanted = self.concerned(pairs)
-        if wanted.any():
-            pairs = pairs[wanted]
-            noted = np.hstack((pairs, self._store.serial[pairs], hits[wanted, 1:3]))
+        if not len(hits) or not self._listeners.matcher.listeners:
+            return
+        store, notes = self._store, np.empty((len(hits), 6))
+        known = store.tag_sets.bits, store.group, store.category, store.mask, store.serial
+        noted = notes[: kernel.note_hits(rows, hits, *known, notes)]
+        if not store.tag_sets.exact:
+            noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
+        if len(noted):
             (self.stopped if stopped else self.crossed).append(noted)
 
     @property
@@ -349,6 +358,7 @@ class ContactTracker:
             *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
             *(self._moving, self._static),
         )
+        self.changed = moving + static
         if touched == 0 and before.matcher is matcher:
             self.candidates = 0
             return before
@@ -392,8 +402,10 @@ class ContactTracker:
         still = ~(touched[before.ids[:, 0]] | touched[before.ids[:, 1]])
         listening = (store.layer == MOVING) | (store.layer == STATIC)
         rows = np.flatnonzero(touched & store.alive & listening).astype(np.int32)
-        self.candidates = 0
-        fresh = self._narrow(*self._candidates(rows)) if len(rows) else self._nothing()
+        self.candidates, fresh = 0, self._nothing()
+        if len(rows):
+            pairs = None if store.space.periodic else self._all_pairs(rows)
+            fresh = self._narrow(*self._candidates(rows)) if pairs is None else self._contacts_of(pairs)
         if not still.any():
             return fresh
         both, _ = _merged(fresh, before.at(np.flatnonzero(still)))
@@ -406,6 +418,42 @@ class ContactTracker:
         if self._store.live < _FEW_BODIES:
             return NO_LIMIT
         return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
+
+    def _all_pairs(self, touched: Rows) -> RowPairs | None:
+        """All pairs of bodies whose bounds overlap, sorted, if most bodies were touched; else None."""
+        store = self._store
+        moves = store.alive & (store.layer == MOVING)
+        static = store.alive & (store.layer == STATIC)
+        count, moved = np.count_nonzero(moves), np.count_nonzero(moves[touched])
+        if not self._broad_phase.searches_at_once or moved * _SHARE <= count:
+            return None
+        if np.count_nonzero(static) > SPARSE * moved:
+            return None
+        rows = np.flatnonzero(moves | static).astype(np.int32)
+        bits = store.tag_sets.bits[store.group[rows]]
+        limit = self._limit()
+        rules = PairFilter(static[rows].astype(np.uint8), *np.ascontiguousarray(bits.T))
+        if limit == NO_LIMIT:
+            rules = rules._replace(categories=_NO_BITS, masks=_NO_BITS)
+        pairs = find_all_pairs(store.table.bounds(rows), rules, touching=False, limit=limit)
+        return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
+
+    def _contacts_of(self, pairs: RowPairs) -> Found:
+        """The contacts among sorted pairs of rows."""
+        store = self._store
+        if not store.tag_sets.exact:
+            pairs = pairs[self.concerned(pairs)]
+        known = store.touched, store.tag_sets.bits, store.group, store.category, store.mask
+        parts = [(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS)]
+        for begin, end in ranges(0, len(pairs), _AT_A_TIME):
+            ids, normals = np.empty((end - begin, 2), np.int32), np.empty((end - begin, 2))
+            out = ids, normals, np.empty(end - begin)
+            found, tested = kernel.contacts_of_pairs(store.table.columns, pairs, begin, end, *known, *out)
+            parts.append((ids[:found].copy(), normals[:found].copy(), out[2][:found].copy()))
+            self.candidates += tested
+        columns = parts[1] if len(parts) == 2 else [np.concatenate(each) for each in zip(*parts, strict=True)]
+        ids, normals, depths = columns
+        return Found(ids, normals, depths, store.group[ids], self._listeners.matcher)
 
     def _candidates(self, rows: Rows) -> tuple[RowPairs, Turns | None]:
         """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once.

@@ -19,7 +19,7 @@ that an exception left over (``due``) and begins that were not called because a 
 from collections.abc import Iterator
 from itertools import islice
 
-from broadphase.world.bodies import LISTENED, Body
+from broadphase.world.bodies import Body
 from broadphase.world.contacts import Call, Changes, Events, Handed
 from broadphase.world.listeners import Listener, TagWatch
 from broadphase.world.sprites import SpriteWatch
@@ -40,8 +40,6 @@ class Dispatch:
         self.calling = False
         self.made = 0
         """How many functions the last update called."""
-        self.sent = 0
-        """How many boxes it handed to the broad phase."""
         self.watch: SpriteWatch | None = None
         self.tag_watch: TagWatch | None = None
         self.events = state.contacts.update().events
@@ -59,7 +57,6 @@ class Dispatch:
         if self.due:
             self.due, self.done = self.remaining(), 0
             self._call_all()
-        self.sent = self._state.broad_phase.hand_over(LISTENED)
         changes = self._state.contacts.update()
         # No calls in these lines: listeners are called for what has changed, whatever comes in between.
         self.events, self.due, self.done = changes.events, changes, 0

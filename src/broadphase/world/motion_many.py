@@ -9,11 +9,12 @@ import numpy.typing as npt
 from broadphase.boxes import settled
 from broadphase.foreign import NUMBERS
 from broadphase.geometry.shapes import finite
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
-from broadphase.world.broad_phase import NO_CLASSES, find_all_pairs, new_buffers
+from broadphase.world.broad_phase import find_all_pairs, new_buffers
 from broadphase.world.crossing import cross_many, paths_of, with_solid
 from broadphase.world.hits import (
     NO_HITS,
@@ -129,15 +130,17 @@ class ManyMotion:
         rows = self._store.rows_of(bodies)
         if len(rows) and np.bincount(rows).max() > 1:
             raise ValueError("bodies names a body twice; each can move once in a call")
-        displacements = np.column_stack(
-            (_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy"))
-        )
+        displacements = np.empty((len(rows), 2))
+        for axis, name in enumerate(("dx", "dy")):
+            displacements[:, axis] = _one_each(given[axis], len(rows), name)
         self._check_goals(rows, displacements, "dx, dy")
         return rows, displacements
 
     def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> None:
         with np.errstate(over="ignore"):
             goals = self._store.places(rows) + displacements
+        if np.abs(goals).max(initial=0.0) < FARTHEST and not self._space.periodic:
+            return
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
         if len(unsound):
             at = int(unsound[0])
@@ -197,7 +200,7 @@ class ManyMotion:
         moves = np.zeros(len(self._store.bodies), np.bool_)
         moves[rows] = True
         still = images.at(~moves[images.rows])
-        both = find_all_pairs(reach, NO_CLASSES)
+        both = find_all_pairs(reach, no_filter())
         first, second = both[:, 0], both[:, 1]
         of_region = np.concatenate((still.regions, first, second), dtype=np.int64)
         others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)

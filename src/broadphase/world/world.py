@@ -1700,7 +1700,7 @@ class World:
             bodies=store.live,
             static=int((store.alive & store.static).sum()),
             listened=int((store.alive & listened).sum()),
-            moved=dispatch.sent,
+            moved=contacts.changed,
             candidates=contacts.candidates,
             contacts=len(contacts.found.ids),
             began=began,

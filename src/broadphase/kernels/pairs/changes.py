@@ -442,6 +442,52 @@ def renew_contacts(table, touched, group, keys, count, before, ids, normals, dep
 
 
 @jit
+def note_hits(rows, hits, bits, group, category, mask, serial, notes):
+    """Write the hits with bodies that a listener may want as notes; returns how many.
+
+    ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
+    of mover and other body, the serial numbers of both, and the normal.
+    """
+    noted = np.int64(0)
+    for k in range(hits.shape[0]):
+        if hits[k, 5] < 0.0:
+            continue
+        i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
+        concerns = bits[group[i], 0] & bits[group[j], 1]
+        meets = category[i] & mask[j] and mask[i] & category[j]
+        if i == j or not (concerns and meets):
+            continue
+        notes[noted, 0], notes[noted, 1] = float(i), float(j)
+        notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
+        notes[noted, 4], notes[noted, 5] = hits[k, 1], hits[k, 2]
+        noted += 1
+    return noted
+
+
+@jit
+def contacts_of_pairs(table, pairs, begin, end, touched, bits, group, category, mask, ids, normals, depths):
+    """The contacts among ``pairs[begin:end]`` of rows: ``found, candidates``.
+
+    Candidates are the pairs with a touched body that a listener may want; each is tested.  The results are
+    written from the first row of ``ids``, ``normals`` and ``depths`` on, in the order of the pairs.
+    """
+    found = candidates = np.int64(0)
+    for k in range(begin, end):
+        i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
+        concerns = bits[group[i], 0] & bits[group[j], 1]
+        meets = category[i] & mask[j] and mask[i] & category[j]
+        if not ((touched[i] or touched[j]) and concerns and meets):
+            continue
+        candidates += 1
+        together, nx, ny, depth = contact_of(table, i, table, j, False)
+        if together:
+            ids[found, 0], ids[found, 1] = i, j
+            normals[found, 0], normals[found, 1], depths[found] = nx, ny, depth
+            found += 1
+    return found, candidates
+
+
+@jit
 def split_rows(before, now, renewed, began, stayed, ended, were):
     """One merge of two sorted lists of pairs: which rows of ``now`` began and stayed, and how many of each.
 
