@@ -25,7 +25,14 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter, no_filter
-from broadphase.kernels.movement.motion import Buffers, list_near, take_list, take_moved
+from broadphase.kernels.movement.motion import (
+    EVERY_LAYER,
+    Buffers,
+    boxes_in_layers,
+    list_near,
+    take_list,
+    take_moved,
+)
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods import finder
@@ -388,28 +395,36 @@ class BroadPhase:
         """
         store = self._store
         n = len(store.bodies)
-        wanted = ((layers | passes) >> store.layer[:n]) & 1 != 0
+        meets = layers | passes
         if store.any_sensor:
-            wanted |= store.sensor[:n] | bool(store.sensor[rows].any())
+            meets |= EVERY_LAYER + 1 if not store.sensor[rows].any() else EVERY_LAYER
         # Movers see each other if any of them is wanted.
-        together = bool(wanted[rows].any())
-        wanted &= store.alive[:n]
-        wanted[rows] = True
-        known = np.flatnonzero(wanted).astype(np.int32)
-        if len(known) > SPARSE * len(rows):
+        together = bool(((meets >> store.layer[rows]) & 1).any())
+        together |= store.any_sensor and bool(store.sensor[rows].any())
+        if store.live > SPARSE * len(rows):
             return self._near_few(rows, regions, together)
-        boxes = store.table.bounds(known)
-        number = np.full(n, -1, np.int32)
-        number[rows] = np.arange(len(rows), dtype=np.int32)
-        movers = number[known]
-        is_mover = movers >= 0
-        boxes[is_mover] = regions[movers[is_mover]]
+        number_of = np.full(n, -1, np.int32)
+        number_of[rows] = np.arange(len(rows), dtype=np.int32)
         # Two boxes with a common class are never paired.
-        classes = np.where(is_mover, np.uint8(0 if together else IN_A), IN_B)
-        pairs = find_all_pairs(boxes, no_filter()._replace(classes=classes))
+        classes = 0 if together else int(IN_A), int(IN_B), int(IN_B)
+        known, boxes, kinds = self.boxes_of(meets, number_of, regions, classes)
+        pairs = find_all_pairs(boxes, no_filter()._replace(classes=kinds))
         first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
-        many = list_near(pairs, known, movers, first, others)
+        many = list_near(pairs, known, number_of, first, others)
         return Near(first[:-1], others[:many])
+
+    def boxes_of(
+        self, layers: int, number_of: Rows, regions: Floats, classes: tuple[int, int, int]
+    ) -> tuple[Rows, Floats, npt.NDArray[np.uint8]]:
+        """The boxes of the bodies in some layers and of movers: their rows, boxes and classes.
+
+        See `boxes_in_layers`.
+        """
+        store, n = self._store, len(number_of)
+        rows, boxes, kinds = np.empty(n, np.int32), np.empty((n, 4)), np.empty(n, np.uint8)
+        known = store.table.columns, store.marks, store.alive, layers, number_of, regions, classes
+        count = boxes_in_layers(*known, rows, boxes, kinds)
+        return rows[:count], boxes[:count], kinds[:count]
 
     def _near_few(self, rows: Rows, regions: Floats, together: bool) -> Near:
         """`near_movers` where they are few among many: a query for each."""

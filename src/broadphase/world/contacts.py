@@ -21,14 +21,15 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
-from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
-from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
+from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import SPARSE, BroadPhase, find_all_pairs
 from broadphase.world.listeners import Contact, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
@@ -95,7 +96,7 @@ class Found(NamedTuple):
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
 _NO_NORMALS, _NO_DEPTHS = np.empty((0, 2)), np.empty(0)
-_NO_BITS = np.empty(0, np.uint32)
+_NO_REGIONS = np.empty((0, 4))
 # So many pairs are tested in one call of the kernel, so that Ctrl-C is answered.
 _AT_A_TIME = 1_000_000
 
@@ -287,7 +288,9 @@ class ContactTracker:
             return
         store, notes = self._store, np.empty((len(hits), 6))
         known = store.tag_sets.bits, store.group, store.category, store.mask, store.serial
-        noted = notes[: kernel.note_hits(rows, hits, *known, notes)]
+        # What was in contact at the last update does not begin again.
+        before = _NO_PAIRS if stopped else self.found.ids
+        noted = notes[: kernel.note_hits(rows, hits, *known, before, store.renewed, notes)]
         if not store.tag_sets.exact:
             noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
         if len(noted):
@@ -421,22 +424,34 @@ class ContactTracker:
 
     def _all_pairs(self, touched: Rows) -> RowPairs | None:
         """All pairs of bodies whose bounds overlap, sorted, if most bodies were touched; else None."""
-        store = self._store
-        moves = store.alive & (store.layer == MOVING)
-        static = store.alive & (store.layer == STATIC)
-        count, moved = np.count_nonzero(moves), np.count_nonzero(moves[touched])
-        if not self._broad_phase.searches_at_once or moved * _SHARE <= count:
+        store, broad_phase = self._store, self._broad_phase
+        n = len(store.bodies)
+        counts = np.bincount(store.layer[:n][store.alive[:n]], minlength=len(ALL))
+        moved = np.count_nonzero(store.layer[touched] == MOVING)
+        if not broad_phase.searches_at_once or moved * _SHARE <= counts[MOVING]:
             return None
-        if np.count_nonzero(static) > SPARSE * moved:
+        if counts[STATIC] > SPARSE * moved:
             return None
-        rows = np.flatnonzero(moves | static).astype(np.int32)
-        bits = store.tag_sets.bits[store.group[rows]]
-        limit = self._limit()
-        rules = PairFilter(static[rows].astype(np.uint8), *np.ascontiguousarray(bits.T))
-        if limit == NO_LIMIT:
-            rules = rules._replace(categories=_NO_BITS, masks=_NO_BITS)
-        pairs = find_all_pairs(store.table.bounds(rows), rules, touching=False, limit=limit)
+        classes = 0, 0, int(STATIC_CLASS)
+        rows, boxes, kinds = broad_phase.boxes_of(
+            1 << MOVING | 1 << STATIC, np.full(n, -1, np.int32), _NO_REGIONS, classes
+        )
+        limit, rules = self._limit(), no_filter()._replace(classes=kinds)
+        if limit != NO_LIMIT and not self._all_concern(rows):
+            # Pairs that nobody listens to must not count.
+            of, hears = store.tag_sets.bits.T
+            groups = store.group[rows]
+            rules = rules._replace(categories=of[groups], masks=hears[groups])
+        pairs = find_all_pairs(boxes, rules, touching=False, limit=limit)
         return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
+
+    def _all_concern(self, rows: Rows) -> bool:
+        """Whether all pairs of these bodies that are not both static concern a listener."""
+        store = self._store
+        _, hears = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows]))].T
+        static = store.static[rows]
+        moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
+        return bool((moving[:, None] & hears).all())
 
     def _contacts_of(self, pairs: RowPairs) -> Found:
         """The contacts among sorted pairs of rows."""

@@ -533,23 +533,49 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
 
 
 @jit
-def list_near(pairs, rows, movers, first, others):
-    """From pairs that were found among bodies, what is near each mover; returns how much that is.
+def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, rows, boxes, kinds):
+    """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
 
-    The bodies are ``rows``, and ``movers`` says which mover each is, or -1.  What is near mover ``m`` is
-    written to ``others[first[m]:first[m + 1]]``, ascending where the pairs are sorted.  ``first`` are zeros,
-    two more than movers.
+    ``layers`` are bits; the bit beyond those of all layers stands for sensors in any.  ``number_of[row]`` is
+    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other bodies that
+    move, and of static ones; they are written to ``kinds``.
+    """
+    count = np.int64(0)
+    sensors = (layers >> REPLACED) & 1 != 0
+    for row in range(number_of.shape[0]):
+        m = number_of[row]
+        wanted = (layers >> np.int64(bodies.layer[row])) & 1 != 0 or (sensors and bodies.sensor[row])
+        if m >= 0:
+            for column in range(4):
+                boxes[count, column] = regions[m, column]
+            kinds[count] = classes[0]
+        elif wanted and alive[row]:
+            boxes[count, 0], boxes[count, 1], boxes[count, 2], boxes[count, 3] = bounds_of(shapes, row)
+            kinds[count] = classes[2 if bodies.static[row] else 1]
+        else:
+            continue
+        rows[count] = row
+        count += 1
+    return count
+
+
+@jit
+def list_near(pairs, rows, number_of, first, others):
+    """From sorted pairs among bodies, what is near each mover; returns how much that is.
+
+    The bodies are ``rows``, ``number_of[row]`` the number of a mover, or -1.  What is near mover ``m`` is
+    written to ``others[first[m]:first[m + 1]]``, ascending.  ``first`` are zeros, two more than movers.
     """
     for p in range(pairs.shape[0]):
         for side in range(2):
-            m = movers[pairs[p, side]]
+            m = number_of[rows[pairs[p, side]]]
             if m >= 0:
                 first[m + 2] += 1
     for m in range(2, first.shape[0]):
         first[m] += first[m - 1]
     for p in range(pairs.shape[0]):
         for side in range(2):
-            m = movers[pairs[p, side]]
+            m = number_of[rows[pairs[p, side]]]
             if m >= 0:
                 others[first[m + 1]] = rows[pairs[p, 1 - side]]
                 first[m + 1] += 1

@@ -441,9 +441,25 @@ def renew_contacts(table, touched, group, keys, count, before, ids, normals, dep
     return found, candidates
 
 
+@inline
+def _is_among(pairs, i, j):
+    """Whether a pair is among sorted ones."""
+    key = i << 32 | j
+    low, high = np.int64(0), np.int64(pairs.shape[0])
+    while low < high:
+        middle = (low + high) >> 1
+        if _key(pairs, middle) < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < pairs.shape[0] and _key(pairs, low) == key
+
+
 @jit
-def note_hits(rows, hits, bits, group, category, mask, serial, notes):
+def note_hits(rows, hits, bits, group, category, mask, serial, before, renewed, notes):
     """Write the hits with bodies that a listener may want as notes; returns how many.
+
+    Pairs that are in ``before``, which is sorted, are left out, unless one of the rows is used again.
 
     ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
     of mover and other body, the serial numbers of both, and the normal.
@@ -456,6 +472,8 @@ def note_hits(rows, hits, bits, group, category, mask, serial, notes):
         concerns = bits[group[i], 0] & bits[group[j], 1]
         meets = category[i] & mask[j] and mask[i] & category[j]
         if i == j or not (concerns and meets):
+            continue
+        if _is_among(before, min(i, j), max(i, j)) and not (renewed[i] or renewed[j]):
             continue
         notes[noted, 0], notes[noted, 1] = float(i), float(j)
         notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
