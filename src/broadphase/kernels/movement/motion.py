@@ -537,8 +537,8 @@ def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, 
     """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
 
     ``layers`` are bits; the bit beyond those of all layers stands for sensors in any.  ``number_of[row]`` is
-    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other bodies that
-    move, and of static ones; they are written to ``kinds``.
+    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other movable and
+    of static bodies; they are written to ``kinds``.
     """
     count = np.int64(0)
     sensors = (layers >> REPLACED) & 1 != 0
