@@ -537,7 +537,7 @@ def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, 
     """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
 
     ``layers`` are bits; the bit beyond those of all layers stands for sensors in any.  ``number_of[row]`` is
-    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other movable and
+    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other moving and
     of static bodies; they are written to ``kinds``.
     """
     count = np.int64(0)
