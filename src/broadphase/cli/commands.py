@@ -17,6 +17,8 @@ from cyclopts import App, CycloptsError, Parameter, validators
 import broadphase
 from broadphase.cli.terminal import complain
 from broadphase.errors import FileError, need
+from broadphase.indexes import Choice as IndexName
+from broadphase.methods import Name as SingleMethod
 from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
@@ -50,11 +52,7 @@ class DiskOptions(NamedTuple):
         return self != (None, None, None, None)
 
 
-Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
-SingleMethod = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
-IndexName = Literal[
-    "brute_force", "sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash", "box_tree", "strips"
-]
+Method = Literal["auto", SingleMethod]
 Scene = Literal[
     "uniform",
     "mixed_sizes",
@@ -313,7 +311,7 @@ def doctor(
     file: File,
     /,
     *,
-    method: IndexName | Literal["auto"] = "auto",
+    method: IndexName = "auto",
     cell_size: Annotated[float | None, Parameter(validator=validators.Number(gt=0, lt=float("inf")))] = None,
     id: IdColumn = None,  # noqa: A002 - the option's name
     trust: Trust = False,

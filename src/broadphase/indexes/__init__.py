@@ -1,6 +1,7 @@
 """Broad phases that persist between frames: one file for each structure, and one protocol for all.
 
-`broadphase.indexes.protocol` explains how to write a new structure.
+`broadphase.indexes.protocol` explains how to write a new structure.  An index is registered by its name in
+`Choice`: what belongs to it bears this name, and CONTRIBUTING, *Adding an index*, lists all of it.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -22,16 +23,10 @@ Choice = Literal[
 ]
 
 CLASSES: dict[Choice, str] = {
-    "auto": "AdaptiveIndex",
-    "brute_force": "BruteForce",
-    "uniform_grid": "UniformGrid",
-    "spatial_hash": "SpatialHash",
-    "box_tree": "BoxTree",
-    "strips": "Strips",
-    "sort_and_sweep": "SortAndSweep",
-    "sweep_and_prune": "SweepAndPrune",
+    name: "AdaptiveIndex" if name == "auto" else "".join(word.capitalize() for word in name.split("_"))
+    for name in get_args(Choice)
 }
-"""Class by name."""
+"""For each name the class in `broadphase.indexes.classes`: ``box_tree`` is a `BoxTree`."""
 
 
 def make_index(name: Choice = "auto", **options: Any) -> "Index":

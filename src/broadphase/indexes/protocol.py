@@ -19,8 +19,7 @@ How to write a structure
 4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
    to cost more than ``find_pairs``: ``changes`` then costs what was touched.
 5. Write ``counts`` for the statistics and ``check`` for the invariants.
-6. Write a class of a few lines in `broadphase.indexes.classes`, which makes the structure and documents its
-   options; its name goes into ``CLASSES`` of `broadphase.indexes`.  All tests of indexes then include it.
+6. Register it: CONTRIBUTING, *Adding an index*, lists all that belongs to an index.
 
 What a structure may rely on
 ----------------------------

@@ -20,6 +20,7 @@ const WRITE_EVERY = 90;
 const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
 const WIDE = 2.2; // worlds with a larger aspect ratio get the whole width
+// Lanes are added in this order, and then whatever else there is.
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
 
 const NARROW = "(max-width: 68rem)";
@@ -356,7 +357,7 @@ class Page {
       this.redraw();
     });
     click("add-lane", () => {
-      const fresh = NEXT.find((name) => !this.state.methods.includes(name)) ?? NEXT[0];
+      const fresh = [...NEXT, ...this.hello.methods].find((name) => !this.state.methods.includes(name)) ?? NEXT[0];
       this.change({ methods: [...this.state.methods, fresh] });
     });
     click("explain", () => this.wire.send("ask", { what: "explain" }));

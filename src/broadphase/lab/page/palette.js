@@ -29,8 +29,9 @@ const DASHES = {
 
 /** The colour and the dashes of a line: a method has the same ones everywhere. */
 export const styleOf = (name) => ({
-  colour: name === "overlaps" ? "hit" : `method-${name}`,
-  dash: DASHES[name],
+  // An index that has none of its own is drawn as "auto".
+  colour: name === "overlaps" ? "hit" : `method-${name in DASHES ? name : "auto"}`,
+  dash: DASHES[name] ?? DASHES.auto,
   width: name === "strips" ? 3 : 2,
 });
 

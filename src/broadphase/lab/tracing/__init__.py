@@ -6,21 +6,12 @@ can be drawn.  The tests compare every trace with ``stats.tests`` and with the p
 The session does the same for every frame and does not show a trace that disagrees.
 """
 
-from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from pkgutil import iter_modules
 
 from broadphase.indexes.base import Index
-from broadphase.indexes.classes import (
-    AdaptiveIndex,
-    BoxTree,
-    BruteForce,
-    CellIndex,
-    SortAndSweep,
-    Strips,
-    SweepAndPrune,
-)
-from broadphase.lab.tracing import adaptive, cells, sorted_ends, strips, tree
-from broadphase.lab.tracing.trace import Ids, Trace, some_pairs, trace_brute_force
+from broadphase.indexes.classes import BruteForce, SweepAndPrune
+from broadphase.lab.tracing.trace import TRACERS, Ids, Trace, some_pairs
 from broadphase.methods.choose import FEW_BOXES
 
 MOST_TRACED = FEW_BOXES
@@ -32,20 +23,14 @@ _MOST_COMPARISONS = 400_000  # more take too long between two frames
 MOST_STRUCTURE = 5_000
 """Up to this many bodies, cells, nodes and orders are drawn."""
 
-_TRACERS: dict[type[Any], Callable[..., Trace | None]] = {
-    AdaptiveIndex: adaptive.trace_adaptive,
-    BruteForce: trace_brute_force,
-    SortAndSweep: sorted_ends.trace_sweep,
-    SweepAndPrune: sorted_ends.trace_swaps,
-    CellIndex: cells.trace_cells,
-    BoxTree: tree.trace_tree,
-    Strips: strips.trace_strips,
-}
+# Whatever is in this folder registers its tracers.
+for _found in iter_modules(__path__, f"{__name__}."):
+    import_module(_found.name)
 
 
 def needs_before(index: Index) -> bool:
     """Whether `trace` needs a copy of the index from before the frame."""
-    return isinstance(index, SweepAndPrune)
+    return index.name in TRACERS and TRACERS[index.name].needs_before
 
 
 def trace(index: Index, before: Index | None = None, *, patient: bool = False) -> Trace | None:
@@ -63,14 +48,14 @@ def trace(index: Index, before: Index | None = None, *, patient: bool = False) -
     Returns
     -------
     Trace or None
-        ``None`` if what happened cannot be reconstructed, as with a period.
+        ``None`` if what happened cannot be reconstructed, as with a period, or the index has no tracer.
     """
     if index.period is not None:
         return None
-    for kind, tracer in _TRACERS.items():
-        if isinstance(index, kind):
-            return tracer(index, before, patient) if needs_before(index) else tracer(index)
-    return None
+    tracer = TRACERS.get(index.name)
+    if tracer is None:
+        return None
+    return tracer.trace(index, before, patient) if tracer.needs_before else tracer.trace(index)
 
 
 def sketch(index: Index) -> tuple[Ids, int] | None:

@@ -4,9 +4,10 @@ import numpy as np
 
 from broadphase.indexes.classes import AdaptiveIndex
 from broadphase.lab.tracing.strips import trace_strips
-from broadphase.lab.tracing.trace import Trace, trace_brute_force
+from broadphase.lab.tracing.trace import Trace, trace_brute_force, traces
 
 
+@traces("auto")
 def trace_adaptive(index: AdaptiveIndex) -> Trace | None:
     """What was compared; None if the pairs of few boxes were found by queries."""
     structure = index._structure

@@ -17,7 +17,7 @@ from broadphase.kernels.cells.bins import (
     Bins,
     Lattice,
 )
-from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, traces, walks
 
 MOST_CELLS = 4_000
 
@@ -99,6 +99,7 @@ def _lengths(bins: Bins, places: Numbers) -> Numbers:
 # ---- what was compared
 
 
+@traces("uniform_grid", "spatial_hash")
 def trace_cells(index: CellIndex) -> Trace:
     """The pairs compared: within each place, then with large bodies, then moving with static ones."""
     boxes, (moving, static) = index._store.boxes, _bins(index)

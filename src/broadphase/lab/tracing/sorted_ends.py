@@ -7,7 +7,7 @@ import numpy as np
 from broadphase.indexes.classes import SortAndSweep, SweepAndPrune
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
 from broadphase.kernels.arrays.sorting import bits_of, ordered_rows
-from broadphase.lab.tracing.trace import Ids, Numbers, Trace, trace_brute_force, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, trace_brute_force, traces, walks
 from broadphase.methods import choose
 
 # ---- sort and sweep
@@ -31,6 +31,7 @@ def order(index: SortAndSweep) -> Order:
     return Order(axis, ids, np.searchsorted(lower, upper, "right"))
 
 
+@traces("sort_and_sweep")
 def trace_sweep(index: SortAndSweep) -> Trace:
     """Each box with the later ones up to its upper edge."""
     _, ids, stops = order(index)
@@ -60,6 +61,7 @@ def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune, patient: bool) -> b
     )
 
 
+@traces("sweep_and_prune", needs_before=True)
 def trace_swaps(index: SweepAndPrune, before: SweepAndPrune | None, patient: bool) -> Trace | None:
     """The boxes whose ends were passed, box by box in the order in which they moved.
 

@@ -10,7 +10,7 @@ from broadphase.indexes.classes import AdaptiveIndex, Strips
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.small_worlds import buckets_of
 from broadphase.kernels.strips.sweep import CROWDED, buckets_for
-from broadphase.lab.tracing.trace import Ids, Numbers, Trace, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, traces, walks
 from broadphase.methods.strips import Plan
 
 MOST_STRIPS = 2_000
@@ -52,6 +52,7 @@ def class_bits(index: Strips | AdaptiveIndex) -> Ids:
     return np.column_stack([strip, ids[body], bits]).astype(np.int32)
 
 
+@traces("strips")
 def trace_strips(index: Strips | AdaptiveIndex) -> Trace | None:
     """The pairs compared, strip by strip."""
     ids, boxes, frame = index.ids, index.boxes, index._structure.frame

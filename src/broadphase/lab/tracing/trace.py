@@ -1,6 +1,7 @@
 """What a trace consists of, the helpers that several tracers share, and the trace of brute force."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -74,9 +75,35 @@ def walks(ids: Ids, stops: Numbers) -> Ids:
     return pairs
 
 
+# ---- which tracer belongs to which index
+
+
+class Tracer(NamedTuple):
+    """How the comparisons of an index are traced."""
+
+    trace: Callable[..., Trace | None]
+    needs_before: bool
+    """Whether it takes a copy of the index from before the frame too, and whether boxes moved patiently."""
+
+
+TRACERS: dict[str, Tracer] = {}
+"""By the name of the index."""
+
+
+def traces(*names: str, needs_before: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the function below as the tracer of these indexes."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        TRACERS.update(dict.fromkeys(names, Tracer(function, needs_before)))
+        return function
+
+    return register
+
+
 # ---- brute force
 
 
+@traces("brute_force")
 def trace_brute_force(index: Index) -> Trace:
     """Every box with every later one."""
     ids = index.ids

@@ -10,7 +10,7 @@ from broadphase.indexes.box_tree import _SPARSE
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.tree.dynamic_tree import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
-from broadphase.lab.tracing.trace import Ids, Numbers, Trace
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, traces
 
 Edges = npt.NDArray[np.floating[Any]]
 
@@ -71,6 +71,7 @@ def structure(index: BoxTree) -> Nodes | None:
     return Nodes(np.concatenate(boxes).astype(np.float64), np.concatenate(depths), np.concatenate(leaves))
 
 
+@traces("box_tree")
 def trace_tree(index: BoxTree) -> Trace:
     """The pairs of boxes compared, leaf pair by leaf pair, and how many other comparisons there were."""
     tree = _Tree(index)
