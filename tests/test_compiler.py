@@ -346,3 +346,22 @@ def test_plain_numba_compiles_a_kernel(kernel, monkeypatch):
     number = list(signatures.listed()).index(kernel)
     plain = compiling(_PLAIN_NUMBA, "100000", str(number))
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
+
+
+@needs_compiler
+def test_recording_adds_lines_and_takes_away_what_fits_no_kernel(tmp_path):
+    from broadphase.compiler.__main__ import record
+
+    *kept, noted = [f"{kernel}: {types[0]}" for kernel, types in list(signatures.listed().items())[:12]]
+    gone = [
+        "cells.attic.old_kernel: f4[2], i8",  # no such file
+        "cells.bins.old_kernel: f4[2], i8",  # nor such a function in it
+        f"{kept[0]}, i8",  # one argument too many
+        f"{kept[1].partition(': ')[0]}: cells.bins.Old(f8[1])",  # no such type
+    ]
+    file, notes = tmp_path / "signatures.txt", tmp_path / "noted"
+    notes.mkdir()
+    file.write_text("\n".join([*kept, *gone]) + "\n", "utf-8")
+    (notes / "7.txt").write_text(f"{noted}\n{kept[0]}\n", "utf-8")
+    record(notes, file)
+    assert file.read_text("utf-8").splitlines() == sorted([*kept, noted])

@@ -95,7 +95,7 @@ def test_cells_hold_the_bodies_that_the_engine_has_in_them(method, name, cell_sc
     index = lane.index
     assert isinstance(index, CellIndex)
     found = cells.structure(index)
-    parts = [(bins, bins.heads[np.unique(bins.entries[1:, PLACE])]) for bins in index._structure._cells()]
+    parts = [(bins, bins.heads[np.unique(bins.entries[1:, PLACE])]) for bins in index._structure.cells()]
     assert len(found.places) >= outcome.stats.cells == sum(len(heads) for _, heads in parts)
     in_engine = sorted(count for bins, heads in parts for count in bins.entries[heads, LENGTH])
     # A slot that several cells share holds the bodies of all of them, each body once.

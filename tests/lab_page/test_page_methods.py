@@ -126,7 +126,7 @@ def check_structure(method, index, found, where):
         assert [found["order"], found["stops"]] == [order.ids.tolist(), order.stops.tolist()], where
     if found.get("cells"):
         kept = cells.structure(index)
-        size = 1 / index._structure._cells()[0].lattice.per_unit
+        size = 1 / index._structure.cells()[0].lattice.per_unit
         table = np.column_stack(
             [kept.rectangles[:, :2] / size, kept.bodies, kept.places, kept.strangers]
         ).round()

@@ -189,8 +189,7 @@ class CellStructure(Structure):
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        self._settle()
-        store, moving, static = self.store, *self._cells()
+        store, moving, static = self.store, *self.cells()
         # The two sets of cells are the classes.
         rules = store.filter()._replace(classes=no_filter().classes)
         task = Task(store.boxes, self.touching, rules, threads.resolve(self.threads), limit)
@@ -319,17 +318,17 @@ class CellStructure(Structure):
 
     # ---- about itself
 
-    def _cells(self) -> tuple[Bins, Bins]:
-        """Those of the moving boxes, and those of the static ones."""
+    def cells(self) -> tuple[Bins, Bins]:
+        """Those of the moving boxes and those of the static ones, without loose boxes."""
+        self.ready()
+        self._settle()
         filled = self._filled
         assert filled is not None
         return filled.moving, filled.static
 
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why."""
-        self.ready()
-        self._settle()
-        moving, static = self._cells()
+        moving, static = self.cells()
         bins = moving if len(moving.small) + len(moving.large) or not self.store.live else static
         return report_on(bins, self.store.boxes)
 
@@ -348,7 +347,7 @@ class CellStructure(Structure):
         filled, store = self._filled, self.store
         expect(filled is not None, "cells are filled before they are read")
         assert filled is not None
-        for bins, ids in zip(self._cells(), self._split(store.ids()), strict=True):
+        for bins, ids in zip((filled.moving, filled.static), self._split(store.ids()), strict=True):
             entries = bins.entries[1:]
             settled = ids[filled.listed[ids] == 0]
             own = entries[np.isin(entries[:, BOX], settled)]

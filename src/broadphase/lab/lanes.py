@@ -170,7 +170,7 @@ class Lane:
     def _copies(self) -> float:
         """How many cells or strips a body covers on average."""
         if isinstance(self.index, CellIndex):
-            entries = sum(len(bins.entries) - 1 for bins in self.index._structure._cells())
+            entries = sum(len(bins.entries) - 1 for bins in self.index._structure.cells())
             return entries / max(len(self.index), 1)
         if isinstance(self.index, Strips) and len(self.index) <= MOST_STRUCTURE:
             cut = strips.structure(self.index)

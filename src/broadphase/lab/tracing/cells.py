@@ -37,17 +37,10 @@ class Cells(NamedTuple):
 
 def structure(index: CellIndex) -> Cells | None:
     """The cells of the moving and the static bodies; None if there are too many to draw."""
-    parts = [_cells_of(bins, index._store.boxes) for bins in _bins(index)]
+    parts = [_cells_of(bins, index._store.boxes) for bins in index._structure.cells()]
     if sum(len(part.places) for part in parts) > MOST_CELLS:
         return None
     return Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _bins(index: CellIndex) -> tuple[Bins, Bins]:
-    """The cells of the moving bodies, and those of the static ones."""
-    index._structure.ready()
-    index._structure._settle()
-    return index._structure._cells()  # type: ignore[no-any-return]
 
 
 def _cells_of(bins: Bins, boxes: BoxArray) -> Cells:
@@ -102,7 +95,7 @@ def _lengths(bins: Bins, places: Numbers) -> Numbers:
 @traces("uniform_grid", "spatial_hash")
 def trace_cells(index: CellIndex) -> Trace:
     """The pairs compared: within each place, then with large bodies, then moving with static ones."""
-    boxes, (moving, static) = index._store.boxes, _bins(index)
+    boxes, (moving, static) = index._store.boxes, index._structure.cells()
     axis = moving.axis
     compared = [
         _within_places(moving, boxes),

@@ -1,7 +1,7 @@
 """What a trace consists of, the helpers that several tracers share, and the trace of brute force."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -78,6 +78,9 @@ def walks(ids: Ids, stops: Numbers) -> Ids:
 # ---- which tracer belongs to which index
 
 
+_F = TypeVar("_F", bound="Callable[..., Trace | None]")
+
+
 class Tracer(NamedTuple):
     """How the comparisons of an index are traced."""
 
@@ -90,10 +93,10 @@ TRACERS: dict[str, Tracer] = {}
 """By the name of the index."""
 
 
-def traces(*names: str, needs_before: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def traces(*names: str, needs_before: bool = False) -> Callable[[_F], _F]:
     """Register the function below as the tracer of these indexes."""
 
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+    def register(function: _F) -> _F:
         TRACERS.update(dict.fromkeys(names, Tracer(function, needs_before)))
         return function
 
