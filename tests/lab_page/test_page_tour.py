@@ -426,13 +426,38 @@ def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
     assert all([row[0] for row in rows] == counted for rows in times.values())
     assert all(least <= quartile for rows in times.values() for _, least, quartile in rows)
     assert min(times, key=lambda method: times[method][-1][1]) == "strips"
-    assert page.locator(".verdicts tbody tr").count() == 7
-    until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
     assert "105 of 12,288 balls" in page.locator("#caption").inner_text()
 
 
+def test_the_tour_ends_with_the_verdicts_and_the_map(tour):
+    page = tour("together")
+    page.get_by_role("link", name="Next").click()
+    until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
+    assert page.locator("h2:visible").first.inner_text() == "Your game"
+    assert page.locator(".verdicts tbody tr").count() == 7
+    assert page.locator("#views:visible, #slider:visible, #next:visible").count() == 0
+    page.go_back()
+    until(page, "tour.shown.step.name === 'together' && tour.picture.pairs > 0")
+    page.go_forward()
+    page.get_by_role("link", name="Take the tour again").click()
+    until(page, "tour.shown.step.name === 'all' && document.querySelector('#views').checkVisibility()")
+
+
+def test_on_the_site_each_step_has_ways_home(site, tabs):
+    page = tabs(f"{site}tour/#cells")
+    until(page, THERE)
+    ways = page.eval_on_selector_all(".top a", "all => all.map((one) => one.href)")
+    assert {f"{site}index.html", f"{site}how-to/install.html"} <= {*ways}
+    page.get_by_role("link", name="Your game").click()
+    until(page, "Boolean(document.querySelector('#your-game').game)")
+    ways = page.eval_on_selector_all("#ways a", "all => all.map((one) => one.href)")
+    pages = [way.removeprefix(site).removesuffix(".html") for way in ways if way.endswith(".html")]
+    assert len(pages) == 4
+    assert all((DOCS / f"{name}.md").exists() for name in pages)
+
+
 def test_on_the_site_verdicts_link_the_pages_of_their_methods(site, tabs):
-    page = tabs(f"{site}tour/#together")
+    page = tabs(f"{site}tour/#yours")
     until(page, THERE)
     there = sorted(f"{site}methods/{path.stem}.html" for path in (DOCS / "methods").glob("*.md"))
     for links in (".verdicts a.page", ".verdict + a.page"):

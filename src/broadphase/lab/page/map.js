@@ -37,14 +37,14 @@ const REASONS = {
 
 const shareWords = (share) => (share === 0 ? "nothing moves" : share === 1 ? "all move" : `${share * 100} % move`);
 const numberWords = (n) => n.toLocaleString("en");
-const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
+export const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
 /** The colour of a method; of an index that has none, that of "auto". */
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
 
-const timeWords = (ms) => (ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : ms < 1e3 ? `${ms} ms` : `${ms / 1e3} s`);
+export const timeWords = (ms) => (ms < 0.1 ? `${Math.round(1e3 * ms)} µs` : ms < 1e3 ? `${ms} ms` : `${ms / 1e3} s`);
 
-function make(tag, attributes = {}, ...children) {
+export function make(tag, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(tag), attributes);
   element.append(...children);
   return element;
@@ -145,7 +145,14 @@ class WinnerMap {
 
   choose(change) {
     Object.assign(this.state, change);
+    for (const input of this.rows.querySelectorAll("input")) input.checked = input.value === String(this.state[input.name.slice("map-".length)]);
     this.draw();
+    this.changed?.();
+  }
+
+  /** Call a function whenever another state is chosen. */
+  listen(changed) {
+    this.changed = changed;
   }
 
   draw() {

@@ -17,6 +17,10 @@ const pages = document.documentElement.dataset.pages; // where the site has a pa
 const embedded = new URLSearchParams(location.search).has("embed");
 const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
+/** The last page has no picture: it asks about the reader's own game. */
+const END = { name: "yours" };
+const PLACES = [...STEPS, END];
+
 class Tour {
   steps = STEPS;
   step = null;
@@ -38,7 +42,7 @@ class Tour {
   #linking = 0; // the timer after which the address follows
 
   begin() {
-    this.sections = STEPS.map((step) => find(step.name));
+    this.sections = PLACES.map((step) => find(step.name));
     find("steps").replaceChildren(...this.sections.map((section) => {
       const item = document.createElement("li");
       const link = document.createElement("a");
@@ -48,6 +52,7 @@ class Tour {
       return item;
     }));
     find("verdicts").replaceChildren(verdictTable());
+    if (pages) this.#showWays();
     for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
       verdict.after(pageOf(verdict, `${verdict.dataset.method}, line by line`));
     }
@@ -58,9 +63,13 @@ class Tour {
 
   /** Go to the step and the state in the address. */
   go() {
-    const named = STEPS.find((step) => `#${step.name}` === location.hash);
+    const named = PLACES.find((step) => `#${step.name}` === location.hash);
     if (!named && this.step) return; // the link that skips to the picture
     const wanted = named ?? STEPS[0];
+    if (wanted === END) {
+      this.#showEnd();
+      return;
+    }
     const linked = new URLSearchParams(location.search);
     const isNew = wanted !== this.step;
     this.step = wanted;
@@ -111,13 +120,40 @@ class Tour {
 
   #showStep() {
     const { step } = this;
-    const number = STEPS.indexOf(step);
     const isAlone = step.methods.length === 1;
     this.#views = step.methods.map((method) => new View(method, isAlone, (place) => this.#drag(place)));
     find("views").replaceChildren(...this.#views.map((view) => view.element));
     find("details").replaceChildren(...(isAlone ? [this.#views[0].detail] : []));
     find("views").classList.toggle("many", !isAlone);
     find("stage").classList.toggle("wide", !isAlone);
+    this.#showPlace();
+    find("slider-label").textContent = SLIDERS[step.name].label;
+    find("slider").max = step.values.length - 1;
+    find("controls").querySelector(".time").hidden = !isAlone;
+    find("growth").hidden = isAlone;
+    find("work").hidden = !SLIDERS[step.name].bars;
+    find("details").hidden = !isAlone || step.hasQuery || step.name === "cells";
+    find("charts").className = `charts${!find("work").hidden && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
+    find("legend").replaceChildren(...legendOf(step));
+  }
+
+  #showEnd() {
+    this.step = END;
+    this.playing = false;
+    this.#showPlace();
+    const map = find("who-wins");
+    if (map.dataset.module && !map.hasChildNodes()) {
+      Promise.all([import(map.dataset.module), import("./game.js")]).then(async ([{ mountMap }, { YourGame }]) => {
+        new YourGame(find("your-game"), await mountMap(map));
+      });
+    }
+    this.shown = { step: END };
+    this.drawn += 1;
+  }
+
+  /** Show the words of the step, and the ways from it. */
+  #showPlace() {
+    const number = PLACES.indexOf(this.step);
     this.sections.forEach((section, k) => {
       section.classList.toggle("now", k === number);
     });
@@ -130,24 +166,28 @@ class Tour {
       else link.removeAttribute("aria-current");
     });
     const link = (id, at) => {
-      find(id).hidden = !STEPS[at];
-      if (STEPS[at]) find(id).href = this.#addressOf(STEPS[at].name);
+      find(id).hidden = !PLACES[at];
+      if (PLACES[at]) find(id).href = this.#addressOf(PLACES[at].name);
     };
-    this.#showWhole();
     link("previous", number - 1);
     link("next", number + 1);
-    find("ending").hidden = isAlone;
-    const map = find("who-wins");
-    if (!isAlone && map.dataset.module && !map.hasChildNodes()) import(map.dataset.module).then(({ mountMap }) => mountMap(map));
-    find("slider-label").textContent = SLIDERS[step.name].label;
-    find("slider").max = step.values.length - 1;
-    find("controls").querySelector(".time").hidden = !isAlone;
-    find("growth").hidden = isAlone;
-    find("work").hidden = !SLIDERS[step.name].bars;
-    find("details").hidden = !isAlone || step.hasQuery || step.name === "cells";
-    find("charts").className = `charts${!find("work").hidden && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
-    find("legend").replaceChildren(...legendOf(step));
+    for (const id of ["stage", "legend"]) find(id).hidden = this.step === END;
+    find("ending").hidden = this.step !== END;
+    this.#showWhole();
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
+  }
+
+  /** On the site, the ways to its other pages. */
+  #showWays() {
+    const way = (words, address, className) => Object.assign(document.createElement("a"), { className, href: `${pages}../${address}`, textContent: words });
+    document.querySelector(".mark").replaceChildren(way("broadphase", "index.html", "home"));
+    document.querySelector(".away").prepend(way("Install", "how-to/install.html", "button quiet"));
+    find("ways").prepend(
+      way("Install", "how-to/install.html", "button primary"),
+      way("First steps", "tutorials/first.html", "button"),
+      way("I have a game", "how-to/slow-pygame.html", "button"),
+      way("Each method, line by line", "explanation/methods.html", "button"),
+    );
   }
 
   // ---- drawing
@@ -160,10 +200,11 @@ class Tour {
   }
 
   redraw() {
-    if (this.#queued) return;
+    if (this.#queued || this.step === END) return;
     this.#queued = true;
     requestAnimationFrame((now) => {
       this.#queued = false;
+      if (this.step === END) return;
       if (this.playing) this.#goOn(now);
       this.#draw();
     });
@@ -373,7 +414,7 @@ class Tour {
     for (const id of ["views", "charts"]) sizes.observe(find(id));
     // A link to a step starts with the step as it is; back and forward return to the state that was shown.
     document.addEventListener("click", (event) => {
-      const link = event.target.closest?.(".steps a, #previous, #next");
+      const link = event.target.closest?.(".steps a, #previous, #next, #ways a[href^='#']");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.#linkNow();
@@ -391,6 +432,7 @@ class Tour {
     if (event.target.closest("input, button, a, summary, canvas")) return;
     const turn = { ArrowRight: "next", ArrowLeft: "previous" }[event.key];
     if (turn && !find(turn).hidden) find(turn).click();
+    else if (this.step === END) return;
     else if (event.key === " ") this.#toggle();
     else if (event.key === ".") this.#one(1);
     else return;

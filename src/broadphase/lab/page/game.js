@@ -1,0 +1,130 @@
+// The end of the tour: some questions about the reader's game, and what the map says of it: index, code and time.
+
+import { make, timesWords, timeWords } from "./map.js";
+
+const SAME = 1.1; // times the best: the default is taken
+const FRAME = 1000 / 60; // milliseconds
+
+const QUESTIONS = {
+  n: { title: "How many things are there?", words: (n) => n.toLocaleString("en") },
+  share: { title: "How many of them move in a frame?", 0: "none", 0.01: "1 in 100", 0.1: "1 in 10", 1: "all" },
+  spread: { title: "How different are their sizes?", 1: "one size", 10: "up to 10 ×", 1000: "up to 1,000 ×" },
+  layout: { title: "Where are they?", uniform: "spread evenly", clumped: "in crowds", line: "along a line" },
+  ask: { title: "What does each frame ask?", pairs: "what touches what", changes: "what has begun or ended", queries: "what is near 100 places" },
+};
+const EXTRAS = {
+  lists: "Two lists, such as bullets against enemies: only pairs of one with the other count",
+  walls: "Walls, or other things that never move",
+};
+const ANSWERS = {
+  pairs: "pairs = index.pairs()  # rows of two ids",
+  changes: "began, stayed, ended = index.changes()",
+  queries: "found = index.query_box(queries)  # rows (query, id)",
+};
+
+/** The index that suits a state of the map: the default if hardly slower than the best; null if nothing was measured. */
+export function suited(data, state) {
+  const { ms, ranked } = data.ranked(state);
+  if (!ranked.length) return null;
+  const ofDefault = ranked.find(({ method }) => method === data.auto);
+  const one = (ofDefault?.times ?? Infinity) <= SAME ? ofDefault : ranked[0];
+  return { method: one.method, ms: ms * one.times, ofDefault };
+}
+
+/** A program that does it, whole but for the reader's arrays. */
+export function programFor(data, state, { lists, walls }) {
+  const lines = ["import broadphase as bp", ""];
+  if (lists) {
+    lines.push("# In each frame, from rows [min_x, min_y, max_x, max_y]:", "hits = bp.join(bullets, enemies)  # rows (bullet, enemy)");
+    if (walls) lines.push("stopped = bp.join(bullets, walls)  # rows (bullet, wall)");
+    return lines.join("\n");
+  }
+  const { method } = suited(data, state);
+  lines.push(`index = bp.${method === data.auto ? "make_index" : data.classes[method]}()`, "ids = index.insert_many(boxes)  # rows [min_x, min_y, max_x, max_y]");
+  if (walls) lines.push("index.insert_many(walls, static=True)");
+  lines.push("# In each frame:");
+  if (state.share === 1) lines.push(walls ? "index.move_many(ids, boxes)" : "index.update(boxes)");
+  else if (state.share) lines.push("index.move_many(ids[moved], boxes[moved])  # which rows have moved");
+  lines.push(ANSWERS[state.ask]);
+  return lines.join("\n");
+}
+
+/** Sentences about the time. */
+export function sentencesFor(data, state, { lists, walls }) {
+  if (lists) {
+    const all = suited(data, { ...state, ask: "pairs", share: 1 });
+    return [
+      "No index is needed: bp.join compares the one list with the other, sixteen boxes at a time, and returns only pairs of one with the other.",
+      all ? `All pairs of both lists together would take ${timeWords(all.ms)} a frame, ${shareOf(all.ms)}; it takes less.` : "",
+    ];
+  }
+  const { ms, ofDefault, method } = suited(data, state);
+  return [
+    `A frame takes about ${timeWords(ms)}, ${shareOf(ms)}.`,
+    method !== data.auto && ofDefault ? `The default, bp.make_index(), takes ${timesWords(ofDefault.times)} the time of the fastest.` : "",
+    walls ? "Static boxes are not searched against each other; they cost only where something moves near them." : "",
+  ];
+}
+
+const shareOf = (ms) => {
+  const share = (100 * ms) / FRAME;
+  return share > 100 ? "more than a whole frame at 60 per second" : `${share < 1 ? "less than 1" : Math.round(share)} % of a frame at 60 per second`;
+};
+
+export class YourGame {
+  constructor(element, map) {
+    this.map = map;
+    this.extras = { lists: false, walls: false };
+    this.answer = make("div", { className: "map-detail" });
+    this.answer.setAttribute("aria-live", "polite");
+    element.classList.add("who-wins", "your-game");
+    const form = make("div", { className: "map-choices" }, ...Object.keys(QUESTIONS).map((axis) => this.#question(axis)), this.#extras());
+    element.replaceChildren(make("div", { className: "map-body" }, form, this.answer));
+    element.game = this; // for tests and the console
+    map.listen(() => this.draw());
+    this.draw();
+  }
+
+  #question(axis) {
+    const { title, words = (value) => QUESTIONS[axis][value] } = QUESTIONS[axis];
+    const options = this.map.data.axes[axis].map((value) => {
+      const input = make("input", { type: "radio", name: `game-${axis}`, value });
+      input.addEventListener("change", () => this.map.choose({ [axis]: value }));
+      return make("label", {}, input, make("span", {}, words(value)));
+    });
+    return make("fieldset", {}, make("legend", {}, title), ...options);
+  }
+
+  #extras() {
+    const boxes = Object.entries(EXTRAS).map(([name, words]) => {
+      const input = make("input", { type: "checkbox", name: `game-${name}` });
+      input.addEventListener("change", () => {
+        this.extras[name] = input.checked;
+        if (name === "lists" && input.checked) this.map.choose({ ask: "pairs" });
+        this.draw();
+      });
+      return make("label", { className: "extra" }, input, ` ${words}`);
+    });
+    return make("div", { className: "extras" }, ...boxes);
+  }
+
+  draw() {
+    const { data, state } = this.map;
+    for (const [axis, value] of Object.entries(state)) {
+      document.querySelectorAll(`input[name=game-${axis}]`).forEach((input) => { input.checked = input.value === String(value); });
+    }
+    const { lists } = this.extras;
+    for (const input of document.querySelectorAll("input[name=game-ask]")) input.disabled = lists && input.value !== "pairs";
+    const one = suited(data, state);
+    if (!one && !lists) {
+      this.answer.replaceChildren(make("p", {}, "This was not measured."));
+      return;
+    }
+    const title = lists ? "bp.join" : `${data.classes[one.method]}${one.method === data.auto ? ", the default" : ""}`;
+    this.answer.replaceChildren(
+      make("h3", {}, title),
+      ...sentencesFor(data, state, this.extras).filter(Boolean).map((words) => make("p", {}, words)),
+      make("pre", { tabIndex: 0 }, make("code", {}, programFor(data, state, this.extras))),
+    );
+  }
+}
