@@ -123,7 +123,8 @@ def test_a_wall_counts_before_those_that_move():
 def test_many_at_once_are_as_one_by_one(seed, response, with_round):
     rng = np.random.default_rng(seed)
     worlds = bp.World(), bp.World()
-    places, ways = rng.integers(0, 40, (12, 2)).tolist(), rng.integers(-9, 9, (12, 2))
+    draw = rng.uniform if seed % 2 else rng.integers
+    places, ways = draw(0, 40, (12, 2)).tolist(), draw(-9, 9, (12, 2))
     for world in worlds:
         for k, (x, y) in enumerate(places):
             round_one = with_round and k % 4 == 1

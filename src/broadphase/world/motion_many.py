@@ -221,7 +221,8 @@ class _Call(NamedTuple):
 class _Run:
     """One call: the movers, in order, by a kernel; single ones in between by the general path.
 
-    These are the ones that start inside something, and in a periodic world those near an edge.
+    These are the ones that start inside walls, tiles or round bodies, and in a periodic world those near an
+    edge.
     """
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
@@ -240,18 +241,29 @@ class _Run:
         tiles, columns = state.tiles, self._table.columns
         turns = self._store.any_round or (tiles is not None and len(tiles.grid.ground) > 0)
         self._reach = kernel.WIDE if turns else kernel.EXACT
-        self._regions = np.empty((count, 4))
-        kernel.regions_of(columns, *call[:3], self._reach, self._regions)
-        self._alone = np.isnan(self._regions[:, 0])
-        """Movers for the general path."""
-        self._regions[self._alone] = -np.inf, -np.inf, np.inf, np.inf
-        if state.space.periodic:
-            self._alone |= ~state.space.are_inner(self._regions)
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
-        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, self._passes)
-        self._near = near.without(call.ignored) if call.ignored else near
-        most = int(np.diff(near.first).max()) + count  # others may be pushed into its way
+        self._pushes = np.zeros(count)
+        """How far each may be pushed before it moves."""
+        self._look()
+        if call.layers is ALL and kernel.pushes_of(
+            columns, self._store.marks, call.rows, self._near[:], self._pushes
+        ):
+            self._look()
+        most = int(np.diff(self._near.first).max()) + count  # others may be pushed into its way
         self._buffers = new_buffers(most, 2 * count + _LEAST_CAPACITY)
+
+    def _look(self) -> None:
+        """Find what is near the path of each mover."""
+        call, state = self._call, self._state
+        regions = np.empty((len(call.rows), 4))
+        kernel.regions_of(self._table.columns, *call[:3], self._pushes, self._reach, regions)
+        self._alone = np.isnan(regions[:, 0])
+        """Movers for the general path."""
+        regions[self._alone] = -np.inf, -np.inf, np.inf, np.inf
+        if state.space.periodic:
+            self._alone |= ~state.space.are_inner(regions)
+        near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
+        self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
 
     def run(self) -> Movements:
         """Move all."""
@@ -285,7 +297,7 @@ class _Run:
         """Move some movers in one call of the kernel; which is the next."""
         call, tiles = self._call, self._state.tiles
         grid = NO_TILES if tiles is None else tiles.grid
-        movers = call.rows, call.displacements, call.responses, self._alone
+        movers = *call[:3], self._pushes, self._alone
         next_one, state, found = kernel.move_many(
             *(self._table.columns, self._store.marks, movers, self._blocking, len(self._waiting) > 0, begin),
             *(self._near[:], self._reach, grid, self._buffers, self._places, _MOST_TESTS),

@@ -267,9 +267,10 @@ def _push_of_movers(shape: Shape, around: Around) -> tuple[float, float, int]:
     blockers = around(shape.bounds)
     if blockers.moving is None or not blockers.moving.any():
         return 0.0, 0.0, 0
-    pushed: tuple[float, float, int] = push_from(
-        columns_of(shape), *blocker_table(blockers.at(blockers.moving))
-    )
+    table, rows = blocker_table(blockers)
+    fixed = np.zeros(len(table.x), np.bool_)
+    fixed[rows] = ~blockers.moving
+    pushed: tuple[float, float, int] = push_from(columns_of(shape), table, rows, fixed)
     return pushed
 
 

@@ -15,6 +15,7 @@ from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.depenetration import overlapping_shapes
+from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
     BOUNCE,
@@ -423,8 +424,8 @@ def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
 
 
 @inline
-def _overlapped_boxes(name, box, blockers, buffers, grid, found):
-    """Write what a box that crosses starts in, as hits at time 0; how many hits there are then, or -1."""
+def _overlapped_boxes(name, box, place, blockers, buffers, grid, found):
+    """Write what a box starts in as hits at time 0 and ``place``; how many hits there are then, or -1."""
     x, y, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
     first_column, end_column, first_row, end_row = cells_of_box(grid, x, y, right, bottom)
     # First the bodies, then the tiles row by row.
@@ -443,7 +444,7 @@ def _overlapped_boxes(name, box, blockers, buffers, grid, found):
             if inside:
                 if found == buffers.hits.shape[0]:
                     return np.int64(-1)
-                _write(buffers.hits, found, name, buffers.near, blockers, which, 0.0, (nx, ny), (x, y))
+                _write(buffers.hits, found, name, buffers.near, blockers, which, 0.0, (nx, ny), place)
                 found += 1
     return found
 
@@ -467,13 +468,14 @@ def _overlapped_shapes(name, mover, rows, shapes, grid, hits, first):
 
 
 @inline
-def _along(shapes, row, name, way, response, blockers, only_boxes, buffers, grid, reach, first):
+def _along(shapes, static, row, name, path, blockers, only_boxes, buffers, grid, reach, first):
     """The path of body ``row`` among the first ``blockers`` of ``buffers.near``: ``state, found, x, y``.
 
-    Only hits are written, from row ``first`` of ``buffers.hits`` on; they name the mover ``name``.
+    ``path`` is the displacement, the response, and how far others that it starts in may push it.  Only hits
+    are written, from row ``first`` of ``buffers.hits`` on; they name the mover ``name``.
     """
     x, y = shapes.x[row], shapes.y[row]
-    dx, dy = way
+    (dx, dy), response, most = path
     if reach == EXACT and shapes.kinds[row] == BOX:
         box = x, y, shapes.width[row], shapes.height[row]
         if not only_boxes or meets_slope(box, dx, dy, response == BOUNCE, grid):
@@ -481,9 +483,14 @@ def _along(shapes, row, name, way, response, blockers, only_boxes, buffers, grid
         mine, found = buffers.every[:blockers], first
         if is_inside(box[0], box[1], box[2], box[3], buffers.boxes, mine, grid):
             if response != CROSS:
-                return NOT_HERE, 0, x, y
-            found = _overlapped_boxes(name, box, blockers, buffers, grid, first)
+                if most == 0.0:
+                    return NOT_HERE, 0, x, y
+                pushed, x, y = _pushed_box(shapes, static, row, most, blockers, buffers, grid)
+                if not pushed:
+                    return NOT_HERE, 0, x, y
+            found = _overlapped_boxes(name, box, (x, y), blockers, buffers, grid, first)
         if found >= 0:
+            box = x, y, box[2], box[3]
             found, x, y = box_along(
                 name, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, found
             )
@@ -496,6 +503,50 @@ def _along(shapes, row, name, way, response, blockers, only_boxes, buffers, grid
     rows = buffers.near[:blockers]
     state, found = _shape_along(name, mover, dx, dy, shapes, rows, grid, response, buffers.hits, first, reach)
     return state, found, xs[0], ys[0]
+
+
+@inline
+def _pushed_box(shapes, static, row, most, blockers, buffers, grid):
+    """Where a box comes to that bodies push that it starts in and that move, too: ``pushed, x, y``.
+
+    As `world.movement` does it, see there.  Not where the box starts in anything else, or is pushed farther
+    than ``most``.
+    """
+    x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
+    fixed = 0
+    for k in range(blockers):
+        if static[buffers.near[k]]:
+            at = blockers + fixed
+            if at == buffers.boxes.shape[0]:
+                return False, x, y
+            for side in range(4):
+                buffers.boxes[at, side] = buffers.boxes[k, side]
+            fixed += 1
+    walls = buffers.every[blockers : blockers + fixed]
+    if is_inside(x, y, width, height, buffers.boxes, walls, grid):
+        return False, x, y
+    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs[0], ys[0] = x, y
+    mover, rows = shape_at(shapes, row, xs, ys), buffers.near[:blockers]
+    dx, dy, count = push_from(mover, shapes, rows, static)
+    if max(abs(dx), abs(dy)) > most:
+        return False, x, y
+    if count == 1:
+        xs[0], ys[0] = x + dx, y + dy
+        _, _, more = push_from(mover, shapes, rows, static)
+        if more > 0:
+            dx, dy = 0.5 * dx, 0.5 * dy
+    goal_x, goal_y, turns = x + dx, y + dy, 0
+    while turns < MOST_TURNS and (goal_x != x or goal_y != y):
+        hit = first_hit(x, y, width, height, goal_x, goal_y, buffers.boxes, walls, grid, BEFORE_ALL)
+        if hit[0] > 1.0:
+            return True, goal_x, goal_y
+        at = free_place(x, y, width, height, goal_x, goal_y, buffers.boxes, walls, grid, BEFORE_ALL, hit)
+        nx, ny = normal_of(hit, x, y, goal_x, goal_y)
+        x, y = at
+        goal_x, goal_y = turn(x, y, goal_x, goal_y, nx, ny, SLIDE)
+        turns += 1
+    return True, x, y
 
 
 # ---- one body
@@ -515,8 +566,9 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
     blockers, opened, only_boxes = _sift(
         shapes, bodies, row, buffers.near, 0, count, layers, everywhere, buffers
     )
+    path = (dx, dy), response, 0.0
     state, found, x, y = _along(
-        shapes, row, row, (dx, dy), response, blockers, only_boxes, buffers, grid, reach, 0
+        shapes, bodies.static, row, row, path, blockers, only_boxes, buffers, grid, reach, 0
     )
     if state == FULL:
         state = NOT_HERE
@@ -582,13 +634,44 @@ def list_near(pairs, rows, number_of, first, others):
     return first[first.shape[0] - 1]
 
 
+@inline
+def _widened(region, far):
+    """A region with ``far`` more on all sides."""
+    return region[0] - far, region[1] - far, region[2] + far, region[3] + far
+
+
 @jit
-def regions_of(shapes, rows, displacements, responses, reach, out):
-    """`region_of` for many bodies."""
+def regions_of(shapes, rows, displacements, responses, pushes, reach, out):
+    """`region_of` for many bodies, each of which may be pushed before it moves."""
     for m in range(rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
-        region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
+        region = _widened(region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach), pushes[m])
         out[m, 0], out[m, 1], out[m, 2], out[m, 3] = region
+
+
+@jit
+def pushes_of(shapes, bodies, rows, near, pushes):
+    """How far each mover may be pushed by others that it starts in and that move, too; if both are boxes.
+
+    Returns whether any is.
+    """
+    starts, others = near
+    pushed = False
+    for m in range(rows.shape[0]):
+        row = np.int64(rows[m])
+        left, top, right, bottom = bounds_of(shapes, row)
+        deepest = 0.0
+        for k in range(starts[m], starts[m + 1] if shapes.kinds[row] == BOX else starts[m]):
+            other = others[k]
+            if other == row or bodies.static[other] or shapes.kinds[other] != BOX:
+                continue
+            box = bounds_of(shapes, other)
+            inside, _, _, depth = box_box(left, top, right, bottom, box[0], box[1], box[2], box[3], False)
+            if inside:
+                deepest = max(deepest, depth)
+        pushes[m] = deepest * (1.0 + TOLERANCE)
+        pushed |= deepest > 0.0
+    return pushed
 
 
 # A shape takes so many times as long as a box.
@@ -609,16 +692,16 @@ def _work(dx, dy, near, grid):
 def move_many(shapes, bodies, movers, layers, waits, begin, near, reach, grid, buffers, places, most):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
-    ``movers`` are ``rows, displacements, responses, alone``, ``near`` are ``starts, others``: mover ``m`` is
-    blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of ``layers``.  They were
-    searched for within `regions_of` ``reach``.  With ``waits`` static movers are not moved yet, but their
-    places are written.
+    ``movers`` are ``rows, displacements, responses, pushes, alone``, ``near`` are ``starts, others``: mover
+    ``m`` is blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of ``layers``.  They
+    were searched for within `regions_of` ``reach``.  With ``waits`` static movers are not moved yet, only
+    their places are written.
 
     Returns ``next, state, found``: all before mover ``next`` have moved, with ``found`` hits.  State is
     `FULL` if the hits of the next one do not fit, `NOT_HERE` if it is one for the general path, and `DONE` if
     about ``most`` boxes were tested or all is done.
     """
-    rows, displacements, responses, alone = movers
+    rows, displacements, responses, pushes, alone = movers
     starts, others = near
     found, work = np.int64(0), 0.0
     for m in range(begin, rows.shape[0]):
@@ -626,9 +709,10 @@ def move_many(shapes, bodies, movers, layers, waits, begin, near, reach, grid, b
         state, count, x, y = EXACT, 0, shapes.x[row], shapes.y[row]
         if alone[m]:
             state = NOT_HERE
+        push = 0.0
         while EXACT <= state <= reach:
             now = state
-            region = region_of(shapes, row, dx, dy, responses[m] == BOUNCE, now)
+            region = _widened(region_of(shapes, row, dx, dy, responses[m] == BOUNCE, now), push)
             if region[0] != region[0]:
                 state = NOT_HERE
                 break
@@ -636,10 +720,18 @@ def move_many(shapes, bodies, movers, layers, waits, begin, near, reach, grid, b
                 shapes, bodies, row, others, starts[m], starts[m + 1], layers, region, buffers
             )
             is_box = now == EXACT and only_boxes
+            if push > 0.0 and not (
+                is_box and not any_slope(grid, region[0], region[1], region[2], region[3])
+            ):
+                state = NOT_HERE
+                break
             work += (1.0 if is_box else _SHAPE_WORK) * _work(dx, dy, float(blockers), grid)
+            path = (dx, dy), np.int64(responses[m]), push
             state, count, x, y = _along(
-                shapes, row, m, (dx, dy), responses[m], blockers, only_boxes, buffers, grid, now, found
+                shapes, bodies.static, row, m, path, blockers, only_boxes, buffers, grid, now, found
             )
+            if state == NOT_HERE and is_box and push == 0.0 and pushes[m] > 0.0:
+                state, push = EXACT, pushes[m]
         if state == FULL:
             return m, FULL, found
         if state != DONE:

@@ -91,8 +91,10 @@ def _onto_edge(x, size, lo, hi, sign, push):
 
 
 @jit
-def push_from(mover, table, rows):
+def push_from(mover, table, rows, fixed):
     """How far the shapes in ``rows`` push ``mover[0]``, and how many overlap it: ``dx, dy, count``.
+
+    But for those that are ``fixed``, by row of the table.
 
     A single one pushes it out; among several it goes half of the way that they push it together, and at most
     as far as the deepest overlap.
@@ -100,6 +102,8 @@ def push_from(mover, table, rows):
     push_x, push_y, deepest, count = 0.0, 0.0, 0.0, 0
     for k in range(rows.shape[0]):
         i = rows[k]
+        if fixed[i]:
+            continue
         hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
         only_boxes = mover.kinds[ROW] == BOX and table.kinds[i] == BOX
         flush = 0.0 if only_boxes else slack(mover, ROW, table, i)
@@ -116,8 +120,10 @@ def push_from(mover, table, rows):
         push_x, push_y = scale * push_x, scale * push_y
     for k in range(rows.shape[0] if mover.kinds[ROW] == BOX else 0):
         i = rows[k]
+        if fixed[i] or table.kinds[i] != BOX:
+            continue
         hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
-        if hit and table.kinds[i] == BOX:
+        if hit:
             x, y, left, top = mover.x[ROW], mover.y[ROW], table.x[i], table.y[i]
             if nx != 0.0:
                 push_x = _onto_edge(x, mover.width[ROW], left, left + table.width[i], nx, push_x)
