@@ -122,7 +122,7 @@ def _spread_words(values: list[float], all_values: list[float]) -> str:
 
 
 _ASK = {"pairs": "all pairs", "changes": "what changed", "queries": "queries"}
-_LAYOUT = {"uniform": "evenly", "clumped": "in crowds", "line": "on a line"}
+_LAYOUT = {"uniform": "are spread evenly", "clumped": "lie in crowds", "line": "lie on a line"}
 
 
 def _words_of(part: Part, axes: dict[str, list[Any]]) -> str:
@@ -142,7 +142,7 @@ def _words_of(part: Part, axes: dict[str, list[Any]]) -> str:
             case "spread":
                 words.append(_spread_words(own, values))
             case "layout":
-                words.append(f"they are spread {_LAYOUT[own[0]]}")
+                words.append(f"they {_LAYOUT[own[0]]}")
     return f"when {' and '.join(filter(None, (', '.join(words[:-1]), words[-1])))}" if words else "always"
 
 
@@ -213,7 +213,7 @@ def choosing_with(text: str, data: dict[str, Any]) -> str:
         for method, (wins, loses) in verdicts(data).items()
     ]
     block = "\n".join(
-        [of_the_default(data), "", "| index | wins when | loses when |", "|---|---|---|", *rows]
+        [of_the_default(data), "", "| index | wins | loses |", "|---|---|---|", *rows]
     )
     pattern = r"(<!-- verdicts -->\n).*?(\n<!-- end of verdicts -->)"
     return re.sub(pattern, lambda marks: f"{marks[1]}{block}{marks[2]}", text, flags=re.S)
