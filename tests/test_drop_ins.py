@@ -11,7 +11,7 @@ import scipy.spatial
 from ase.build import bulk, molecule
 
 from broadphase.adapters.ase import neighbor_list, primitive_neighbor_list
-from broadphase.adapters.freud import AABBQuery
+from broadphase.adapters.freud import AABBQuery, LinkCell
 from broadphase.adapters.scipy import KDTree, cKDTree
 
 BOXES = {"plane": None, "torus": 1.0, "cylinder": [1.0, 0.0, 0.0]}
@@ -42,6 +42,7 @@ def test_the_nearest_are_those_of_scipy(both):
         {"k": 3, "p": 1.0},
         {"k": 3, "p": np.inf},
         {"k": 2, "distance_upper_bound": 0.0},
+        {"k": 2, "distance_upper_bound": np.nan},
     ):
         for some in (queries, queries[0, 0], queries[:, :0]):
             for found, expected in zip(
@@ -88,7 +89,10 @@ def test_pairs_of_trees_are_those_of_scipy(both):
                 continue
             found = ours.count_neighbors(others[0], r, **options)
             np.testing.assert_array_equal(found, theirs.count_neighbors(others[1], r, **options))
-    assert ours.count_neighbors(ours, 0.1) == theirs.count_neighbors(theirs, 0.1)
+    for cumulative in (True, False):
+        found = ours.count_neighbors(ours, 0.1, cumulative=cumulative)
+        assert found == theirs.count_neighbors(theirs, 0.1, cumulative=cumulative)
+        assert np.ndim(found) == 0
     assert ours.count_neighbors(others[1], 0.1) == theirs.count_neighbors(others[1], 0.1)
     for kind in ("dok_matrix", "coo_matrix"):
         found, expected = (
@@ -180,7 +184,8 @@ def test_freuds_neighbour_lists(name, asked):
     )
     # freud's other search finds fewer of the nearest where there is an r_min.
     theirs = freud.locality.LinkCell(box, points, 2.0).query(queries, asked)
-    ours = AABBQuery(box, points).query(queries, asked)
+    ours = LinkCell(box, points, 2.0).query(queries, asked)
+    assert list(ours) == list(AABBQuery.from_system((box, points)).query(queries, asked))
     for by_distance in (False, True):
         found, expected = (each.toNeighborList(sort_by_distance=by_distance) for each in (ours, theirs))
         assert len(found) > 100
@@ -188,6 +193,16 @@ def test_freuds_neighbour_lists(name, asked):
         np.testing.assert_allclose(found.distances, expected.distances, rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-5)
     assert sorted((i, j) for i, j, _ in ours) == sorted((i, j) for i, j, _ in theirs)
+
+
+def test_systems_as_of_freud():
+    points = np.array([[1, 2, 3], [-1, 0, 2]], np.float32)
+    theirs = freud.locality.AABBQuery(freud.box.Box.cube(9), points)
+    for kind in (AABBQuery, LinkCell):
+        ours = kind.from_system(theirs)
+        assert type(ours) is kind
+        assert (ours.box, ours.points.tolist()) == (theirs.box, points.tolist())
+        assert kind.from_system(ours) is ours
 
 
 def test_freuds_analyses_take_it():
@@ -261,6 +276,11 @@ def test_ases_neighbour_lists(kind, pbc):
 def in_order(i, j, d, away, shifts):
     order = np.lexsort((*shifts.T, j, i))
     return i[order], j[order], d[order], away[order], shifts[order]
+
+
+@pytest.mark.parametrize("cutoff", [-0.1, {("Cu", "Cu"): -0.1}, [-0.1]])
+def test_no_atoms_are_nearer_than_a_negative_cutoff(cutoff):
+    assert [len(found) for found in neighbor_list("ijS", bulk("Cu"), cutoff)] == [0, 0, 0]
 
 
 def test_what_else_ase_is_asked():

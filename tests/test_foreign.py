@@ -402,6 +402,43 @@ def test_an_array_is_taken_as_it_is():
         assert as_boxes(boxes) is boxes
 
 
+EMPTY = {
+    "table": lambda: gpd.GeoDataFrame(geometry=SHAPES).iloc[:0],
+    "series": lambda: gpd.GeoSeries(SHAPES).iloc[:0],
+    "array of geopandas": lambda: gpd.GeoSeries(SHAPES).iloc[:0].array,
+    "array": lambda: np.array(SHAPES, object)[:0],
+    "series of pandas": lambda: pd.Series(SHAPES).iloc[:0],
+}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_a_filter_may_leave_no_shapes(case):
+    none = EMPTY[case]()
+    for found in (bp.pairs(none), bp.join(none, BOXES), bp.join(BOXES, none), bp.swept_pairs(none, []).pairs):
+        assert (found.shape, found.dtype) == ((0, 2), np.int32)
+    assert bp.count_pairs(none) == 0
+    assert bp.explain(none).method
+    index = bp.BoxTree()
+    assert index.insert_many(none).tolist() == []
+    assert index.query_box(none).shape == (0, 2)
+    assert index.query_point(none).shape == (0, 2)
+    assert index.nearest(none, 2).ids.shape == (0, 2)
+    assert len(bp.neighbors(none, 1)) == len(bp.neighbors(none, 1, other=[[0, 0]])) == 0
+    assert bp.nearest([[0, 0]], 1, other=none).ids.tolist() == [[-1]]
+
+
+def test_systems_that_differ_in_the_order_of_axes_meet():
+    pyproj = pytest.importorskip("pyproj")
+    degrees = pyproj.CRS(4326)
+    for same in (pyproj.CRS("OGC:CRS84"), pyproj.CRS(degrees.to_wkt("WKT1_ESRI"))):
+        assert same != degrees
+        here, there = (gpd.GeoDataFrame(geometry=SHAPES, crs=crs) for crs in (degrees, same))
+        for a, b in ((here, there), (there, here)):
+            assert bp.join(a, b).tolist() == bp.join(BOXES, BOXES).tolist()
+    with pytest.raises(ValueError, match="a is in the coordinate system OGC:CRS84 and b in EPSG:4269"):
+        bp.join(*(gpd.GeoDataFrame(geometry=SHAPES, crs=crs) for crs in ("OGC:CRS84", 4269)))
+
+
 def test_two_coordinate_systems_do_not_meet():
     degrees, metres = (gpd.GeoDataFrame(geometry=SHAPES, crs=crs) for crs in ("EPSG:4326", "EPSG:3857"))
     unknown = gpd.GeoDataFrame(geometry=SHAPES)

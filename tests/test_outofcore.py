@@ -1,15 +1,19 @@
 """Out of core: the same pairs as in memory, however little memory there is."""
 
+import geopandas
 import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
 import scenes
+import shapely
 from outofcore_helpers import TIGHT, array, found, joined, names_in, save, table, written
 from pyarrow import ipc, parquet
 
 import broadphase as bp
 from broadphase import outofcore
+from broadphase.errors import FileError
+from broadphase.files import read_boxes
 from broadphase.outofcore.tiling import began_before, make_tiling, spread_over, touches
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
@@ -98,6 +102,44 @@ class TestSources:
         )
         parquet.write_table(pa.table({"geometry": [b""] * 300, "bbox": bbox}), tmp_path / "a.parquet")
         self.same(tmp_path / "a.parquet")
+
+    @pytest.mark.parametrize("named", ["covering", "bbox", "geometry_bbox"])
+    def test_geoparquet(self, tmp_path, named):
+        """Its metadata name the edges, whatever else is there; GDAL's names are known without."""
+        frame = self.frame().assign(xmin=7.0)
+        frame.to_parquet(tmp_path / "a.parquet", write_covering_bbox=True)
+        if named != "covering":
+            read = parquet.read_table(tmp_path / "a.parquet").drop_columns(["xmin"])
+            names = [named if name == "bbox" else name for name in read.column_names]
+            parquet.write_table(
+                read.rename_columns(names).replace_schema_metadata(None), tmp_path / "a.parquet"
+            )
+        self.same(tmp_path / "a.parquet")
+        assert np.array_equal(read_boxes(tmp_path / "a.parquet").boxes, self.boxes)
+
+    def test_geoparquet_without_bounds(self, tmp_path):
+        self.frame().to_parquet(tmp_path / "a.parquet")
+        for read in (read_boxes, outofcore.count_pairs):
+            with pytest.raises(
+                FileError, match=r"a\.parquet: is GeoParquet without .*write_covering_bbox=True"
+            ):
+                read(tmp_path / "a.parquet")
+
+    def test_tables_of_geopandas(self, tmp_path):
+        frame = self.frame()
+        self.same(frame)
+        self.same(frame.geometry)
+        self.same([frame[:100], frame[100:]])
+        named = array(
+            outofcore.pairs(frame.assign(name=[f"n{k}" for k in range(300)]), ids="name", **TIGHT), object
+        )
+        wanted = {(f"n{i}", f"n{j}") for i, j in self.expected.tolist()}
+        assert {tuple(row) for row in named.tolist()} == wanted
+        with pytest.raises(ValueError, match="no column 'none'"):
+            outofcore.pairs(frame, tmp_path / "none", ids="none")
+
+    def frame(self):
+        return geopandas.GeoDataFrame(geometry=shapely.box(*self.boxes.T))
 
     def test_files_of_both_types_are_computed_in_float64(self, tmp_path):
         halves = np.array_split(scenes.make("one_ulp", 200, 2), 2)

@@ -72,15 +72,21 @@ def names_without_header(count: int) -> list[str]:
     return [f"{end}_{axis}" for end in ("min", "max") for axis in "xyz"[: count // 2]]
 
 
-def find_layout(names: Sequence[str], source: str, id_column: str | None = None) -> Layout:
-    """Find the edges and the id among the names of a table.
+def find_layout(
+    names: Sequence[str],
+    source: str,
+    id_column: str | None = None,
+    axes: tuple[Axis, ...] | None = None,
+) -> Layout:
+    """Find the edges, unless ``axes`` says them, and the id among the names of a table.
 
     Raises
     ------
     ValueError
         As for `find_edges`, or there is no column ``id_column``.
     """
-    axes = find_edges(names, source).axes
+    if axes is None:
+        axes = find_edges(names, source).axes
     own_id = _find_id(names, source, id_column)
     if own_id is not None and names.count(own_id) > 1:
         raise ValueError(f"{source}: there are {names.count(own_id)} columns {own_id!r}; rename one")
@@ -122,8 +128,8 @@ def find_edges(names: Sequence[str], source: str) -> Layout:
 
 def plain(name: str) -> str:
     """A name as it is compared: lower-case letters and digits only."""
-    # GeoParquet has the edges in a structure "bbox"; when flattened, its columns are bbox.xmin, ...
-    return re.sub(r"[\W_]+", "", name.lower().strip().removeprefix("bbox."))
+    # GeoParquet has the edges in a structure "bbox", GDAL in "geometry_bbox": flattened, bbox.xmin, ...
+    return re.sub(r"^(\w+_)?bbox\.|[\W_]+", "", name.lower().strip())
 
 
 def listed(names: Sequence[str]) -> str:
@@ -308,6 +314,8 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
         return array.astype(np.float32)
     if array.dtype != object:
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
+    if not array.size:  # shapes, of which a filter left none
+        return array.astype(np.float64)
     if any(hasattr(item, "geom_type") for item in array.flat):
         return _from_shapes(array, name, wanted)
     raise TypeError(f"{name} must hold real numbers; got dtype object{_first_non_number(array)}")
@@ -373,7 +381,7 @@ def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
         Their coordinate systems differ.
     """
     first, second = _crs_of(a), _crs_of(b)
-    if first is not None and second is not None and first != second:
+    if first is not None and second is not None and not _is_same_crs(first, second):
         raise ValueError(
             f"{name} is in the coordinate system {_crs_name(first)} and {other_name} in {_crs_name(second)}; "
             "bring both into one, such as with to_crs"
@@ -386,6 +394,14 @@ def _crs_of(values: Any) -> Any:
     if hasattr(kind, "active_geometry_name"):
         return None if values.active_geometry_name is None else values.geometry.crs
     return values.crs if hasattr(kind, "crs") else None
+
+
+def _is_same_crs(first: Any, second: Any) -> bool:
+    """Whether two systems differ at most in the order of axes: tables have x first, whatever that says."""
+    equals = getattr(first, "equals", None)
+    if first == second or equals is None:
+        return bool(first == second)
+    return bool(equals(second, ignore_axis_order=True))
 
 
 def _crs_name(crs: Any) -> str:

@@ -127,7 +127,7 @@ def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whol
             table[first, second] = table[second, first] = length
         return max(float(table.max()), 0.0), lambda i, j: table[kinds[i], kinds[j]]
     if np.ndim(cutoff) == 0:
-        return float(cutoff), lambda i, j: float(cutoff)
+        return max(float(cutoff), 0.0), lambda i, j: float(cutoff)
     radii = np.asarray(cutoff, np.float64)
     if radii.shape != (n,):
         raise ValueError(f"cutoff must be a number or a radius for each of the {n} atoms; got {radii.shape}")

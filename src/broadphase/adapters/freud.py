@@ -1,12 +1,12 @@
 """Neighbours in freud's boxes, as the neighbour lists that freud's analyses take.
 
-`AABBQuery` stands in for ``freud.locality.AABBQuery`` and ``LinkCell``: its ``query`` takes the same
+`AABBQuery` and `LinkCell` stand in for freud's classes of these names: their ``query`` takes the same
 arguments, and ``toNeighborList()`` makes a `freud.locality.NeighborList`, which goes into ``neighbors=`` of
 every analysis.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from broadphase.api.neighborhoods import nearest, neighbors
 from broadphase.errors import need
 
-__all__ = ["AABBQuery", "NeighborQueryResult"]
+__all__ = ["AABBQuery", "LinkCell", "NeighborQueryResult"]
 
 _freud: Any = need("freud", extra="freud", purpose="the freud adapter")
 
@@ -64,6 +64,21 @@ class AABBQuery:
         tilted = np.count_nonzero(self._vectors) > self._dim
         self._period = self._vectors if tilted else self._vectors.diagonal()
         self._largest = 0.5 / np.linalg.norm(self._inverse, axis=0).max()
+
+    @classmethod
+    def from_system(cls, system: Any, dimensions: int | None = None) -> Self:
+        """Make one of a system: ``(box, points)``, a snapshot, or what else freud knows as one.
+
+        Examples
+        --------
+        >>> from broadphase.adapters.freud import AABBQuery
+        >>> AABBQuery.from_system(([10, 10, 10], [[1, 2, 3]])).points.tolist()
+        [[1.0, 2.0, 3.0]]
+        """
+        if isinstance(system, cls):
+            return system
+        known = _freud.locality.NeighborQuery.from_system(system, dimensions)
+        return cls(known.box, known.points)
 
     def query(self, query_points: Any, query_args: Mapping[str, Any]) -> "NeighborQueryResult":
         """The points near each query point.
@@ -136,6 +151,29 @@ class AABBQuery:
 
     def _own(self, points: Floats) -> Floats:
         return np.ascontiguousarray(points[:, : self._dim])
+
+
+class LinkCell(AABBQuery):
+    """The same with the arguments of `freud.locality.LinkCell`.
+
+    Parameters
+    ----------
+    box, points
+        As of `AABBQuery`.
+    cell_width : float
+        Not used.
+
+    Examples
+    --------
+    >>> from broadphase.adapters.freud import LinkCell
+    >>> query = LinkCell([10, 10, 10], [[-4.5, 0, 0], [4.5, 0, 0]], cell_width=2)
+    >>> list(query.query([[0, 0, 0]], {"num_neighbors": 1}))
+    [(0, 0, 4.5)]
+    """
+
+    def __init__(self, box: Any, points: Any, cell_width: float = 0.0) -> None:
+        super().__init__(box, points)
+        self.cell_width = float(cell_width)
 
 
 class NeighborQueryResult:

@@ -124,14 +124,14 @@ class KDTree:
             return found
         points, shape = self._points(x)
         single = np.ndim(k) == 0
-        below = (
-            np.nextafter(float(distance_upper_bound), -np.inf) if distance_upper_bound < np.inf else np.inf
-        )
+        bound = float(distance_upper_bound)
+        below = float(np.inf if bound == np.inf else np.nextafter(bound, -np.inf))
+        some = below >= 0.0  # nothing is nearer than nan
         near = self._index.nearest(
-            points, k if single else list(k), r=max(below, 0.0), threads=_threads(workers)
+            points, k if single else list(k), r=below if some else 0.0, threads=_threads(workers)
         )
         distances, ids = near.distances, near.ids.astype(np.intp)
-        if below < 0:
+        if not some:
             distances, ids = np.full_like(distances, np.inf), np.full_like(ids, -1)
         ids[ids < 0] = self.n
         shape = shape if single and k == 1 else (*shape, ids.shape[1])
@@ -193,7 +193,7 @@ class KDTree:
             counts = np.asarray(
                 count_neighbors(self._among, r, other=_plane(other.data), period=self._period)
             )
-        if not cumulative:
+        if not cumulative and np.ndim(r):
             if (np.diff(r) < 0).any():
                 raise ValueError("r must not decrease with cumulative=False")
             counts = np.diff(counts, prepend=0)

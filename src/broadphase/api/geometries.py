@@ -128,7 +128,7 @@ def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJ
             if distance is None
             else f'distance= is for predicate="dwithin"; leave it out with {predicate!r}'
         )
-    distance = settled_reach(distance)
+    distance = None if distance is None else settled_reach(distance)
     shapes, others = as_geometries(a, "a"), as_geometries(b, "b")
     left, right = _as_side(shapes), _as_side(others)
     distances = None

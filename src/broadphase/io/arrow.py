@@ -11,6 +11,7 @@ pyarrow takes memory for and does not exceed.  Only the few fields that are need
 (https://arrow.apache.org/docs/format/Columnar.html, "Serialization and IPC")
 """
 
+import json
 import os
 import struct
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from broadphase.errors import FileError
-from broadphase.foreign import Column, Layout
+from broadphase.foreign import Axis, Column, Layout
 from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
@@ -53,7 +54,7 @@ def read(file: BinaryIO, name: str, kind: str, id_column: str | None, limits: Li
     """Read the boxes from a file of the ``kind`` ``"Parquet"`` or ``"Arrow"``."""
     with one_error(name, kind):
         source = _Parquet(file, name, limits) if kind == "Parquet" else _Ipc(file, name, limits)
-    layout = find_layout(source.names, name, id_column)
+    layout = layout_in(source.schema, name, id_column)
     _check_types(source.types, layout, name)
     with one_error(name, kind):
         table = source.read([*layout.edges, *([layout.id] if layout.id is not None else [])])
@@ -90,8 +91,8 @@ class _Parquet:
         about = self._file.metadata
         limits.check_columns(name, about.num_columns)
         limits.check_rows(name, about.num_rows)
-        self.types = flat_fields(self._file.schema_arrow)
-        self.names = [column for column, _ in self.types]
+        self.schema = self._file.schema_arrow
+        self.types = flat_fields(self.schema)
 
     def read(self, names: list[str]) -> Any:
         self._limits.check_size(self._name, self._decoded(names), self._size)
@@ -122,12 +123,11 @@ class _Ipc:
     def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
         self._layout = ArrowLayout(file, name, limits)
         self._file = file
-        self._schema = open_arrow(file)[1].schema
-        self.types = flat_fields(self._schema)
-        self.names = [column for column, _ in self.types]
+        self.schema = open_arrow(file)[1].schema
+        self.types = flat_fields(self.schema)
 
     def read(self, names: list[str]) -> Any:
-        parts = [flat_names([field]) for field in self._schema]
+        parts = [flat_names([field]) for field in self.schema]
         wanted = [k for k, part in enumerate(parts) if not set(part).isdisjoint(names)]
         self._layout.check(wanted)
         table = open_arrow(self._file, ipc.IpcReadOptions(included_fields=wanted))[1].read_all()
@@ -172,6 +172,40 @@ def _is_text(kind: Any) -> bool:
 def flat_names(schema: Any) -> list[str]:
     """The names of the columns, those inside a structure as ``structure.column``."""
     return [name for name, _ in flat_fields(schema)]
+
+
+def layout_in(schema: Any, source: str, id_column: str | None = None) -> Layout:
+    """Which columns are the edges and the id: in GeoParquet the edges that its metadata names.
+
+    Raises
+    ------
+    FileError
+        As of `find_layout`; in GeoParquet without edges it says how to write them.
+    """
+    names = flat_names(schema)
+    try:
+        return find_layout(names, source, id_column, _covering(schema, names))
+    except FileError as error:
+        if b"geo" in (schema.metadata or {}) and "no columns for" in str(error):
+            raise FileError(
+                f"{source}: is GeoParquet without the bounds of its geometries; write them with "
+                "to_parquet(..., write_covering_bbox=True) of geopandas, or WRITE_COVERING_BBOX=YES of GDAL"
+            ) from None
+        raise
+
+
+def _covering(schema: Any, names: list[str]) -> tuple[Axis, ...] | None:
+    """The edges of the geometry by the metadata of GeoParquet; None where it names none that are there."""
+    try:
+        about = json.loads((schema.metadata or {})[b"geo"])
+        edges = about["columns"][about["primary_column"]]["covering"]["bbox"]
+        paths = {edge: ".".join(path) for edge, path in edges.items()}
+        axes = tuple(
+            Axis(paths[f"{axis}min"], paths[f"{axis}max"], False) for axis in "xyz" if f"{axis}min" in paths
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        return None
+    return axes if len(axes) > 1 and set(paths.values()) <= set(names) else None
 
 
 def check_no_nulls(column: Any, name: str, file: str, first_row: int) -> None:

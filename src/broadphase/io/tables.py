@@ -30,7 +30,7 @@ import numpy.typing as npt
 from broadphase import foreign as columns
 from broadphase.boxes import BoxArray, as_boxes
 from broadphase.errors import FileError
-from broadphase.foreign import HEADERLESS, Column, Layout, names_without_header
+from broadphase.foreign import HEADERLESS, Axis, Column, Layout, names_without_header
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
@@ -136,10 +136,12 @@ class Table(NamedTuple):
     """One id a row, integers or ``str`` objects; None where the file has none."""
 
 
-def find_layout(names: Sequence[str], file: str, id_column: str | None = None) -> Layout:
+def find_layout(
+    names: Sequence[str], file: str, id_column: str | None = None, axes: tuple[Axis, ...] | None = None
+) -> Layout:
     """`broadphase.foreign.find_layout`, which raises `FileError` here."""
     try:
-        return columns.find_layout(names, file, id_column)
+        return columns.find_layout(names, file, id_column, axes)
     except ValueError as error:
         raise FileError(str(error)) from None
 

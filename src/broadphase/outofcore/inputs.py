@@ -24,9 +24,17 @@ from pyarrow import ipc, parquet
 
 from broadphase.boxes import BoxArray, as_boxes, bit_sets
 from broadphase.errors import FileError, need
-from broadphase.foreign import Layout, find_edges, names_without_header
-from broadphase.io.arrow import check_no_nulls, edge_numbers, flat_fields, flat_names, one_error, open_arrow
-from broadphase.io.tables import boxes_from_columns, find_layout
+from broadphase.foreign import Layout, names_without_header
+from broadphase.io.arrow import (
+    check_no_nulls,
+    edge_numbers,
+    flat_fields,
+    flat_names,
+    layout_in,
+    one_error,
+    open_arrow,
+)
+from broadphase.io.tables import boxes_from_columns
 
 KINDS = {
     ".parquet": "Parquet",
@@ -194,25 +202,25 @@ def file_info(file: InputFile, ids: str | None, more: Sequence[str], rows: int) 
             parquet_file = parquet.ParquetFile(opened)
             metadata = parquet_file.metadata
             groups = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
-            fields = flat_fields(parquet_file.schema_arrow)
+            schema = parquet_file.schema_arrow
         else:
             is_file, reader = open_arrow(opened)
             if is_file:
                 groups = [reader.get_batch(k).num_rows for k in range(reader.num_record_batches)]
             else:
                 groups = [sum(batch.num_rows for batch in reader)]
-            fields = flat_fields(reader.schema)
-    layout = _layout_of([name for name, _ in fields], file.path, ids, more)
-    types = dict(fields)
+            schema = reader.schema
+    layout = _layout_of(schema, file.path, ids, more)
+    types = dict(flat_fields(schema))
     single = all(types[edge] == pa.float32() for edge in layout.edges)
     sized = any(axis.sized for axis in layout.axes)
     id_type = None if ids is None or layout.id is None else _id_type(types[layout.id])
     return FileInfo(len(layout.axes), single and not sized, groups, id_type)
 
 
-def _layout_of(names: Sequence[str], path: str, ids: str | None, more: Sequence[str]) -> Layout:
+def _layout_of(schema: Any, path: str, ids: str | None, more: Sequence[str]) -> Layout:
     """Which column is which; all needed columns must exist."""
-    layout = find_layout(names, path, ids)
+    layout, names = layout_in(schema, path, ids), flat_names(schema)
     for needed in more:
         if names.count(needed) != 1:
             raise FileError(f"{path}: {names.count(needed) or 'no'} columns {needed!r}; there must be one")
@@ -230,7 +238,7 @@ def own_id_column(file: InputFile) -> str | None:
         return None
     with open_input(file.path) as opened, one_error(file.path, file.kind):
         schema = parquet.read_schema(opened) if file.kind == "Parquet" else open_arrow(opened)[1].schema
-    return find_layout(flat_names(schema), file.path).id
+    return layout_in(schema, file.path).id
 
 
 def _id_type(kind: Any) -> str:
@@ -322,18 +330,29 @@ def _is_table(batch: Any) -> bool:
 
 def _table(batch: Any, name: str, ids: str | None, more: Sequence[str]) -> Any:
     """The columns of a batch that are needed, checked."""
+    if hasattr(type(batch), "geom_type"):
+        return _shapes_table(batch, name, ids, more)
     if not _is_table(batch) or isinstance(batch, np.ndarray):
         if ids is not None or more:
             raise ValueError(f"{name}: no column {ids or more[0]!r}; an array has none, give record batches")
         return _edges_table(as_boxes(batch, name))
-    table = pa.table(batch).flatten()
-    layout = _layout_of(flat_names(table.schema), name, ids, more)
-    edges = find_edges(table.column_names, name)
-    numbers = {edge: edge_numbers(table.column(edge), edge, name) for edge in edges.edges}
-    checked = _edges_table(boxes_from_columns(edges, numbers, name, lambda row: f"row {row}"))
+    table = pa.table(batch)
+    layout, table = _layout_of(table.schema, name, ids, more), table.flatten()
+    numbers = {edge: edge_numbers(table.column(edge), edge, name) for edge in layout.edges}
+    checked = _edges_table(boxes_from_columns(layout, numbers, name, lambda row: f"row {row}"))
     for column in _extra_columns(layout, ids, more):
         checked = checked.append_column(column, table.column(column))
     return checked
+
+
+def _shapes_table(shapes: Any, name: str, ids: str | None, more: Sequence[str]) -> Any:
+    """The same for a GeoDataFrame or GeoSeries, whose boxes are the bounds of its shapes."""
+    table = _edges_table(as_boxes(shapes, name))
+    for column in [*([] if ids is None else [ids]), *more]:
+        if column not in getattr(shapes, "columns", ()):
+            raise ValueError(f"{name}: no column {column!r}")
+        table = table.append_column(column, pa.array(shapes[column]))
+    return table
 
 
 def _edges_table(boxes: Any) -> Any:
@@ -554,8 +573,8 @@ def _parquet_tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Itera
     with open_input(path) as opened:
         with one_error(path, "Parquet"):
             file = parquet.ParquetFile(opened, buffer_size=_BUFFER)
-            names = flat_names(file.schema_arrow)
-        layout = _layout_of(names, path, ids, more)
+            schema = file.schema_arrow
+        layout = _layout_of(schema, path, ids, more)
         columns = [*layout.edges, *_extra_columns(layout, ids, more)]
         batches = file.iter_batches(BATCH_ROWS, range(piece.first, piece.last), columns, use_threads=False)
         while (batch := _next(batches, path, "Parquet")) is not None:
@@ -567,7 +586,7 @@ def _arrow_tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Iterato
     with open_input(path) as opened:
         with one_error(path, "Arrow"):
             schema = open_arrow(opened)[1].schema
-        layout = _layout_of(flat_names(schema), path, ids, more)
+        layout = _layout_of(schema, path, ids, more)
         columns = {*layout.edges, *_extra_columns(layout, ids, more)}
         fields = [k for k, field in enumerate(schema) if not columns.isdisjoint(flat_names([field]))]
         with one_error(path, "Arrow"):
