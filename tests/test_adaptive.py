@@ -29,10 +29,12 @@ def in_order(pairs):
 def limits(request, monkeypatch):
     if request.param is not None:
         monkeypatch.setattr(adaptive, "CALM_READS", 0)
-        monkeypatch.setattr(adaptive, "NS_OF_A_BATCH", request.param)
+        monkeypatch.setattr(adaptive, "NS_AT_LEAST", request.param)
         monkeypatch.setattr(adaptive, "NS_TOUCHED", 1.0)
+        monkeypatch.setattr(adaptive, "NS_KEPT", 0.0)
         monkeypatch.setattr(adaptive, "UNREAD", 1)
         monkeypatch.setattr(adaptive, "SPARSE", 1)
+        monkeypatch.setattr(adaptive, "FEW_STATIC", 0)
 
 
 @pytest.mark.usefixtures("limits")

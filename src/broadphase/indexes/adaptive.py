@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULES, Given, Rows, Rules
@@ -44,7 +45,7 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.strips import StripsFrame
 from broadphase.indexes.touched import Touched
 from broadphase.kernels.boxes.overlap import STATIC, no_filter
-from broadphase.kernels.pairs.changes import mark_noted, replace_pairs
+from broadphase.kernels.pairs.changes import replace_pairs
 from broadphase.methods.choose import FEW_BOXES
 from broadphase.methods.pair_order import one_array, sorted_pairs
 from broadphase.methods.task import Found, Task
@@ -52,24 +53,27 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import first_of, ranges
 
-# ---- The limits, measured by `benchmarks/who_wins.py`; the last one by `benchmarks/frames.py --parts static`
+# ---- The limits, measured by `benchmarks/who_wins.py`; the last by `benchmarks/frames.py --parts static`.
 
-# Nanoseconds a box that a search by strips takes: in one call of a kernel, or step by step in worlds that are
-# large or crowded; and what a box costs that changed: following it with the tree, and its query.
-NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_TOUCHED = 11.0, 30.0, 250.0
-# What `changes` costs a box to sort the pairs and to compare them.
-NS_TO_COMPARE = 10.0
-# What queries cost before the first one, as nanoseconds: a search of few boxes takes less.
-NS_OF_A_BATCH = 60_000.0
+# Nanoseconds a box that a search by strips takes: in one call of a kernel; step by step, in larger worlds;
+# there in one strip, which threads cannot share; and where crowds have strips of their own.
+NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_ONE_STRIP, NS_CROWDED = 15.0, 18.0, 35.0, 60.0
+# What it takes to sort the pairs and to compare them with those of the last call of `changes`, a box.
+NS_TO_COMPARE = 18.0
+# What queries take: at least; for each box that changed, the tree included; for each pair that is kept.
+NS_AT_LEAST, NS_TOUCHED, NS_KEPT = 40_000.0, 200.0, 2.5
+# The same for `changes`, which searches the old places of boxes too.
+NS_CHANGES_AT_LEAST, NS_CHANGED = 60_000.0, 370.0
 # More than this share of boxes that changed is never little.
 MOST_TOUCHED = 0.15
 # The tree is built for pairs after so many reads in a row before which little had changed.
 CALM_READS = 4
 # A tree follows any change of one box in so many, and so many larger ones that nothing read in between.
 FOLLOWED, UNREAD = 16, 8
-# With so many times as many static boxes as moving ones, static ones lie in the tree, and not in strips.
-SPARSE = 8
 _FEW = 8
+# With so many times as many static boxes as moving ones, and so many more, static ones lie in the tree and not
+# in strips.
+SPARSE, FEW_STATIC = 4, 2_000
 
 
 class AdaptiveStructure(Structure):
@@ -105,6 +109,8 @@ class AdaptiveStructure(Structure):
         """The ids of all boxes that are not static; None if they have to be collected again."""
         self._changed = 0
         """How many ids changed since pairs were found last."""
+        self._pairs = 0
+        """How many pairs were found last."""
         self._calm = 0
         """How many reads in a row had little changed before them."""
         self._unread = 0
@@ -190,14 +196,19 @@ class AdaptiveStructure(Structure):
 
     def _are_sparse(self, movers: int) -> bool:
         """Whether static boxes are so many more that they had better lie in the tree."""
-        return self.store.live - movers > SPARSE * movers
+        return self.store.live - movers > SPARSE * movers + FEW_STATIC
 
     def _cost_of_search(self) -> float:
         """Nanoseconds, roughly, to find all pairs."""
-        movers = len(self._mover_ids())
+        movers, frame = len(self._mover_ids()), self.frame
         if self._are_sparse(movers):
-            return movers * (NS_IN_ONE_CALL + NS_TOUCHED)
-        return self.store.live * (NS_IN_ONE_CALL if self.frame.in_one_call else NS_STEP_BY_STEP)
+            return NS_AT_LEAST + movers * (NS_IN_ONE_CALL + NS_TOUCHED)
+        each = NS_ONE_STRIP if frame.strips == 1 else NS_STEP_BY_STEP
+        if frame.in_one_call:
+            each = NS_IN_ONE_CALL
+        elif frame.is_crowded:
+            each = NS_CROWDED
+        return self.store.live * each
 
     def _has_tree(self) -> bool:
         """Whether the tree is there, or worth building."""
@@ -205,17 +216,15 @@ class AdaptiveStructure(Structure):
 
     def _queries_pay(self, touched: int) -> bool:
         """Whether querying for so many boxes takes less time than finding all pairs."""
-        return (
-            touched <= MOST_TOUCHED * self.store.live
-            and NS_OF_A_BATCH + touched * NS_TOUCHED < self._cost_of_search()
-        )
+        cost = NS_AT_LEAST + touched * NS_TOUCHED + self._pairs * NS_KEPT
+        return touched <= MOST_TOUCHED * self.store.live and cost < self._cost_of_search()
 
     @property
     def changes_by_query(self) -> float:  # type: ignore[override]
         if not self._has_tree():
             return 0.0
         live = self.store.live
-        most = (self._cost_of_search() + live * NS_TO_COMPARE - NS_OF_A_BATCH) / NS_TOUCHED
+        most = (self._cost_of_search() + live * NS_TO_COMPARE - NS_CHANGES_AT_LEAST) / NS_CHANGED
         return min(max(most / max(live, 1), 0.0), MOST_TOUCHED)
 
     # ---- pairs
@@ -232,6 +241,7 @@ class AdaptiveStructure(Structure):
             return self._update(limit)
         self._kept, self._touched = None, Touched()
         found = self._search(limit, scratch)
+        self._pairs = found.pairs
         if (pay or not changed) and found.pairs <= limit:
             ordered, parts = self.sort and not found.ordered, threads.resolve(self.threads)
             kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
@@ -255,10 +265,10 @@ class AdaptiveStructure(Structure):
 
             new, tests = pairs_between(store, ids[store.alive[ids]], store.live, find, limit, touched)
             if len(new) <= limit:
-                kept = _replaced(kept, ids, store.end, new, self.sort)
+                kept = _replaced(kept, touched, new, self.sort)
                 self._kept = kept  # should this be interrupted here, the same pairs are found again
                 self._touched = Touched()
-                new = kept
+                self._pairs, new = len(kept), kept
             return Found([new], len(new), tests, ordered=self.sort)
 
     def _search(self, limit: int, scratch: Scratch) -> Found:
@@ -316,15 +326,13 @@ class AdaptiveStructure(Structure):
             )
 
 
-def _replaced(kept: PairArray, ids: IdArray, end: int, new: PairArray, sort: bool) -> PairArray:
-    """The pairs of boxes that are not among ``ids``, and ``new`` ones; sorted, if ``kept`` is."""
-    marks = np.zeros((end >> 3) + 1, np.uint8)
-    mark_noted(ids, len(ids), marks)
+def _replaced(kept: PairArray, gone: npt.NDArray[np.bool_], new: PairArray, sort: bool) -> PairArray:
+    """The pairs without an id that is ``gone``, and ``new`` ones; sorted, if ``kept`` is."""
     keys = np.sort(pair_keys([new])) if sort else np.empty(0, np.int64)
     out = pair_array(len(kept) + len(new))
     key = written = 0
     for begin, last in ranges(0, len(kept)):
-        key, written = replace_pairs(kept, begin, last, marks, keys, key, out, written)
+        key, written = replace_pairs(kept, begin, last, gone, keys, key, out, written)
     rest = new if not sort else as_pairs(keys[key:])
     out[written : written + len(rest)] = rest
     return first_of(out, written + len(rest))

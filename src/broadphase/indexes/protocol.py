@@ -49,12 +49,13 @@ from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
+from broadphase.kernels.pairs.changes import name_pairs
 from broadphase.methods import batched_queries, choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced
+from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced, ranges
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -69,6 +70,7 @@ Tree = tuple[BoxArray, IdArray, BoxArray, IdArray]
 """The edges and children of nodes (see `kernels.tree.dynamic_tree`), and by id the boxes and their names."""
 
 NO_IDS = np.empty(0, np.int32)
+_NONE_AGAIN = np.empty(0, np.bool_)
 _FIRST_ROWS = 64
 _USUAL_HITS = 8
 # Fewer queries per thread than this take less time than starting a thread.
@@ -470,18 +472,18 @@ def pairs_between(
     """
     boxes = store.boxes[few].astype(np.float64, copy=False)
     each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
+    ruled = store.any_sets or (found_too is not None and store.any_static)
+    again = _NONE_AGAIN if found_too is None else found_too
     chunks = [np.empty((0, 2), np.int32)]
     found = tests = 0
-    for begin in range(0, len(few), max(each, 1)):
-        rows, made = find(boxes[begin : begin + each])
-        rows[:, 0] = few[rows[:, 0] + begin]
-        if found_too is not None:  # each box finds itself, and two of the few find each other twice
-            rows = rows[(rows[:, 0] < rows[:, 1]) | ~found_too[rows[:, 1]]]
-        if store.any_sets or (found_too is not None and store.any_static):
-            rows = rows[may_pair(store, store, rows)]
-        i, j = rows.T
-        chunks.append(np.column_stack((np.minimum(i, j), np.maximum(i, j))))
-        found += len(rows)
+    for first in range(0, len(few), max(each, 1)):
+        rows, made = find(boxes[first : first + each])
+        count = 0
+        for begin, end in ranges(0, len(rows)):
+            sets = store.classes, store.categories, store.masks
+            count = name_pairs(rows, begin, end, count, few[first:], again, sets, ruled)
+        chunks.append(rows[:count])
+        found += count
         tests += made
         if found > limit:
             break

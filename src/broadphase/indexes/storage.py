@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
-from broadphase.kernels.boxes.checks import put_box
+from broadphase.kernels.boxes.checks import put_box, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.runtime.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
@@ -244,10 +244,10 @@ class BoxStore:
             self.boxes, self._spare = self._spare, self.boxes
             self._next = None
         elif len(ids) <= FIRST_ROWS:
-            self.boxes[ids] = boxes
+            put_rows(self.boxes, ids, boxes)
         else:
             for begin, end in paced(0, len(ids)):
-                self.boxes[ids[begin:end]] = boxes[begin:end]
+                put_rows(self.boxes, ids[begin:end], boxes[begin:end])
 
     def try_to_put(self, id: Any, box: Any) -> bool:  # noqa: A002
         """Give a live id a new box, both as a caller wrote them; False, with nothing changed, if refused."""

@@ -57,6 +57,11 @@ class StripsFrame:
         return sweep(task, plan, binned, parts)
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether the borders follow the boxes, because strips of one width were crowded."""
+        return self.plan is not None and self.plan.borders.size > 0
+
+    @property
     def strips(self) -> int:
         """How many strips there are."""
         return 0 if self.plan is None else self.plan.strips

@@ -146,7 +146,15 @@ def join_rays(origins, directions, distances, rays):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Replace one box of an index by the one that the caller wrote.
+# Replace boxes of an index: many that were checked, or one that the caller wrote.
+
+
+@jit
+def put_rows(boxes, ids, rows):
+    """Give each box a new row; NumPy takes ten times as long."""
+    for k in range(ids.shape[0]):
+        for column in range(boxes.shape[1]):
+            boxes[ids[k], column] = rows[k, column]
 
 
 @holds_gil

@@ -300,13 +300,39 @@ def toggle_pairs(base, keys, out):
 
 
 @jit
-def replace_pairs(base, begin, end, marks, keys, key, out, written):
-    """Copy rows ``begin`` to ``end`` of ``base`` to ``out``, except pairs with a marked id.
+def name_pairs(rows, begin, end, count, ids, again, sets, ruled):
+    """Turn rows ``[query, id]`` into pairs of ids, from row ``count`` on; returns how many there are then.
 
-    ``marks`` are bits by id (`mark_noted`).  ``keys`` are further pairs, ``first << 32 | second``; if they
-    and ``base`` are sorted, they are merged.  Returns ``key, written``: those from ``keys[key]`` on come
-    after row ``end``.
+    ``ids`` are those of the queries.  ``again`` says which ids the queries are of: each finds itself, and two
+    of them find each other twice; it is empty if none is found.  ``sets`` are the classes, categories and
+    masks by id, which decide if ``ruled``.
     """
+    classes, categories, masks = sets
+    for r in range(begin, end):
+        i, j = np.int64(ids[rows[r, 0]]), np.int64(rows[r, 1])
+        kept = True
+        if again.shape[0] > 0:
+            kept = (i < j) | (not again[j])
+        if ruled:
+            kept &= _may(classes, categories, masks, i, classes, categories, masks, j)
+        put(rows, count, i, j)
+        count += np.int64(kept)
+    return count
+
+
+@jit
+def replace_pairs(base, begin, end, gone, keys, key, out, written):
+    """Copy rows ``begin`` to ``end`` of ``base`` to ``out``, except pairs with an id that is ``gone``.
+
+    ``keys`` are further pairs, ``first << 32 | second``; if they and ``base`` are sorted, they are merged.
+    Returns ``key, written``: those from ``keys[key]`` on come after row ``end``.
+    """
+    if keys.shape[0] == 0:
+        for b in range(begin, end):
+            i, j = base[b, 0], base[b, 1]
+            out[written, 0], out[written, 1] = i, j
+            written += np.int64(not (gone[i] | gone[j]))
+        return key, written
     for b in range(begin, end):
         i, j = np.int64(base[b, 0]), np.int64(base[b, 1])
         while key < keys.shape[0] and keys[key] < (i << 32) | j:
@@ -315,7 +341,7 @@ def replace_pairs(base, begin, end, marks, keys, key, out, written):
             written += 1
             key += 1
         out[written, 0], out[written, 1] = base[b, 0], base[b, 1]
-        written += np.int64(((marks[i >> 3] >> (i & 7)) | (marks[j >> 3] >> (j & 7))) & 1 == 0)
+        written += np.int64(not (gone[i] | gone[j]))
     return key, written
 
 
