@@ -1,9 +1,18 @@
-"""The cost of a frame of a world, by its parts: 5,000 moving bodies with ten tags, listeners for three pairs.
+"""Whole frames of a world, beside the steps of two physics engines.
 
-``python benchmarks/world.py [bodies]``
+    python -m pip install pymunk pyb2d3
+    python benchmarks/world.py [--parts] [--only 1000+1000]
+
+Squares of side 1, four units of area each; each mover goes about a tenth of its side in a frame, then back
+in the next; listeners for mover against mover and against wall.  A frame of ours is `World.move_many` and
+`World.update`, with their calls.  The engines also solve their contacts, which ours does not: they stand here
+because a game waits as long for them.  Processor time, for one core (``taskset -c 0``); the best frame of
+each, taken in turns.  Before anything is timed, the contacts of a frame are held against brute force.
+
+``--parts`` prints where a frame of ours goes instead.
 """
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,218 +21,148 @@ import numpy as np
 
 import broadphase as bp
 
-FRAMES = 200
-TAGS = [f"tag{k}" for k in range(10)]
-PAIRS = [("tag0", "tag1"), ("tag2", "tag3"), ("tag4", "wall")]
+ROWS = ((1_000, 1_000), (5_000, 5_000), (20_000, 20_000), (20_000, 0), (100_000, 0))
+FRAMES = 12
+STEP = 0.1
 
 
-def scene(n: int) -> tuple[bp.World, list[bp.Body], np.ndarray]:
-    """``n`` boxes and circles that fill a third of a square, and a tenth as many static walls."""
-    rng = np.random.default_rng(1)
-    side = 27.0 * np.sqrt(n)
-    world = bp.World()
-    places = rng.random((n, 2)) * side
-    sizes = rng.uniform(10, 24, n)
-    bodies = []
-    for k, (x, y) in enumerate(places.tolist()):
-        size = float(sizes[k])
-        shape = bp.Circle(x, y, size / 2) if k % 3 == 0 else bp.Box(x, y, size, size)
-        bodies.append(world.add(shape, tag=TAGS[k % 10], data=k))
-    for x, y in (rng.random((n // 10, 2)) * side).tolist():
-        world.add(bp.Box(x, y, 60, 20), tag="wall", static=True)
-    return world, bodies, rng.normal(size=(n, 2)) * 2.0
+class Ours:
+    """A world with movers and walls; ``round_share`` of both are circles."""
+
+    def __init__(self, movers: int, walls: int, response: str = "slide", circles: bool = False) -> None:
+        rng = np.random.default_rng(1)
+        side = (4.0 * (movers + walls)) ** 0.5
+        self.places, self.walls = rng.random((movers, 2)) * side, rng.random((walls, 2)) * side
+        self.ways, self.response = rng.normal(size=(movers, 2)) * STEP, response
+        self.world, self.began = bp.World(), 0
+        self.bodies = self.world.add_many(shapes_at(self.places, circles), tag="mover")
+        self.world.add_many(shapes_at(self.walls, circles), tag="wall", static=True)
+        for other in ("mover", "wall"):
+            self.world.on("mover", other, begin=self.begin)
+        self.frames = 0
+
+    def begin(self, contact: bp.Contact) -> None:
+        """What the listeners call."""
+        self.began += 1
+
+    def step(self) -> None:
+        """One frame."""
+        self.frames += 1
+        way = self.ways if self.frames % 2 else -self.ways
+        self.world.move_many(self.bodies.ids, way, response=self.response)
+        self.world.update()
+
+    def check(self) -> None:
+        """Hold the pairs that overlap after an update against brute force."""
+        self.step()
+        events = self.world.update()
+        places = self.world.positions
+        begun = np.concatenate((self.places, self.walls))
+        sizes = (begun + 1.0) - begun  # as rounded
+        static = np.arange(len(places)) >= len(self.bodies)
+        pairs = bp.pairs(
+            np.hstack((places, places + sizes)), static=static, touching=False, method="brute_force"
+        )
+        if not np.array_equal(events.stayed.ids, pairs):
+            raise SystemExit("the contacts are not those of brute force")
 
 
-class Clock:
-    """Sums the time of wrapped methods, without that of other wrapped methods that they call."""
+def shapes_at(places: np.ndarray, circles: bool) -> Any:
+    if not circles:
+        return np.hstack((places, places + 1.0))
+    return [
+        bp.Circle(x + 0.5, y + 0.5, 0.5) if k % 2 else bp.Box(x, y, 1, 1)
+        for k, (x, y) in enumerate(places.tolist())
+    ]
 
-    def __init__(self) -> None:
-        self.best: dict[str, list[float]] = {}
-        self._inner = [0.0]
 
-    def wrap(self, owner: Any, name: str, label: str) -> None:
-        """Let a method be timed under a label."""
-        inner = getattr(owner, name)
+def box2d(ours: Ours) -> Callable[[], None]:
+    """A step of Box2D with the same boxes."""
+    import pyb2d3
 
-        def timed(*args: Any) -> Any:
-            self._inner.append(0.0)
-            begin = time.perf_counter()
-            result = inner(*args)
-            took = time.perf_counter() - begin
-            own = took - self._inner.pop()
-            self._inner[-1] += took
-            self.frames[-1][label] = self.frames[-1].get(label, 0.0) + own
-            return result
+    world = pyb2d3.World(gravity=(0, 0))
+    box = pyb2d3.box(0.5, 0.5)
+    for (x, y), (vx, vy) in zip(ours.places.tolist(), ours.ways.tolist(), strict=True):
+        body = world.create_dynamic_body(
+            position=(x + 0.5, y + 0.5), linear_velocity=(60 * vx, 60 * vy), fixed_rotation=True
+        )
+        body.create_shape(pyb2d3.shape_def(density=1), box)
+    for x, y in ours.walls.tolist():
+        world.create_static_body(position=(x + 0.5, y + 0.5)).create_shape(pyb2d3.shape_def(), box)
+    return lambda: world.step(1 / 60, 1)
 
-        setattr(owner, name, timed)
 
-    def run(self, step: Callable[[], None]) -> list[dict[str, float]]:
-        """The time of each label in each of many frames."""
-        self.frames: list[dict[str, float]] = []
-        for _ in range(FRAMES):
-            self.frames.append({})
+def pymunk(ours: Ours) -> Callable[[], None]:
+    """A step of Chipmunk with the same boxes, in its spatial hash."""
+    import pymunk
+
+    space = pymunk.Space()
+    space.use_spatial_hash(1.0, 10 * len(ours.places))
+    for (x, y), (vx, vy) in zip(ours.places.tolist(), ours.ways.tolist(), strict=True):
+        body = pymunk.Body(1.0, float("inf"))
+        body.position, body.velocity = (x + 0.5, y + 0.5), (60 * vx, 60 * vy)
+        space.add(body, pymunk.Poly.create_box(body, (1, 1)))
+    for x, y in ours.walls.tolist():
+        space.add(pymunk.Poly.create_box_bb(space.static_body, pymunk.BB(x, y, x + 1, y + 1)))
+    return lambda: space.step(1 / 60)
+
+
+def best_of_turns(steps: dict[str, Callable[[], None]]) -> dict[str, float]:
+    """Milliseconds of the best of many frames of each, one after the other."""
+    best = dict.fromkeys(steps, np.inf)
+    for _ in range(FRAMES):
+        for name, step in steps.items():
+            start = time.process_time()
             step()
-        return self.frames
+            best[name] = min(best[name], (time.process_time() - start) * 1e3)
+    return best
 
 
-def next_places(world: bp.World, ids: np.ndarray, speed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Move every body one step, back and forth."""
-    places = world.positions[np.searchsorted(world.ids, ids)]
-    return places + speed * rng.choice((-1.0, 1.0), (len(ids), 1))
+def compare(movers: int, walls: int) -> None:
+    """Print the row of a scene."""
+    slide, cross = Ours(movers, walls), Ours(movers, walls, "cross")
+    round_ones = Ours(movers, walls, circles=True)
+    if movers <= 20_000:
+        slide.check()
+    steps = {"slide": slide.step, "cross": cross.step, "half circles": round_ones.step}
+    if movers <= 20_000:
+        steps |= {"Box2D": box2d(slide), "pymunk": pymunk(slide)}
+    best = best_of_turns(steps)
+    said = "".join(f"  {name} {taken:8.2f}" for name, taken in best.items())
+    engine = best.get("Box2D")
+    if engine:
+        ratios = "  ".join(f"{name} {best[name] / engine:.2f}" for name in ("slide", "cross", "half circles"))
+        said += f"   of Box2D: {ratios}"
+    print(f"{movers:>7,} + {walls:<7,}{said}", flush=True)
 
 
-def times(world: bp.World, move: Callable[[], object]) -> list[float]:
-    """The time of `World.update` after each of many moves."""
-    found = []
-    for number in range(FRAMES + 5):
-        move()
-        start = time.perf_counter()
-        world.update()
-        if number >= 5:
-            found.append(time.perf_counter() - start)
-    return found
+def parts(movers: int, walls: int) -> None:
+    """Print where a frame goes, by the calls of the world's parts."""
+    import cProfile
+    import pstats
+
+    ours = Ours(movers, walls)
+    for _ in range(4):
+        ours.step()
+    profile = cProfile.Profile(time.process_time)
+    profile.enable()
+    for _ in range(FRAMES):
+        ours.step()
+    profile.disable()
+    pstats.Stats(profile).sort_stats("cumulative").print_stats(30)
 
 
-def median(frames: list[dict[str, float]], label: str) -> float:
-    return float(np.median([frame.get(label, 0.0) for frame in frames]) * 1e3)
-
-
-def main(n: int) -> None:
-    world, bodies, speed = scene(n)
-    heard = [0, 0]
-
-    def begin(contact: bp.Contact) -> None:
-        heard[0] += 1
-
-    def end(contact: bp.Contact) -> None:
-        heard[1] += 1
-
-    for a, b in PAIRS:
-        world.on(a, b, begin=begin, end=end)
-    ids = np.array([body.id for body in bodies])
-    rng = np.random.default_rng(2)
-
-    def frame() -> None:
-        world.move_all(ids, next_places(world, ids, speed, rng))
-        world.update()
-
-    whole = times(world, lambda: world.move_all(ids, next_places(world, ids, speed, rng)))
-    stats = world.stats
-
-    clock = Clock()
-    tracker, layers = world._state.contacts, world._state.broad_phase
-    clock.wrap(world, "move_all", "move_all: places into the arrays")
-    clock.wrap(layers, "hand_over", "broad phase: boxes into the trees")
-    clock.wrap(layers, "pairs", "broad phase: pairs of moving bodies")
-    clock.wrap(layers, "in_boxes", "broad phase: with static bodies")
-    clock.wrap(tracker, "_candidates", "candidates: filter, sort, unique")
-    clock.wrap(tracker, "_narrow", "narrow phase")
-    clock.wrap(tracker, "_changes", "what began, stayed and ended")
-    clock.wrap(tracker, "update", "compare with the frame before, rest")
-    clock.wrap(world._dispatch, "_call_all", "making the calls")
-    clock.wrap(world, "update", "update, rest")
-    parts = clock.run(frame)
-    labels = dict.fromkeys(label for one in parts for label in one)
-
-    print(f"{n} moving bodies, {n // 10} walls, {len(TAGS)} tags, {len(PAIRS)} pairs of tags listened for")
-    print(f"a frame: {stats.candidates} candidates, {stats.contacts} contacts, {stats.calls} calls")
-    print(f"update(): median {np.median(whole) * 1e3:.2f} ms, best {min(whole) * 1e3:.2f} ms\n")
-    for label in labels:
-        print(f"{label:40}{median(parts, label):8.3f} ms")
-    for number in (0, 50):
-        some = bodies[:number]
-        few = times(world, lambda: [body.move_to(body.x + 1.0, body.y) for body in some])  # noqa: B023
-        print(f"{f'update() when {number} have moved':40}{np.median(few) * 1e3:8.3f} ms")
-    quiet = [world.add(bp.Box(*at, 20, 20), tag="quiet") for at in world.positions[:n].tolist()]
-    more = np.array([body.id for body in (*bodies, *quiet)])
-    again = np.vstack((speed, speed))
-    both = times(world, lambda: world.move_all(more, next_places(world, more, again, rng)))
-    print(f"{f'update() with {n} more, not listened for':40}{np.median(both) * 1e3:8.3f} ms\n")
-    for body in quiet:
-        world.remove(body)
-    one_by_one(world, bodies)
-
-
-def nothing(body: bp.Body) -> None:
-    """The cost of any call in Python, for comparison."""
-
-
-def among_walls() -> None:
-    """The cost of one body in a room with tiles: the calls that a small game makes in each frame."""
-    solid = np.zeros((30, 40), np.bool_)
-    solid[0] = solid[-1] = solid[:, 0] = solid[:, -1] = True
-    world = bp.World()
-    level = world.tiles = bp.TileMap(solid, 16)
-    walls = [(100, 100, 80, 10), (100, 100, 10, 60), (170, 100, 10, 60), (120, 150, 40, 10)]
-    for wall in walls:
-        world.add(bp.Box(*wall), static=True, tag="wall")
-    for k in range(20):
-        world.add(bp.Box(300.0 + 12 * k, 300, 8, 8), tag="monster")
-    world.on("player", "monster")
-    player = world.add(bp.Box(125, 125, 10, 10), tag="player")
-    # As in a game that has run for a while: bodies without listeners, and an update.
-    world.add_many([[500, 400, 508, 408], [520, 400, 528, 408]])
-    world.update()
-    there = [1.0]
-
-    def to_and_fro() -> float:
-        there[0] = -there[0]
-        return there[0]
-
-    def step_and_update(body: bp.Body) -> None:
-        body.move_to(125.0 + to_and_fro(), 125.0)
-        world.update()
-
-    measure(
-        [player],
-        {
-            "nothing at all": nothing,
-            "world.move, free": lambda body: world.move(body, to_and_fro(), 1.0),
-            "world.move, into two walls": lambda body: world.move(body, 50.0, 50.0),
-            "world.try_move": lambda body: world.try_move(body, to_and_fro(), 0.0),
-            "body.move_to": lambda body: body.move_to(125.0 + to_and_fro(), 125.0),
-            "world.update, nothing moved": lambda body: world.update(),
-            "world.update, one moved": step_and_update,
-            "world.grounded": world.grounded,
-            "world.query_box": lambda body: world.query_box((100.0, 100.0, 130.0, 130.0)),
-            "world.raycast": lambda body: world.raycast((130.0, 130.0), (1.0, 0.0), ignore=body),
-            "tiles.is_solid": lambda body: level.is_solid(3, 3),
-            "tiles.tiles_in": lambda body: level.tiles_in((0.0, 0.0, 40.0, 40.0)),
-            "tiles.line_of_sight": lambda body: level.line_of_sight((40.0, 40.0), (400.0, 300.0)),
-        },
-    )
-
-
-def measure(bodies: list[bp.Body], calls: dict[str, Callable[[bp.Body], Any]]) -> None:
-    """Print the cost of calls, each for some bodies, the best of many rounds."""
-    for name, call in calls.items():
-        best, end = np.inf, time.perf_counter() + 0.3
-        some = bodies * max(1, 100 // len(bodies))
-        while time.perf_counter() < end:
-            start = time.perf_counter()
-            for body in some:
-                call(body)
-            best = min(best, time.perf_counter() - start)
-        print(f"{name:40}{best / len(some) * 1e6:8.2f} us a call")
-
-
-def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
-    """The cost of calls for single bodies."""
-    rng = np.random.default_rng(3)
-    some = [bodies[k] for k in rng.integers(0, len(bodies), 500)]
-    calls: dict[str, Callable[[bp.Body], Any]] = {
-        "body.move_to": lambda body: body.move_to(body.x + 0.5, body.y),
-        "world.move": lambda body: world.move(body, 1.0, 0.5),
-        "world.try_move": lambda body: world.try_move(body, 1.0, 0.5),
-        "world.grounded": lambda body: world.grounded(body),
-        "world.query_radius(60)": lambda body: world.query_radius(body.position, 60.0),
-        "world.raycast(500)": lambda body: world.raycast(body.position, (1.0, 0.3), 500.0, ignore=body),
-        "world.nearest(k=3)": lambda body: world.nearest(body.position, 3, ignore=body),
-    }
-    measure(some, calls)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--parts", action="store_true", help="print where a frame goes")
+    parser.add_argument("--only", help="one scene, such as 1000+1000")
+    chosen = parser.parse_args()
+    rows = ROWS if chosen.only is None else [tuple(map(int, chosen.only.split("+")))]
+    if not chosen.parts:
+        print("milliseconds of a frame: processor time, best of", FRAMES)
+    for movers, walls in rows:
+        (parts if chosen.parts else compare)(movers, walls)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)
-    print("\na room with 4 walls, 20 monsters, tiles around:")
-    among_walls()
+    main()

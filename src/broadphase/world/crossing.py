@@ -173,7 +173,7 @@ def cross_many(
     elif near is None:
         near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
     tags = store.group, store.tag_sets.bits
-    capacity = max(int(np.diff(near.first).max()), min(int(near.first[-1]), _CAPACITY))
+    capacity = max(int(np.diff(near.first).max()), min(int(near.first[-1]), _CAPACITY), len(paths.rows))
     parts, begin = [np.empty((0, 9))], 0
     while begin < len(paths.rows):
         out = np.empty((capacity, 9))

@@ -77,7 +77,7 @@ class Dispatch:
                         self.done += 1
                         self.unheard_begins.remove(between(call))
                         continue
-                elif not (contact[0].alive and contact[1].alive):
+                elif contact[0]._row < 0 or contact[1]._row < 0:  # one was removed
                     key = between(call)
                     self.done += 1
                     if phase == "begin" and listener.end is not None:

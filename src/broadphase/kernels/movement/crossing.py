@@ -146,6 +146,8 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
             if number_of.shape[0] > 0 and number_of[other] > m:
                 x, y = starts[number_of[other], 0], starts[number_of[other], 1]
             other_xs[0], other_ys[0] = x, y
+            boxes = shapes.kinds[row] == BOX and others.kinds[at] == BOX
+            box = x, y, x + others.width[at], y + others.height[at]
             since, bend, last = 0.0, first_bends[m], first_bends[m + 1]
             xs[0], ys[0] = starts[m, 0], starts[m, 1]
             for leg in range(bend, last + 1):
@@ -153,17 +155,16 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
                 if leg < last:
                     to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
                 if leg == bend or to_x != xs[0] or to_y != ys[0]:
-                    time, nx, ny, at_x, at_y = _on_leg(
-                        shape_at(shapes, row, xs, ys),
-                        to_x,
-                        to_y,
-                        shape_at(others, at, other_xs, other_ys),
-                        only,
-                        nothing,
-                    )
-                    if time <= 1.0:
-                        out[found, 0] = since + time * (until - since)
-                        out[found, 1], out[found, 2], out[found, 3], out[found, 4] = nx, ny, at_x, at_y
+                    if boxes:  # without tables for one shape, in a third of the time
+                        size = shapes.width[row], shapes.height[row]
+                        hit = cross_box(xs[0], ys[0], size[0], size[1], to_x, to_y, box)
+                    else:
+                        mover, table = shape_at(shapes, row, xs, ys), shape_at(others, at, other_xs, other_ys)
+                        hit = _on_leg(mover, to_x, to_y, table, only, nothing)
+                    if hit[0] <= 1.0:
+                        out[found, 0] = since + hit[0] * (until - since)
+                        out[found, 1], out[found, 2] = hit[1], hit[2]
+                        out[found, 3], out[found, 4] = hit[3], hit[4]
                         out[found, 5], out[found, 6], out[found, 7] = other, -1.0, -1.0
                         out[found, 8] = m
                         found += 1

@@ -468,28 +468,34 @@ def renew_contacts(table, touched, group, keys, count, before, ids, normals, dep
 
 
 @inline
-def _is_among(pairs, i, j):
+def _begin_rows(pairs, first):
+    """Where the pairs of each row begin, for sorted pairs; ``first`` are zeros, one more than rows."""
+    for k in range(pairs.shape[0]):
+        first[pairs[k, 0] + 1] += 1
+    for row in range(1, first.shape[0]):
+        first[row] += first[row - 1]
+
+
+@inline
+def _is_among(pairs, first, i, j):
     """Whether a pair is among sorted ones."""
-    key = i << 32 | j
-    low, high = np.int64(0), np.int64(pairs.shape[0])
-    while low < high:
-        middle = (low + high) >> 1
-        if _key(pairs, middle) < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < pairs.shape[0] and _key(pairs, low) == key
+    for k in range(first[i], first[i + 1]):
+        if pairs[k, 1] == j:
+            return True
+    return False
 
 
 @jit
-def note_hits(rows, hits, bits, group, category, mask, serial, before, renewed, notes):
+def note_hits(rows, hits, bits, group, category, mask, serial, before, first, renewed, notes):
     """Write the hits with bodies that a listener may want as notes; returns how many.
 
     Pairs that are in ``before``, which is sorted, are left out, unless one of the rows is used again.
+    ``first`` are zeros, one more than rows.
 
     ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
     of mover and other body, the serial numbers of both, and the normal.
     """
+    _begin_rows(before, first)
     noted = np.int64(0)
     for k in range(hits.shape[0]):
         if hits[k, 5] < 0.0:
@@ -499,7 +505,7 @@ def note_hits(rows, hits, bits, group, category, mask, serial, before, renewed, 
         meets = category[i] & mask[j] and mask[i] & category[j]
         if i == j or not (concerns and meets):
             continue
-        if _is_among(before, min(i, j), max(i, j)) and not (renewed[i] or renewed[j]):
+        if _is_among(before, first, min(i, j), max(i, j)) and not (renewed[i] or renewed[j]):
             continue
         notes[noted, 0], notes[noted, 1] = float(i), float(j)
         notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
