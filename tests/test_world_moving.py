@@ -342,3 +342,44 @@ def test_pusher_and_pushed_hear_of_it():
     world.push(press, -5, 0)
     world.update()
     assert calls[2:] == ["end", "end"]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    "shape",
+    [Box(4, 0, 8, 8), Circle(8, 4, 4), Box(4, 0, 8, 8).rotated(90), Polygon([(4, 0), (12, 0), (8, 8)])],
+)
+@pytest.mark.parametrize("floor", ["tiles", "body", "one way", "round"])
+def test_sides_say_that_a_surface_is_reached_exactly(shape, floor):
+    world = World()
+    if floor in ("tiles", "one way"):
+        world.tiles = TileMap(np.zeros((3, 3), np.bool_), 16)
+        for column in range(3):
+            world.tiles.set(column, 1, True) if floor == "tiles" else world.tiles.set_one_way(
+                column, 1, "top"
+            )
+    else:
+        world.add(Box(0, 16, 48, 16), static=True)
+    if floor == "round":
+        world.add(Circle(8, 24, 2), static=True)
+    hero = world.add(shape)
+    sides = []
+    for dx, dy in ((0, 5), (0, 3), (0, 3), (1, 0), (0, -1), (2, 1)):
+        move = world.move(hero, dx, dy)
+        sides.append((move.bottom, move.left, move.right, move.top))
+        assert move.blocked == (len(sides) == 3)
+    assert [bottom for bottom, *_ in sides] == [False, True, True, False, False, True]
+    assert not any(any(others) for _, *others in sides)
+    assert not world.move(hero, 0, -3).bottom
+    assert not world.move(hero, 0, 3, "cross").bottom
+    assert world.try_move(hero, 0, -3) is None
+    assert world.try_move(hero, 0, 3) is None
+
+
+@pytest.mark.smaller_set
+def test_a_corner_that_is_only_touched_is_no_side():
+    world = World()
+    world.add(Box(10, 10, 10, 10), static=True)
+    hero = world.add(Box(0, 0, 5, 5))
+    move = world.move(hero, 5, 5)
+    assert (move.hits, move.right, move.bottom) == ((), False, False)

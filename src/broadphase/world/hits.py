@@ -10,6 +10,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.kernels.tiles import grid as sides
 from broadphase.world.tiles import Tile
 
 Floats = npt.NDArray[np.float64]
@@ -90,6 +91,8 @@ class Movement(NamedTuple):
     """By time; what the body started in comes first."""
     crossed: tuple[Hit, ...] = ()
     """Bodies that it crossed without being stopped, each once, by time, then by id: see `World.move`."""
+    reached: int = 0
+    """The sides of the body that are flush with what lies ahead; bits: left 1, right 2, top 4, bottom 8."""
 
     @property
     def blocked(self) -> bool:
@@ -98,27 +101,29 @@ class Movement(NamedTuple):
 
     @property
     def left(self) -> bool:
-        """Whether the left side of the body was blocked."""
-        return self._side(0, 1.0)
+        """Whether the left side of the body was blocked, or has just reached what would block it."""
+        return self._side(0, 1.0, sides.LEFT)
 
     @property
     def right(self) -> bool:
-        """Whether the right side of the body was blocked."""
-        return self._side(0, -1.0)
+        """Whether the right side of the body was blocked; see `left`."""
+        return self._side(0, -1.0, sides.RIGHT)
 
     @property
     def top(self) -> bool:
-        """Whether the side of the smaller y was blocked."""
-        return self._side(1, 1.0)
+        """Whether the side of the smaller y was blocked; see `left`."""
+        return self._side(1, 1.0, sides.TOP)
 
     @property
     def bottom(self) -> bool:
-        """Whether the side of the larger y was blocked."""
-        return self._side(1, -1.0)
+        """Whether the side of the larger y was blocked; see `left`."""
+        return self._side(1, -1.0, sides.BOTTOM)
 
-    def _side(self, axis: int, sign: float) -> bool:
+    def _side(self, axis: int, sign: float, bit: np.uint8) -> bool:
         # Within 60 degrees of the axis, for slanted normals.
-        return any(hit.normal[axis] * sign > 0.5 for hit in self.hits if hit.response != "cross")
+        return bool(self.reached & int(bit)) or any(
+            hit.normal[axis] * sign > 0.5 for hit in self.hits if hit.response != "cross"
+        )
 
 
 def code_of(name: str) -> int:

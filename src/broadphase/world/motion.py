@@ -160,13 +160,13 @@ class Motion:
         swept = self._sweep(row, dx, dy, code, when, ignored, layers)
         if swept is None:
             return None
-        _, found, opened, x, y, start_x, start_y = swept
+        _, found, opened, x, y, start_x, start_y, reached = swept
         if not found and not opened:
-            return _new(Movement, (x, y, (), ()))
+            return _new(Movement, (x, y, (), (), reached))
         stops = response != "cross" and when == kernel.ALWAYS
         buffers = self._broad_phase.buffers
         hits = self.hits_found(row, buffers.hits[:found], response, stops)
-        movement = _new(Movement, (x, y, tuple(hits), ()))
+        movement = _new(Movement, (x, y, tuple(hits), (), reached))
         if (opened or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = Start(self._store.table.columns, row, start_x, start_y)
             passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
@@ -398,8 +398,10 @@ class Motion:
         """A movement wrapped into the period."""
         if not self._space.periodic:
             return movement
-        hits, crossed = ([self._wrapped_hit(hit, near) for hit in some] for some in movement[2:])
-        return Movement(*self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed))
+        hits, crossed = ([self._wrapped_hit(hit, near) for hit in some] for some in movement[2:4])
+        return Movement(
+            *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
+        )
 
     def _answers(self, response: Response, near: TilesNear, ignored_hits: list[Hit]) -> Response:
         """The response for wrapped hits; hits that a function answers with ``None`` are added to a list."""

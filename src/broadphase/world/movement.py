@@ -431,7 +431,11 @@ def resolve(
         passed, after, turns = time, mover.BEFORE_ALL, turns + 1
         if not mover.turn(place, normal, code):
             break
-    return Movement(mover.x, mover.y, tuple(hits))
+    reached = 0
+    if isinstance(response, str) and response != "cross":
+        moved = columns_of(shape.moved_to(mover.x, mover.y))
+        reached = sweep_shapes.sides_reached(moved, dx, dy, *blocker_table(mover.blockers), grid)
+    return Movement(mover.x, mover.y, tuple(hits), (), reached)
 
 
 class _Mover:

@@ -470,7 +470,8 @@ class World:
         Returns
         -------
         Movement
-            ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by
+            ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``: the sides say so in the
+            movement in which a surface is reached exactly, too.  Hits come by time, then by
             id, bodies before tiles.  A body that starts inside a static body or tiles is first pushed out by
             the shortest displacement.  Out of another body that it starts in it is pushed if there is room;
             in a crowd only a little, at most as far as the deepest overlap, and it does not stop at those

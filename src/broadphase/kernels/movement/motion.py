@@ -30,7 +30,7 @@ from broadphase.kernels.movement.sweep import (
     turn,
 )
 from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL as BEFORE_ALL_SHAPES
-from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
+from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, sides_reached
 from broadphase.kernels.shapes.contact import box_box, length
 from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import BOX, bounds_of, shape_at
@@ -556,9 +556,10 @@ def _pushed_box(shapes, static, row, most, blockers, buffers, grid):
 def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffers, grid, reach):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
-    Returns ``state, hits, opened, x, y, start_x, start_y``; what is open near the path is in
-    ``buffers.open``.  With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are
-    the bits of those that block, ``reach`` is the `region_of` for which ``near`` was queried.
+    Returns ``state, hits, opened, x, y, start_x, start_y, reached``; what is open near the path is in
+    ``buffers.open``, and ``reached`` are the `sides_reached`.  With `IF_FREE` the body stays where it is when
+    it hits anything.  ``layers`` are the bits of those that block, ``reach`` is the `region_of` for which
+    ``near`` was queried.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     sort_near(buffers.near, count)
@@ -573,12 +574,18 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
     if state == FULL:
         state = NOT_HERE
     if state != DONE:
-        return state, 0, 0, start_x, start_y, start_x, start_y
+        return state, 0, 0, start_x, start_y, start_x, start_y, np.int64(0)
+    reached = np.int64(0)
+    if response != CROSS and when != NEVER:
+        xs, ys = few(1, np.float64), few(1, np.float64)
+        xs[0], ys[0] = x, y
+        mover = shape_at(shapes, row, xs, ys)
+        reached = sides_reached(mover, dx, dy, shapes, buffers.near[:blockers], grid)
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
     if goes and (x != start_x or y != start_y):
         moved(bodies, row)
         shapes.x[row], shapes.y[row] = x, y
-    return state, found, opened, x, y, start_x, start_y
+    return state, found, opened, x, y, start_x, start_y, reached
 
 
 # ---- many bodies

@@ -675,3 +675,46 @@ def next_hit(mover, goal_x, goal_y, table, rows, grid, after):
     """One step of a shape: ``inside, hit, place, normal``, as `sweep.next_hit` for a box."""
     inside, hit, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after)
     return inside, hit, place, (hit[5], hit[6])
+
+
+@jit
+def sides_reached(mover, dx, dy, table, rows, grid):
+    """The sides on which a mover that has moved by ``dx, dy`` is flush with something ahead: their bits.
+
+    A slanted surface counts for the sides within 60 degrees of its normal.
+    """
+    outlines = some_rows(4, 2, np.float64), some_rows(4, 2, np.float64), some_rows(4, 2, np.float64)
+    _set_box_axes(outlines[2])
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
+    left, top, right, bottom = bounds_of(mover, ROW)
+    pad = _BESIDE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+    first, end = cells_between(left - pad, right + pad, grid.x, grid.width, grid.solid.shape[1])
+    top_row, low_row = cells_between(top - pad, bottom + pad, grid.y, grid.height, grid.solid.shape[0])
+    reached = np.int64(0)
+    for column in range(first - 1, end):
+        low, high = (0, rows.shape[0]) if column < first else (top_row, low_row)
+        for k in range(low, high):  # a body, or a row of tiles
+            i, others, sides = ROW, tile, ALL_SIDES
+            if column < first:
+                i, others = np.int64(rows[k]), table
+            else:
+                if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
+                    sides = sides_at(grid, column, k)
+                    if sides == 0:
+                        continue
+                set_tile(tile, grid, column, k)
+            near = _TOUCHED * slack(mover, ROW, others, i)
+            other = bounds_of(others, i)
+            apart = other[0] - near > right or left > other[2] + near
+            if apart or other[1] - near > bottom or top > other[3] + near:
+                continue
+            state, cone, _ = _touch(mover, mover.x[0], mover.y[0], others, i, sides, near, outlines)
+            _, nx, ny, to_x, to_y = cone
+            is_side = (
+                state == _TOUCHES and abs(nx * to_y - ny * to_x) < _PARALLEL and nx * to_x + ny * to_y > 0.0
+            )
+            if is_side and _is_between(dx, dy, nx, ny, nx, ny):
+                reached |= (LEFT if nx > 0.5 else np.int64(0)) | (RIGHT if nx < -0.5 else np.int64(0))
+                reached |= (TOP if ny > 0.5 else np.int64(0)) | (BOTTOM if ny < -0.5 else np.int64(0))
+    return reached
