@@ -34,6 +34,9 @@ def test_the_pages_say_what_follows_from_the_data():
     assert verdicts.tour_with(html, found) == html, "run python benchmarks/verdicts.py"
     for method, (wins, loses) in found.items():
         own = re.search(rf'data-method="{method.replace("_", " ").capitalize()}">(.*?)</dl>', html, re.DOTALL)
+        if method == DATA["auto"]:  # the tour has a step for each method, and none for the default
+            assert own is None
+            continue
         assert f"<dd>{wins}.</dd>" in own[1]
         assert f"<dd>{loses}.</dd>" in own[1]
     text = verdicts.CHOOSING.read_text("utf-8")
