@@ -51,7 +51,7 @@ def path_of(value: Any, name: str) -> str:
     Raises
     ------
     TypeError
-        It is none.
+        It is not one.
     """
     try:
         return os.fsdecode(value)

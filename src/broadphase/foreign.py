@@ -303,7 +303,7 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
     Raises
     ------
     TypeError
-        It holds no numbers; the first object that is none is named.
+        It holds no numbers; the first object that is not one is named.
     ValueError
         Fields do not have the wanted names, or shapes are of another kind.
     """
@@ -412,7 +412,7 @@ def _crs_name(crs: Any) -> str:
 
 
 def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
-    """The names of the columns of a table, and a function to get one; None for what is no table."""
+    """The names of the columns of a table, and a function to get one; None for what is not a table."""
     if _is_masked(values) and values.dtype.names is not None and values.ndim < 2:
         fields = values.dtype.names
         return fields, lambda k: values[fields[k]]
@@ -546,7 +546,7 @@ def _numbers(values: Any, name: str) -> Array:
 
 
 def _first_non_number(array: Array) -> str:
-    """The first object that is no number, with advice; empty where the dtype says enough."""
+    """The first object that is not a number, with advice; empty where the dtype says enough."""
     if array.dtype != object:
         return ""
     if array.ndim == 0:
@@ -589,7 +589,7 @@ def as_geometries(values: Any, name: str) -> Array:
     Raises
     ------
     TypeError
-        These are no geometries of shapely, such as boxes; the first object that is none is named.
+        These are not geometries of shapely, such as boxes; the first object that is not one is named.
     ValueError
         There is more than one axis.
     """

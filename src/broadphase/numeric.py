@@ -105,7 +105,7 @@ def real(value: Any, name: str, wanted: str = "a real number") -> float:
     Raises
     ------
     TypeError
-        It is no number.
+        It is not a number.
     ValueError
         It is an int that is too large for a float.
 
@@ -131,7 +131,7 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
     Raises
     ------
     TypeError
-        It is no whole number; neither is 2.0.
+        It is not a whole number; neither is 2.0.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
 
 
 def _turns_into(value: Any, by: str) -> bool:
-    """Whether an object that is no array has this conversion."""
+    """Whether an object that is not an array has this conversion."""
     kind = type(value)
     return hasattr(kind, by) and not (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"))
 

@@ -112,7 +112,7 @@ def draw_pairs(
     Raises
     ------
     ValueError, MissingExtraError
-        As `draw_boxes`; or a pair is no pair of rows.
+        As `draw_boxes`; or a pair is not a pair of rows.
 
     Examples
     --------

@@ -40,7 +40,7 @@ def as_period(period: Any, dim: int) -> Period | None:
     Raises
     ------
     TypeError
-        A length is no number.
+        A length is not a number.
     ValueError
         A length is not positive, or there are not as many as axes.
 
@@ -68,7 +68,7 @@ def as_period(period: Any, dim: int) -> Period | None:
 def settled_period(period: Any) -> Any:
     """The same of plain numbers, so that `as_period` runs no code of the caller's.
 
-    Arrays and tensors without axes count as numbers; what is no number is left for `as_period` to refuse.
+    Arrays and tensors without axes count as numbers; what is not a number is left for `as_period` to refuse.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
     Raises
     ------
     TypeError
-        They are no whole numbers.
+        They are not whole numbers.
     ValueError
         There are not as many as rows, or one does not fit into 64 bits.
 

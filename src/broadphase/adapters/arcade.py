@@ -206,7 +206,7 @@ class SpatialHash:
     Raises
     ------
     TypeError
-        ``cell_size`` is no int.
+        ``cell_size`` is not an int.
     ValueError
         It is not positive.
 
@@ -501,7 +501,7 @@ class SpriteBodies(Following[_Pair]):
         KeyError
             The sprite has no body.
         ValueError
-            The body is no box.
+            The body is not a box.
         """
         self._add_new()
         pair = self._synced(sprite)

@@ -46,7 +46,7 @@ class Collider:
     Raises
     ------
     TypeError
-        ``shape`` is no shape.
+        ``shape`` is not a shape.
     """
 
     shape: Shape

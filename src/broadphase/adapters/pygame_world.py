@@ -229,7 +229,7 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             A sprite has no body.
         ValueError
-            A body is no box.
+            A body is not a box.
         """
         chosen = self._all_synced(sprites)
         walks = self.world.walk_many([self._known[sprite].body for sprite in chosen], dx, dy, **options)
@@ -260,7 +260,7 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             The sprite has no body.
         ValueError
-            The body is no box.
+            The body is not a box.
         """
         self._add_new()
         known = self._synced(sprite)

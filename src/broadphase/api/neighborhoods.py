@@ -233,7 +233,7 @@ def neighbors(
     r_min : float
         Pairs that are nearer than this do not count; at exactly ``r_min`` they do.
     exclude_self : bool
-        With ``other=``, whether row ``i`` of the points and row ``i`` of the others are no pair, as it is
+        With ``other=``, whether row ``i`` of the points and row ``i`` of the others are not a pair, as it is
         without ``other=``.
     sort : bool
         Sorted by ``i``, then ``j``.  With ``False`` the order is not defined.

@@ -735,7 +735,7 @@ def _ms(seconds: Any) -> str:
 
 @contextmanager
 def _bench_progress() -> Iterator[Callable[[str], None]]:
-    """One line on stderr that says what is being done; nothing if stderr is no terminal."""
+    """One line on stderr that says what is being done; nothing if stderr is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda doing: None
         return

@@ -1,6 +1,6 @@
 """What the command says on stderr: an error in one line, and the progress of work that takes longer.
 
-No progress is shown if stderr is no terminal.  rich takes 80 ms to import, so it is imported when needed.
+No progress is shown if stderr is not a terminal.  rich takes 80 ms to import, so it is imported when needed.
 """
 
 import sys

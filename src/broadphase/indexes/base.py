@@ -185,7 +185,7 @@ class Index:
         Raises
         ------
         TypeError, ValueError
-            The box is no sound box, or a set does not fit into 32 bits; nothing has changed.
+            The box is not a sound box, or a set does not fit into 32 bits; nothing has changed.
 
         Examples
         --------
@@ -301,7 +301,7 @@ class Index:
         KeyError
             No box has this id.
         TypeError, ValueError
-            The box is no sound box; nothing has changed.
+            The box is not a sound box; nothing has changed.
         """
         given = arguments.as_given(box)
         if given is not None and not self._journal.open:
@@ -482,7 +482,7 @@ class Index:
         PairLimitExceeded
             There are more than ``max_pairs``; memory was never allocated for much more than that.
         TypeError, ValueError
-            ``max_pairs`` is no int, or negative.
+            ``max_pairs`` is not an int, or negative.
 
         Examples
         --------
@@ -545,7 +545,7 @@ class Index:
         Raises
         ------
         TypeError
-            ``other`` is no index; for an array of boxes there is ``query_box``.
+            ``other`` is not an index; for an array of boxes there is ``query_box``.
         ValueError
             The dimensions differ.
         """
@@ -636,7 +636,7 @@ class Index:
         Raises
         ------
         TypeError, ValueError
-            The box is no sound box, or of another dimension.
+            The box is not a sound box, or of another dimension.
 
         Examples
         --------

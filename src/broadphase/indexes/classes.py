@@ -349,7 +349,7 @@ class SpatialHash(CellIndex):
     Raises
     ------
     TypeError, ValueError
-        The cell size is no positive finite number, or the table size no positive integer below 2 ** 31.
+        The cell size is not a positive finite number, or the table size no positive integer below 2 ** 31.
 
     Examples
     --------

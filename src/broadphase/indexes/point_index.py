@@ -154,7 +154,7 @@ class PointIndex:
         Raises
         ------
         TypeError, ValueError
-            It is no point, or not finite; nothing has changed.
+            It is not a point, or not finite; nothing has changed.
         """
         point = _array(point, "point")
         store, reader = self._for(point)
@@ -206,7 +206,7 @@ class PointIndex:
         KeyError
             No point has this id.
         TypeError, ValueError
-            It is no point, or not finite; nothing has changed.
+            It is not a point, or not finite; nothing has changed.
         """
         row = np.array(_one(self._reader, _array(point, "point")), self.dtype)
         known = arguments.known_id(self._store, id)
@@ -323,7 +323,7 @@ class PointIndex:
         r : float or array_like, shape (m,)
             The distance, or one for each query.
         exclude_self : bool
-            Whether row ``i`` of the points and row ``i`` of ``index.points`` are no pair, for a search from
+            Whether row ``i`` of the points and row ``i`` of ``index.points`` are not a pair, for a search from
             the points of the index.
         r_min, sort, threads, max_pairs, offsets
             As for `broadphase.neighbors`.

@@ -276,7 +276,7 @@ class Structure(ABC):
         return RayHits(ids, distances, normals), tests
 
     def tree(self, names: IdArray) -> Tree | None:
-        """What kernels that search several trees in one call take of one; None: this is no tree."""
+        """What kernels that search several trees in one call take of one; None: this is not a tree."""
         return None
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:

@@ -28,7 +28,7 @@ from broadphase.foreign import Axis, Column, Layout
 from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-# All other types become text.  Lists and structures are no ids; runs may stand for any number of rows.
+# All other types become text.  Lists and structures are not ids; runs may stand for any number of rows.
 _NO_IDS = (pa.types.is_nested, pa.types.is_run_end_encoded)
 _PARQUET_BUFFER = 1 << 16  # bytes of a Parquet column that are read at a time
 

@@ -191,7 +191,7 @@ def read_text(
     limits: Limits,
 ) -> Table:
     """Read the table in ``file``; without ``delimiter`` it is found in the first line."""
-    # Bytes that are no UTF-8 are an error only in columns that are used: `_ids` finds and names them.
+    # Bytes that are not UTF-8 are an error only in columns that are used: `_ids` finds and names them.
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
     old_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:

@@ -182,7 +182,7 @@ class _Reader:
         value = self._take(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BadMessage(f"{name} must be a number; got {_shown(value)}")
-        # Checked before the conversion: an integer of a thousand digits is no float.
+        # Checked before the conversion: an integer of a thousand digits is not a float.
         if not low <= value <= high:
             raise BadMessage(f"{name} must be between {low:g} and {high:g}; got {_shown(value)}")
         return float(value)

@@ -41,7 +41,7 @@ from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
 from broadphase.runtime.threads import Cancelled, cancelled
 
 # -----------------------------------------------------------------------------------------------------------
-# Points sorted into cells that are no narrower than the search distance.
+# Points sorted into cells that are not narrower than the search distance.
 #
 # A uniform grid over the whole world, row by row, if it has about as many cells as there are points;
 # otherwise (a few points far away, worlds of different sizes, crowds much denser than the average) a hash

@@ -217,7 +217,7 @@ def worker_count(executor: Any, workers: int | None) -> int:
     Raises
     ------
     TypeError
-        The executor has no ``submit``, or ``workers`` is no int.
+        The executor has no ``submit``, or ``workers`` is not an int.
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(

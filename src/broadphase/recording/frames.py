@@ -179,7 +179,7 @@ def read_json(text: bytes) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        It is none, or nested too deeply to be read.
+        It is not JSON, or nested too deeply to be read.
     """
     try:
         read = json.loads(text)

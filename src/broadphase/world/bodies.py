@@ -354,7 +354,7 @@ class Body:
         Raises
         ------
         TypeError, ValueError
-            A coordinate is no finite number within 1e300, or the body was removed; nothing has changed.
+            A coordinate is not a finite number within 1e300, or the body was removed; nothing has changed.
         """
         if y is None:
             x, y = as_two(x, "x, y")
@@ -425,7 +425,7 @@ class Body:
         Raises
         ------
         TypeError, ValueError
-            The angle is no finite number, the body was removed, or it is a box without width or height;
+            The angle is not a finite number, the body was removed, or it is a box without width or height;
             nothing has changed.
 
         Examples
@@ -621,7 +621,7 @@ class BodyStore:
         Raises
         ------
         TypeError
-            It is no body.
+            It is not a body.
         ValueError
             It was removed, or belongs to another world.
         """
@@ -639,7 +639,7 @@ class BodyStore:
         Raises
         ------
         TypeError, ValueError
-            One is no body of this world.
+            One is not a body of this world.
         """
         if ignore is None or (type(ignore) is tuple and not ignore):
             return frozenset()

@@ -56,7 +56,7 @@ class SpriteWatch:
 
 
 def picture_of(sprite: Any) -> Bounds | None:
-    """The box of a sprite's picture; ``None`` for what is no sprite.
+    """The box of a sprite's picture; ``None`` for what is not a sprite.
 
     pygame and arcade have a ``rect`` with edges, pyglet a place and a size.
 

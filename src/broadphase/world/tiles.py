@@ -113,7 +113,7 @@ class TileMap:
     Raises
     ------
     TypeError
-        ``solid`` is not an array of bool (write ``ids > 0``), or a number is none.
+        ``solid`` is not an array of bool (write ``ids > 0``), or a number is not one.
     ValueError
         A shape is wrong, or the tiles are so small that their edges coincide in float64.
 
@@ -532,7 +532,7 @@ class TileMap:
         Raises
         ------
         TypeError, ValueError
-            The arguments are no finite numbers of these shapes, a direction is 0, or ``max_distance`` is
+            The arguments are not finite numbers of these shapes, a direction is 0, or ``max_distance`` is
             negative or NaN.
         """
         if not max_distance >= 0.0:
@@ -577,7 +577,7 @@ class TileMap:
         Raises
         ------
         TypeError, ValueError
-            The arguments are no finite numbers of these shapes.
+            The arguments are not finite numbers of these shapes.
 
         Examples
         --------

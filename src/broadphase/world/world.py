@@ -183,7 +183,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            It is no body, was removed before, or belongs to another world.
+            It is not a body, was removed before, or belongs to another world.
         """
         self._state.store.remove(body)
 
@@ -231,7 +231,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            It is no whole number, or no body has it.
+            It is not a whole number, or no body has it.
         """
         rows = self._state.store.rows_of(np.array([whole(id, "id")]), "id")
         return self._motion.body(int(rows[0]))
@@ -551,7 +551,7 @@ class World:
     ) -> Movements:
         """Move many bodies among static bodies and tiles, in one call.
 
-        Each body moves as with `move`.  Bodies that are not static are no obstacles, unless ``movers_block``
+        Each body moves as with `move`.  Bodies that are not static are not obstacles, unless ``movers_block``
         is set: they are crossed like sensors if the two have a listener.  A static body among the movers is
         treated as if it stayed where it was when the call began.  The call is fast if only boxes can meet;
         otherwise it costs as much as single calls of `move`.
@@ -621,7 +621,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            ``dt`` is no finite number, or a way leads too far; nothing has changed.
+            ``dt`` is not a finite number, or a way leads too far; nothing has changed.
 
         Examples
         --------
@@ -748,7 +748,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            The body is not in this world, or the shape is none.
+            The body is not in this world, or the shape is not one.
 
         Examples
         --------
@@ -1301,7 +1301,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            A number is none or not finite, the direction is zero, or ``max_distance`` negative.
+            A number is not one or not finite, the direction is zero, or ``max_distance`` negative.
 
         Examples
         --------
@@ -1398,7 +1398,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            A point is no pair of finite numbers, or a body is not in this world.
+            A point is not a pair of finite numbers, or a body is not in this world.
 
         Examples
         --------
@@ -1445,7 +1445,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            As of `raycast`; lengths do not match, or ``ignore`` names what is no body of this world.
+            As of `raycast`; lengths do not match, or ``ignore`` names what is not a body of this world.
 
         Examples
         --------

@@ -67,7 +67,7 @@ def read_document(file: Path, kind: str, where: str) -> Node:
     Raises
     ------
     FileError
-        It does not exist, is no regular file, or holds something else.
+        It does not exist, is not a regular file, or holds something else.
     """
     try:
         if not file.is_file():

@@ -49,7 +49,7 @@ _INVOLVED = re.compile(r"\)[*+{]|\(\?(?!:|=|!|P<)")
 _REPEAT = re.compile(r"[*+{]")
 _CHOICE = re.compile(r"(?<!\()\?|\|")
 _SETTLED = re.compile(r"\\d[*+]\)*(?:\\[^\w]|[^\\\d()\[\]{}.*+?|^$])(?![*+?{])")
-"""Digits up to something that is no digit: there is one way to match them."""
+"""Digits up to something that is not a digit: there is one way to match them."""
 _BITS_OF_REPEAT = 8  # it matches from none to all letters of a name, which are at most 255
 _MOST_BITS = 26
 """A pattern is tried in as many ways as its choices and repetitions have together: 2 to this power."""
@@ -300,7 +300,7 @@ def read_map(file: Path, *, named: str = "", budget: Budget | None = None) -> Ma
     Raises
     ------
     FileError
-        It is no map, or a part of it is damaged; the message names file, element and value.
+        It is not a map, or a part of it is damaged; the message names file, element and value.
     """
     where = named or str(file)
     try:
@@ -631,7 +631,7 @@ def read_world(file: Path) -> list[Placed]:
     Raises
     ------
     FileError
-        It is no world, names a map twice, or a map is damaged.
+        It is not a world, names a map twice, or a map is damaged.
     """
     where, budget = str(file), Budget()
     document = read_document(file, "world", where)
