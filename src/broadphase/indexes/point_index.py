@@ -323,8 +323,8 @@ class PointIndex:
         r : float or array_like, shape (m,)
             The distance, or one for each query.
         exclude_self : bool
-            Whether row ``i`` of the points and row ``i`` of ``index.points`` are not a pair, for a search from
-            the points of the index.
+            Whether row ``i`` of the points and row ``i`` of ``index.points`` are not a pair, for a search
+            from the points of the index.
         r_min, sort, threads, max_pairs, offsets
             As for `broadphase.neighbors`.
 
