@@ -53,7 +53,7 @@ from broadphase.adapters.arcade_engines import (
     keeps_arrays,
     near_slots,
 )
-from broadphase.adapters.following import Following, Leader, as_leader, astray
+from broadphase.adapters.following import Following, Leader, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
@@ -539,7 +539,7 @@ class SpriteBodies(Following[_Pair]):
             if now == pair.state:
                 if pair.body.position != pair.at:
                     if self.world.check_sprites:
-                        warnings.warn(SpriteWarning(astray(sprite, pair.body)), stacklevel=3)
+                        warnings.warn(SpriteWarning(said_of_astray(sprite, pair.body)), stacklevel=3)
                     moved.append(pair)
                     places.append(pair.at)
                 continue

@@ -153,7 +153,7 @@ def as_leader(leader: Leader) -> Leader:
     return leader
 
 
-def astray(sprite: Any, body: Body) -> str:
+def said_of_astray(sprite: Any, body: Body) -> str:
     """What to say of a body that the program has moved although its sprite leads."""
     return (
         f"the body of {sprite!r} has moved to {body.position}, but it follows its sprite and goes back; "

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import foreign
-from broadphase.adapters.following import Following, Give, Leader, as_leader, astray
+from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
 from broadphase.boxes import BoxArray, as_boxes, settled
 from broadphase.errors import SpriteWarning, need
 from broadphase.geometry.shapes import Box, Circle, Shape
@@ -154,9 +154,14 @@ class SpriteBodies(Following[_Followed]):
         """
         self._follow_groups(groups)
         known = self._known
-        chosen = [one for group in groups for one in group if one in known] if groups else list(known)
-        self._move_bodies([one for one in chosen if not known[one].leads])
-        self._move_sprites([one for one in chosen if known[one].leads])
+        led: list[Any] = []
+        leading: list[Any] = []
+        for sprite in chain.from_iterable(groups) if groups else known:
+            one = known.get(sprite)
+            if one is not None:
+                (leading if one.leads else led).append(sprite)
+        self._move_bodies(led)
+        self._move_sprites(leading)
 
     def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
         """Move a sprite as far as it can; see `broadphase.World.move`.
@@ -308,18 +313,16 @@ class SpriteBodies(Following[_Followed]):
 
     def _agree(self, *sprites: Any) -> None:
         """Note rects and bodies of sprites, which are where they belong."""
-        rows, store = (
-            np.array([self._known[one].body.id for one in sprites], np.int32),
-            self.world._state.store,
-        )
-        sprite_kernels.agree(_rects_of(sprites), rows, store.x, store.y, self._agreed)
+        rows = np.array([self._known[one].body.id for one in sprites], np.int32)
+        store, kinds = self.world._state.store, np.full(len(rows), MOVED, np.uint8)
+        sprite_kernels.agree(_rects_of(sprites), rows, kinds, store.x, store.y, self._agreed)
 
     def _synced(self, sprite: Any) -> _Followed:
         """Let body and sprite agree, before both are moved."""
         known = self._known[sprite]
         if known.leads:
             self._move_sprite(sprite, known)
-        elif self._agreed.rects[known.body.id].tolist() != [*_rect_of(sprite)] and known.body.alive:
+        elif self._agreed.rects[known.body._row].tolist() != [*_rect_of(sprite)] and known.body.alive:
             known.body.shape = _shape(sprite, known.round)
             self._agree(sprite)
         return known
@@ -360,24 +363,22 @@ class SpriteBodies(Following[_Followed]):
         """Move bodies to their sprites; those whose size is unchanged in one call."""
         known, store = self._known, self.world._state.store
         rows, rects = np.array([known[one].body._row for one in sprites], np.int32), _rects_of(sprites)
-        kinds, goals = np.empty(len(rows), np.uint8), np.empty((len(rows), 2))
-        changed, sound = sprite_kernels.bodies_of_rects(
-            rects, self._agreed, rows, store.x, store.y, kinds, goals
+        kinds, placed, goals = np.empty(len(rows), np.uint8), np.empty_like(rows), np.empty((len(rows), 2))
+        moved, resized, astray, sound = sprite_kernels.bodies_of_rects(
+            rects, self._agreed, rows, store.x, store.y, kinds, placed, goals
         )
-        if not changed:
-            return
         if not sound:
             for sprite in sprites:
                 _shape(sprite, False)  # says what is wrong
-        for k in np.flatnonzero(kinds == RESIZED).tolist():
+        for k in np.flatnonzero(kinds == RESIZED).tolist() if resized else ():
             known[sprites[k]].body.shape = _shape(sprites[k], known[sprites[k]].round)
-        if self.world.check_sprites:
+        if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
-                warnings.warn(SpriteWarning(astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
-        placed = (kinds == MOVED) | (kinds == ASTRAY)
-        store.put_many(rows[placed], goals[placed])
-        moved = (kinds == MOVED) | (kinds == RESIZED)
-        sprite_kernels.agree(rects[moved], rows[moved], store.x, store.y, self._agreed)
+                warnings.warn(SpriteWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
+        if moved:
+            store.put_many(placed[:moved], goals[:moved])
+        if moved or resized:
+            sprite_kernels.agree(rects, rows, kinds, store.x, store.y, self._agreed)
 
 
 def _agreed(capacity: int) -> Agreed:
@@ -589,8 +590,6 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     def _expect(self, sprite: Any) -> None:
         if not self.has_internal(sprite):
             raise KeyError(f"{sprite!r} is not in this group")
-        if sprite not in self.bodies:
-            self.sync()
 
 
 # ---- drawing

@@ -348,8 +348,8 @@ class ContactTracker:
 
     def concerns(self, i: int, j: int) -> bool:
         """Whether two rows concern a listener."""
-        store = self._store
-        return bool(self._listeners.matcher.matches(int(store.group[i]), int(store.group[j])))
+        matcher, group = self._listeners.matcher, self._store.group
+        return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
     def _find_few(self, before: Found) -> Found | None:
         """The contacts now where few bodies were touched; ``None`` where they are too many.

@@ -51,42 +51,54 @@ class Agreed(NamedTuple):
 
 
 @holds_gil
-def bodies_of_rects(rects, agreed, rows, xs, ys, kinds, goals):
-    """What happened to each sprite that leads, and where its body belongs.
+def bodies_of_rects(rects, agreed, rows, xs, ys, kinds, placed, goals):
+    """What happened to each sprite that leads, and which bodies belong elsewhere.
 
-    ``rows`` are those of the bodies at ``xs, ys``, -1 for one that is gone.  Returns how many are not the
-    `SAME`, and whether all goals are within ``FARTHEST``.
+    ``rows`` are those of the bodies at ``xs, ys``, -1 for one that is gone.  The rows of those that moved or
+    went astray are written to ``placed``, and where they belong to ``goals``.
+
+    Returns how many these are, how many are resized, how many are astray, and whether all goals are within
+    `FARTHEST`.
     """
-    changed, sound = 0, True
+    moved = resized = astray = 0
+    sound = True
     for k in range(rows.shape[0]):
         row = rows[k]
         kinds[k] = SAME
         if row < 0:
             continue
         for axis in range(2):
-            low, size, was = rects[k, axis], rects[k, 2 + axis], agreed.rects[row, 2 + axis]
-            if size != was:
+            low, size = rects[k, axis], rects[k, 2 + axis]
+            if size != agreed.rects[row, 2 + axis]:
                 kinds[k] = RESIZED
             elif low != agreed.rects[row, axis] and kinds[k] == SAME:
                 kinds[k] = MOVED
-            goals[k, axis] = min(low, low + size) + agreed.halves[row] * abs(size)
-        if kinds[k] == SAME and (xs[row] != agreed.places[row, 0] or ys[row] != agreed.places[row, 1]):
+            goals[moved, axis] = min(low, low + size) + agreed.halves[row] * abs(size)
+        if kinds[k] == RESIZED:
+            resized += 1
+            continue
+        if kinds[k] == SAME:
+            if xs[row] == agreed.places[row, 0] and ys[row] == agreed.places[row, 1]:
+                continue
             kinds[k] = ASTRAY
-            goals[k, 0], goals[k, 1] = agreed.places[row, 0], agreed.places[row, 1]
-        changed += kinds[k] != SAME
-        sound &= abs(goals[k, 0]) < FARTHEST and abs(goals[k, 1]) < FARTHEST
-    return changed, sound
+            astray += 1
+            goals[moved, 0], goals[moved, 1] = agreed.places[row, 0], agreed.places[row, 1]
+        sound &= abs(goals[moved, 0]) < FARTHEST and abs(goals[moved, 1]) < FARTHEST
+        placed[moved] = row
+        moved += 1
+    return moved, resized, astray, sound
 
 
 @holds_gil
-def agree(rects, rows, xs, ys, agreed):
-    """Note rects and their bodies, which are where they belong."""
+def agree(rects, rows, kinds, xs, ys, agreed):
+    """Note the rects that have changed, and their bodies, which are where they belong."""
     for k in range(rows.shape[0]):
         row = rows[k]
-        for column in range(4):
-            agreed.rects[row, column] = rects[k, column]
-        agreed.places[row, 0], agreed.places[row, 1] = xs[row], ys[row]
-        agreed.offsets[row, 0], agreed.offsets[row, 1] = rects[k, 0] - xs[row], rects[k, 1] - ys[row]
+        if kinds[k] == MOVED or kinds[k] == RESIZED:
+            for column in range(4):
+                agreed.rects[row, column] = rects[k, column]
+            agreed.places[row, 0], agreed.places[row, 1] = xs[row], ys[row]
+            agreed.offsets[row, 0], agreed.offsets[row, 1] = rects[k, 0] - xs[row], rects[k, 1] - ys[row]
 
 
 # -----------------------------------------------------------------------------------------------------------
