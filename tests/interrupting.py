@@ -28,11 +28,12 @@ def stop():
 class Interrupt:
     """``with Interrupt(k):`` stops at the k-th moment inside the package; ``hit`` says whether it came.
 
-    ``act`` is what happens at that moment instead.
+    ``act`` is what happens at that moment instead; ``inside`` the files and folders where moments count.
     """
 
-    def __init__(self, k, act=stop):
+    def __init__(self, k, act=stop, inside=(PACKAGE,)):
         self._left, self._act, self.hit = k, act, False
+        self._inside = inside
         self._before = {}
 
     def __enter__(self):
@@ -44,7 +45,7 @@ class Interrupt:
         sys.settrace(self._outer)
 
     def _enter(self, frame, event, argument):
-        if not frame.f_code.co_filename.startswith(PACKAGE):
+        if not frame.f_code.co_filename.startswith(self._inside):
             return self._outside
         frame.f_trace = self._step
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
@@ -78,6 +79,8 @@ def names_of(code):
 
 def converts(frame):
     """Whether the instruction that comes next writes a sequence into an array, or at a list of places."""
+    if not frame.f_code.co_filename.startswith(PACKAGE):
+        return False
     place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     store = stores_of(frame.f_code.co_filename).get(place)
     if store is None:

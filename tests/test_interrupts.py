@@ -6,6 +6,8 @@ import signal
 import sys
 import threading
 import time
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import oracle
@@ -13,6 +15,7 @@ import pytest
 import scenes
 from checks import assert_same
 from hammer_interrupts import hammer
+from interrupting import PACKAGE, Interrupt
 from test_no_warm_up import run
 
 import broadphase as bp
@@ -276,3 +279,25 @@ def test_boxes_that_move_between_two_looks(monkeypatch, method):
 
     monkeypatch.setattr(cells.kernel, "enter", enter_after_a_move)
     assert_same(bp.pairs(boxes, method=method), right)
+
+
+def test_a_save_that_is_interrupted_leaves_nothing(tmp_path):
+    index = bp.BoxTree()
+    index.insert_many(scenes.make("uniform", 60, 2))
+    path = tmp_path / "index.npz"
+    index.save(path)
+    inside = (PACKAGE, zipfile.__file__, str(Path(np.__file__).parent / "lib"))
+    k, hit = 0, True
+    while hit:
+        before = len(bp.BoxTree.load(path))
+        index.insert([0, 0, 1, 1])
+        interrupt = Interrupt(k, inside=inside)
+        try:
+            with interrupt:
+                index.save(path)
+        except KeyboardInterrupt:
+            assert [one.name for one in tmp_path.iterdir()] == ["index.npz"], f"moment {k}"
+            assert len(bp.BoxTree.load(path)) in (before, len(index)), f"moment {k}"
+        hit, k = interrupt.hit, k + 1 + k // 16
+    assert k > 100
+    assert len(bp.BoxTree.load(path)) == len(index)

@@ -19,7 +19,7 @@ _FIRST_CAPACITY = 16
 _BY_ROW = 7  # how many of the columns have one entry for each shape
 _NO_ROWS = np.empty(0, np.int64)
 # How a shape is rotated, see `ShapeTable`.
-_AS_A_BOX, _AS_IT_IS = (0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)
+_AS_A_BOX, _AS_IT_IS = np.array(((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)))
 _Turning = tuple[float, float, float, float]
 
 
@@ -118,7 +118,7 @@ class ShapeTable:
         for name in ShapeColumns._fields[:_BY_ROW]:
             getattr(larger, name)[:capacity] = getattr(self.places, name)
         turning[:capacity] = self._turning
-        # No calls from here on, so nothing can interrupt.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.places, self._turning, self._columns = larger, turning, None
 
     def append(self, shape: Shape) -> int:
@@ -138,7 +138,7 @@ class ShapeTable:
         is_box = isinstance(known, Box)
         width, height = (known.width, known.height) if isinstance(known, Box) else (known.radius, 0.0)
         places, x, y = self.places, known.x, known.y
-        # No calls from here on, so nothing can interrupt.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._bases[row : row + 1] = (shape,)
         places.kinds[row], places.x[row], places.y[row] = BOX if is_box else CIRCLE, x, y
         places.width[row], places.height[row] = width, height
@@ -174,7 +174,7 @@ class ShapeTable:
         places.kinds[rows] = BOX
         places.starts[rows] = places.counts[rows] = 0
         self._turning[rows] = _AS_A_BOX
-        # No calls from here on, so nothing can interrupt.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._bases += more
         self._columns = None
 
@@ -263,7 +263,7 @@ class ShapeTable:
         self._turned.clear()
         columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
         x, y = (columns.x[rows], columns.y[rows]) if places is None else places
-        # No calls from here on but the last line, so nothing can interrupt.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         columns.x[rows], columns.y[rows] = x, y
         turning[rows, 3] = angles
         turn_rows(columns, self._base, turning, all_rows, angles)
@@ -274,10 +274,11 @@ class ShapeTable:
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
-        # No calls from here on, so nothing can interrupt.
+        turning = np.array((*polygon._middle, 1.0, 0.0))
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
         places.starts[row], places.counts[row] = start, count
-        self._turning[row] = (*polygon._middle, 1.0, 0.0)
+        self._turning[row] = turning
         self._points_used, self._columns = used, None
 
     def _made_form(self, row: int) -> Shape:
@@ -323,13 +324,14 @@ class ShapeTable:
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
-        # No calls from here on, so nothing can interrupt.
+        x, y, radius, turning = polygon.x, polygon.y, polygon.radius, np.array((*polygon._middle, 2.0, 0.0))
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
         self._bases[row : row + 1] = (polygon,)
-        places.kinds[row], places.x[row], places.y[row] = POLYGON, polygon.x, polygon.y
-        places.width[row], places.height[row] = polygon.radius, 0.0
+        places.kinds[row], places.x[row], places.y[row] = POLYGON, x, y
+        places.width[row], places.height[row] = radius, 0.0
         places.starts[row], places.counts[row] = start, count
-        self._turning[row] = (*polygon._middle, 2.0, 0.0)
+        self._turning[row] = turning
         self._points_used, self._columns = used, None
 
     def _start_for(self, row: int, count: int) -> int:
@@ -352,7 +354,7 @@ class ShapeTable:
             starts[row] = used
             used += count
         places = self.places._replace(starts=starts)
-        # No calls from here on, so nothing can interrupt.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.places, self._points, self._axes, self._base = places, points, axes, base
         self._points_used, self._columns = used, None
 

@@ -200,11 +200,12 @@ class Index:
         flag = arguments.flag(static, "static")
         if world is not None:
             self._use_worlds()
-        new = self._store.add(row, flag, *sets, 0 if world is None else world.item(0))
+        new = self._store.next_id()
         try:
+            self._store.add(row, flag, *sets, 0 if world is None else world.item(0))
             self._enter(_just(new))
         except BaseException:  # memory ran out, or the call was interrupted
-            self._take_out(new)
+            self._take_out(_just(new))
             raise
         return new
 
@@ -241,14 +242,15 @@ class Index:
         rules = static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
         if envs is not None and envs.any():
             self._use_worlds()
-        ids = self._store.add_many(rows, *rules, envs)
+        places = self._store.next_ids(n)
         try:
+            self._store.add_many(rows, *rules, envs, places)
             if n:
-                self._enter(ids)
+                self._enter(places.ids)
         except BaseException:  # as in `insert`
-            self._take_out(ids)
+            self._take_out(places.ids)
             raise
-        return ids
+        return places.ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
         """Remove a box; its id is free for the next insert.
@@ -415,10 +417,11 @@ class Index:
             self._journal.note(self._store, ids, fresh=True)
         self._space.enter(ids, True)
 
-    def _take_out(self, ids: Any) -> None:
-        """Undo an insertion that failed or was interrupted."""
+    def _take_out(self, ids: IdArray) -> None:
+        """Undo an insertion that failed or was interrupted, whether the boxes are stored already or not."""
         self._unsettle()
-        self._store.drop(np.atleast_1d(np.asarray(ids, np.int32)))
+        if self._store.has_all(ids):
+            self._store.drop(ids)
 
     def _leave(self, ids: IdArray) -> None:
         try:
@@ -457,7 +460,7 @@ class Index:
 
             worlds, envs = Worlds(self._structure), np.zeros(len(self._store.alive), np.int64)
             self._unsettle()
-            # No calls from here on: an interrupt cannot split these lines.
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self._store.envs = envs
             self._space.structure = self._space.searched = worlds
             self._as_given = False

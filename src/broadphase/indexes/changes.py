@@ -119,7 +119,7 @@ class History:
             self._last = step
         else:
             none = np.zeros(len(store.renewed), np.bool_)
-            # No calls from here on: an interrupt cannot split these lines.
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self._last, store.renewed = step, none
 
 

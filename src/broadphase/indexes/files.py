@@ -34,7 +34,7 @@ Made = TypeVar("Made")
 def save(
     path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, baseline: PairArray, more: Arrays
 ) -> None:
-    """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
+    """Write a file that appears under ``path`` only when it is complete: a reader never sees half an index.
 
     ``about`` are the class and its options as JSON; ``baseline`` is that of ``changes``; ``more`` are arrays
     that not every index has.
@@ -51,18 +51,20 @@ def save(
         "seen": baseline,
         **more,
     }
-    import tempfile  # here, as below, because these two take a tenth of the time that importing a world takes
-    from pathlib import Path
+    from pathlib import (
+        Path,  # here, as below, because these take a tenth of the time that importing a world takes
+    )
 
-    target = Path(path_of(path, "path"))
-    handle, temporary = tempfile.mkstemp(prefix=target.name, suffix=".part", dir=target.parent)
+    from broadphase.io.tables import whole_file
+
     try:
-        with os.fdopen(handle, "wb") as file:
+        with whole_file(Path(path_of(path, "path"))) as file:
             np.savez(file, allow_pickle=False, **arrays)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    except ValueError as error:
+        # An archive that was interrupted cannot be closed: `zipfile` says that in place of the interrupt.
+        if error.__context__ is None:
+            raise
+        raise error.__context__ from None
 
 
 def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], Made]) -> Made:

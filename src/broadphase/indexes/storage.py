@@ -5,7 +5,7 @@ overlaps nothing, so that a kernel may scan all rows without checking which are 
 """
 
 import heapq
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,16 @@ def read_only(rows: npt.NDArray[_T]) -> npt.NDArray[_T]:
     shown = rows[:]
     shown.flags.writeable = False
     return shown
+
+
+class Places(NamedTuple):
+    """Where boxes are to be added."""
+
+    ids: IdArray
+    fresh: int
+    """How many of the ids are new."""
+    free: list[int] | None
+    """The heap of free ids without them."""
 
 
 class BoxStore:
@@ -127,21 +137,27 @@ class BoxStore:
         """The environment of each live row, in id order."""
         return np.zeros(self.live, np.int64) if self.envs is None else self.envs[self.ids()]
 
+    def next_id(self) -> int:
+        """The lowest free id, where `add` puts a box."""
+        if self.live == self.end:
+            return self.end
+        if self._free is None:
+            self._free = np.flatnonzero(~self.alive[: self.end]).tolist()
+        return self._free[0]
+
     def add(self, box: tuple[float, ...], static: bool, category: int, mask: int, env: int = 0) -> int:
         """Put a box at the lowest free id.  `use_envs` comes before the first ``env`` that is not 0."""
-        free, new = self._free, self.end
-        if self.live == self.end:
-            if new == len(self.alive):
-                self._grow(1)
-        else:
-            if free is None:
-                free = np.flatnonzero(~self.alive[: self.end]).tolist()
-            self._free = None  # to be collected again, should this be interrupted
-            new = heapq.heappop(free)
-        # No calls from here on: an interrupt cannot split these lines.
+        new, row = self.next_id(), np.array(box, self.boxes.dtype)
+        free = self._free
+        if new == len(self.alive):
+            self._grow(1)
+        self._free = None  # to be collected again, should this be interrupted
+        if free:
+            heapq.heappop(free)
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._free = free
         self.end += new == self.end
-        self.boxes[new] = box
+        self.boxes[new] = row
         self.alive[new] = True
         self.renewed[new] = True
         self.any_static |= static
@@ -161,11 +177,12 @@ class BoxStore:
         categories: npt.NDArray[np.uint32],
         masks: npt.NDArray[np.uint32],
         envs: npt.NDArray[np.int64] | None = None,
+        places: Places | None = None,
     ) -> IdArray:
-        """Put boxes at the lowest free ids, in their order; see `add`."""
+        """Put boxes at the lowest free ids, in their order, which are ``places``; see `add`."""
         any_static = self.any_static or bool(static.any())
         any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
-        ids, fresh, free = self._lowest_free(len(boxes))
+        ids, fresh, free = places or self.next_ids(len(boxes))
         begun = 0
         try:
             for begin, end in ranges(0, len(ids), MOST_ROWS // 4):
@@ -183,7 +200,7 @@ class BoxStore:
             for name, usual in _COLUMNS.items():
                 getattr(self, name)[at] = usual
             raise
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.any_static, self.any_sets = any_static, any_sets
         self.end += fresh
         self.live = live
@@ -194,13 +211,15 @@ class BoxStore:
     def _drop_one(self, gone: int) -> None:
         """`drop` for one id, in half the time."""
         free = self._free
-        # No exception can interrupt these lines: the only call comes last.
+        self._free = None  # to be collected again, should this be interrupted
+        if free is not None:
+            heapq.heappush(free, gone)
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.boxes[gone] = _NAN
         self.alive[gone] = False
         self.live -= 1
         self._ids = None
-        if free is not None:
-            heapq.heappush(free, gone)
+        self._free = free
 
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
@@ -208,15 +227,18 @@ class BoxStore:
             self._drop_one(ids.item())
             return
         free, live, at = self._free, self.live - len(ids), _run_of(ids)
-        # No calls in these lines: an interrupt cannot split them.
-        self._free = self._ids = None
+        self._free = None  # as in `_drop_one`
+        if len(ids) * _BULK >= self.end:
+            free = None
+        if free is not None:
+            for freed in ids.tolist():
+                heapq.heappush(free, freed)
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.boxes[at] = _NAN
         self.alive[at] = False
         self.live = live
-        if free is not None and len(ids) * _BULK < self.end:
-            for freed in ids.tolist():
-                heapq.heappush(free, freed)
-            self._free = free
+        self._ids = None
+        self._free = free
 
     def next_boxes(self) -> BoxArray:
         """Rows for new boxes of all ids, none of which is free: to be filled, and handed to `write`.
@@ -264,7 +286,7 @@ class BoxStore:
     def empty(self) -> None:
         """Free every id; memory stays reserved."""
         end = self.end
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.boxes[:end] = _NAN
         self.alive[:end] = self.renewed[:end] = False
         self.classes[:end], self.categories[:end], self.masks[:end] = 0, 1, EVERY_BIT
@@ -324,8 +346,12 @@ class BoxStore:
             state["envs"] = self.envs[: self.end]
         return state
 
-    def _lowest_free(self, count: int) -> tuple[IdArray, int, list[int] | None]:
-        """The lowest ``count`` free ids, how many of them are new, and the heap without them."""
+    def has_all(self, ids: IdArray) -> bool:
+        """Whether these ids are in use."""
+        return bool((ids < self.end).all() and self.alive[ids].all())
+
+    def next_ids(self, count: int) -> Places:
+        """The lowest free ids, where `add_many` puts so many boxes."""
         holes = self.end - self.live
         reused = min(count, holes)
         fresh = count - reused
@@ -340,7 +366,7 @@ class BoxStore:
         else:
             ids[:reused] = np.flatnonzero(~self.alive[: self.end])[:reused]
             free = None if reused < holes else []
-        return ids, fresh, free
+        return Places(ids, fresh, free)
 
     def _grow(self, more: int) -> None:
         if self.end + more > MOST_BOXES:

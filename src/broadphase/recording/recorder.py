@@ -255,7 +255,7 @@ class Tags:
         known = self._numbers.get(tags)
         if known is None:
             known, text = len(self._numbers), ", ".join(sorted(map(str, tags)))
-            # No calls from here on: Ctrl-C cannot come between the two changes.
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self.fresh += (text,)
             self._numbers[tags] = known
         return known

@@ -93,7 +93,8 @@ class TagSets:
         """``(groups, 2)``: the bits that a group has, and those that it hears."""
         self.exact = True
         """See `Heard.exact`."""
-        self._heard = Heard({}, {})
+        self.heard_now = Heard({}, {})
+        """The tags of listeners; see `BodyStore.listen`."""
         self._group_of: dict[frozenset[Any], int] = {frozenset(): 0}
         self._having: dict[frozenset[Any], npt.NDArray[np.bool_]] = {}
         self._most = _SPARE_GROUPS
@@ -108,11 +109,11 @@ class TagSets:
         each, which = np.unique(group[alive], return_inverse=True)
         kept = [frozenset(), *(self.groups[number] for number in each.tolist() if number)]
         group_of = {tags: number for number, tags in enumerate(kept)}
-        bits, most = self._all_bits(kept, self._heard), 2 * len(kept) + _SPARE_GROUPS
+        bits, most = self._all_bits(kept, self.heard_now), 2 * len(kept) + _SPARE_GROUPS
         numbers = np.zeros_like(group)
         # The empty set comes first, also where no body has it.
         numbers[alive] = which + int(len(each) > 0 and each[0] != 0)
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.groups, self.bits, self._group_of, self._most = kept, bits, group_of, most
         self._having = {}
         group[:] = numbers
@@ -122,8 +123,8 @@ class TagSets:
         group = self._group_of.get(tags)
         if group is None:
             group = len(self.groups)
-            bits = np.vstack((self.bits, self._all_bits([tags], self._heard)))
-            # No calls from here on: an interrupt cannot split these lines.
+            bits = np.vstack((self.bits, self._all_bits([tags], self.heard_now)))
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self.bits = bits
             self.groups += (tags,)
             self._group_of[tags] = group
@@ -155,19 +156,13 @@ class TagSets:
 
     def heard(self, pairs: list[tuple[Any, Any]]) -> tuple[Heard, Bits]:
         """What would be heard if these pairs of tags had listeners, and the bits of groups then."""
-        bit_of = _bits_for((tag for pair in pairs for tag in pair), self._heard.bit_of)
+        bit_of = _bits_for((tag for pair in pairs for tag in pair), self.heard_now.bit_of)
         hears: dict[Any, int] = {}
         for a, b in pairs:
             for tag, other in ((a, b), (b, a)):
                 hears[tag] = hears.get(tag, 0) | 1 << bit_of[other] % BITS
         heard = Heard(bit_of, hears)
         return heard, self._all_bits(self.groups, heard)
-
-    def hear(self, heard: Heard, bits: Bits) -> None:
-        """From now on these are the tags of listeners; `BodyStore.listen` moves bodies whose bits change."""
-        exact = heard.exact
-        # No calls from here on: an interrupt cannot split these lines.
-        self._heard, self.bits, self.exact = heard, bits, exact
 
     def _all_bits(self, groups: list[frozenset[Any]], heard: Heard) -> Bits:
         return np.array([heard.bits_of(tags) for tags in groups], np.uint32).reshape(-1, 2)
@@ -771,7 +766,7 @@ class BodyStore:
         self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
         kernel.list_replaced(self.marks, row, layer)
-        # An interrupt cannot split the lines from here on: the only call comes last.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
         self.category[row], self.mask[row] = category, mask
@@ -815,7 +810,7 @@ class BodyStore:
         self._note_kinds(is_round, category, mask, sensor)
         layer, serials = self.tag_sets.layer_of(group, static), np.arange(self.made, self.made + count)
         kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
         self.static[rows], self.sensor[rows] = static, sensor
@@ -836,7 +831,7 @@ class BodyStore:
         self._unshare()
         remains = self._remains(row)
         kernel.list_replaced(self.marks, row, self.layer.item(row))
-        # An interrupt cannot split the lines from here on: the only call comes last.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._others = True
         self.departures += 1
         self.left[row] = self.departures
@@ -870,7 +865,7 @@ class BodyStore:
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
         write, objects = setting(Body, "_row", dying, GONE)
-        # An interrupt cannot split the lines from here on: the only call comes last.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._others = True
         self.departures += 1
         self.left[rows] = self.departures
@@ -884,7 +879,7 @@ class BodyStore:
     def bury(self, body: Body, row: int) -> None:
         """Mark a handle as removed; it keeps the last state of its body."""
         body._remains = self._remains(row)
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.departures += 1
         self.left[row] = self.departures
         body._row = GONE
@@ -1008,12 +1003,15 @@ class BodyStore:
         row = self.row(body)
         category, mask = self._both_bits(category, mask)
         self._note_kinds(False, category, mask, False)
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
 
-    def listen(self, pairs: list[tuple[Any, Any]]) -> None:
-        """Listen for these pairs of tags and no others: bodies change their index or bits."""
+    def listen(self, pairs: list[tuple[Any, Any]], write: Callable[[], Any]) -> None:
+        """Listen for these pairs of tags and no others: bodies change their index or bits.
+
+        ``write`` belongs to it: a function in C, which calls none of Python, so that nothing interrupts it.
+        """
         heard, bits = self.tag_sets.heard(pairs)
         rows = self.rows()
         changed = (bits != self.tag_sets.bits).any(axis=1)
@@ -1021,10 +1019,12 @@ class BodyStore:
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
         kernel.list_many_replaced(self.marks, others, self.layer[others])
         kernel.list_many_replaced(self.marks, others, layers)
-        self.tag_sets.hear(heard, bits)
-        # No calls from here on but `hear`, which ends in such lines: an interrupt cannot split them.
+        tag_sets, exact = self.tag_sets, heard.exact
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
+        tag_sets.heard_now, tag_sets.bits, tag_sets.exact = heard, bits, exact
         self.layer[others] = layers
         self.touched[rows] = True
+        write()
 
     # ---- what the changes share
 
@@ -1051,7 +1051,7 @@ class BodyStore:
         layer = self.tag_sets.layer_of(group, static)
         kernel.list_replaced(self.marks, row, self.layer.item(row))
         kernel.list_replaced(self.marks, row, layer)
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.layer[row], self.group[row], self.static[row] = layer, group, static
         self.touched[row] = True
 

@@ -126,7 +126,7 @@ class Bodies(Sequence[Body]):
             raise ValueError(f"velocities has {len(given)} rows for {len(self)} bodies; give one each")
         x, y = given.T
         rows, store = self._rows(), self._store
-        # No calls in these lines: an interrupt cannot split them.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         store.velocity_x[rows], store.velocity_y[rows] = x, y
 
     @property

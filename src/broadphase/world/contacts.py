@@ -319,7 +319,7 @@ class ContactTracker:
         changes = self._unchanged(now) if same else self._changes(before, now)
         store.look_at_kinds()
         n = len(store.bodies)
-        # No calls from here on: an interrupt cannot split these lines.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, [], []
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False

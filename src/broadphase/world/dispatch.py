@@ -58,7 +58,8 @@ class Dispatch:
             self.due, self.done = self.remaining(), 0
             self._call_all()
         changes = self._state.contacts.update()
-        # No calls in these lines: listeners are called for what has changed, whatever comes in between.
+        # Listeners are called for what has changed, whatever comes in between.
+        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.events, self.due, self.done = changes.events, changes, 0
         self._call_all()
         return changes.events

@@ -1,16 +1,19 @@
 """Listeners: pairs of tags with the functions to call for contacts between them."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from inspect import signature
+from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import TagWarning
-from broadphase.world.bodies import ANY, Body, BodyStore, check_tag, has, setting
+from broadphase.world.bodies import ANY, Body, BodyStore, check_tag, has
 
 
 class Contact(NamedTuple):
@@ -186,9 +189,7 @@ class Listeners:
     def remove(self, removed: Iterable[Listener]) -> None:
         """Listen no longer; those that are not active stay so."""
         leaving = list(removed)
-        write, objects = setting(Listener, "active", leaving, False)
-        self._set(tuple(one for one in self._matcher.listeners if one not in leaving))
-        write(objects)  # cannot be interrupted
+        self._set(tuple(one for one in self._matcher.listeners if one not in leaving), leaving)
 
     def off(self, what: Listener | Callback) -> None:
         """See `World.off`."""
@@ -199,10 +200,15 @@ class Listeners:
             raise ValueError(f"{what!r} is not listening")
         self.remove(removed)
 
-    def _set(self, listeners: tuple[Listener, ...]) -> None:
+    def _set(self, listeners: tuple[Listener, ...], leaving: Sequence[Listener] = ()) -> None:
         matcher = Matcher(listeners, self._store.tag_sets.groups)
-        self._store.listen([(one.a, one.b) for one in listeners])
-        self._matcher = matcher  # cannot be interrupted
+        writes = map(
+            setattr,
+            chain((self,), leaving),
+            chain(("_matcher",), repeat("active")),
+            chain((matcher,), repeat(False)),
+        )
+        self._store.listen([(one.a, one.b) for one in listeners], partial(deque, writes, 0))
 
 
 def _check_callback(function: Any, name: str) -> None:

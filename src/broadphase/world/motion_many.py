@@ -73,7 +73,7 @@ class ManyMotion:
         with Rollback(self._state, rows):
             moved = self._move(rows, displacements, responses, movers_block, ignored)
             after = velocities_after(velocities, moved.hits, responses)
-            # No calls from here on: an interrupt cannot split these lines.
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
         return Steps(rows, *moved)
 

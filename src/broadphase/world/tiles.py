@@ -338,7 +338,7 @@ class TileMap:
             more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
             cell, solid = (cells[at] & slopes.LADDER) | number, self._grid.solid
             stays_solid = bool(solid[at]) and number == 0
-            # No calls in these lines: an interrupt cannot split them.
+            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             cells[at] = cell
             solid[at] = stays_solid
             self._sloped += more
