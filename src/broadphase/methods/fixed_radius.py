@@ -308,7 +308,15 @@ def _rule(query: PointQuery, reach: Reach) -> Rule:
         scale = 2.0 ** min(max(-math.frexp(float(r))[1], -most), most) if r > 0 else 2.0**most
     apart = query.worlds == 1
     careful = scale != 1.0 or len(reach.radii) > 0 or not apart
-    return Rule(query.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
+    most_apart = kind(r * kind(scale))
+    if 0.0 < r < np.finfo(kind).tiny:
+        # Distances as small are rounded to multiples of the least number, and half of it more still gives r;
+        # exactly half is rounded to the even multiple.
+        least = np.finfo(kind).smallest_subnormal
+        most_apart += kind(0.5) * (least * kind(scale))
+        if int(r / least) % 2:
+            most_apart = np.nextafter(most_apart, kind(0.0))
+    return Rule(query.others is None, _largest_square(most_apart), scale, careful)
 
 
 def _for_cells(rule: Rule, cells: Cells) -> Rule:
@@ -531,6 +539,10 @@ def find_near_mixed(
 ) -> NearRows:
     """What `find_near` finds."""
     same = query.others is None
+    if len(reach.radii) and reach.r < np.finfo(query.points.dtype).tiny:
+        # The rounding of distances decides (`_rule`), for which there must be one radius for all.
+        one = one_reach(reach.r, query.points.dtype)
+        return _within_radii(reach, find_near(query, one, sort, parts, limit))
     own = _giants(reach.radii)
     others = own if same else _giants(reach.other_radii)
     if not (own.any() or others.any()) or len(query.points) + len(query.found) < _ENOUGH:
@@ -574,8 +586,12 @@ def _giants(radii: Points) -> npt.NDArray[np.bool_]:
 
 
 def _within_radii(reach: Reach, result: NearRows) -> NearRows:
-    """Without pairs that were only found because their distance vanishes compared with a huge radius."""
-    if len(reach.radii) == 0 or reach.r < _HUGE:
+    """Without pairs that were only found because their distance vanishes compared with a huge radius.
+
+    Of the least radii, those that a search with one radius for all has found too many are left out as well.
+    """
+    tiny = np.finfo(reach.radii.dtype).tiny if len(reach.radii) else 0.0
+    if len(reach.radii) == 0 or tiny <= reach.r < _HUGE:
         return result
     with np.errstate(over="ignore"):
         near = result.distance <= reach.radii[result.i] + reach.other_radii[result.j]

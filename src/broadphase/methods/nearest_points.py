@@ -39,6 +39,7 @@ _COMPARISONS = 400.0  # the cost of a point, for `slices`; more for those that w
 _SAMPLE = 4096
 _TRIMMED = 0.005
 _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
+_LARGEST_SINGLE = 40  # of coordinates that are searched in float32
 _MOST_BITS = {2: 31, 3: 21}
 
 
@@ -79,6 +80,14 @@ def find_nearest_points(
     n, kind = len(query.points), query.points.dtype
     ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
     same = query.others is None
+    far = None if same else _far_rows(query, made)
+    if far is not None:
+        own = _some_of(query, far)
+        farthest = np.abs(own.points).max(axis=0).astype(np.float64)
+        own = own._replace(low=np.minimum(query.low, -farthest), high=np.maximum(query.high, farthest))
+        ids[far], distances[far] = find_nearest_points(own, k, r, parts)
+        ids[~far], distances[~far] = find_nearest_points(_some_of(query, ~far), k, r, parts, made)
+        return ids, distances
     wanted = min(k, len(query.found) - same)
     if n == 0 or wanted <= 0:
         ids.fill(-1)
@@ -112,6 +121,23 @@ def find_nearest_points(
     return ids, distances
 
 
+def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_] | None:
+    """Which query points are so far away that squares overflow as the others are scaled; None for none."""
+    if not len(query.points) or not len(query.found):
+        return None
+    kind, scale = _kind_and_scale(query) if made is None else (made.kind, made.scale)
+    reach = 2.0**_LARGEST_SINGLE if kind.itemsize == 4 else 2.0**_LARGEST_EXPONENT / scale
+    if -reach <= float(query.points.min()) and float(query.points.max()) <= reach:
+        return None
+    far: npt.NDArray[np.bool_] = (np.abs(query.points) > reach).any(axis=1)
+    return far
+
+
+def _some_of(query: PointQuery, rows: npt.NDArray[np.bool_]) -> PointQuery:
+    """The same query for some of its points."""
+    return query._replace(points=query.points[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
+
+
 def curve_for(found: Points, lowest: Any, highest: Any, worlds: int) -> Curve:
     """The finest steps that fit in the region of nearly all points; the others are at the ends."""
     dim = found.shape[1]
@@ -140,7 +166,7 @@ def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
         largest = float(np.maximum(np.abs(query.low), np.abs(query.high)).max())
     exponent = math.frexp(largest)[1] if largest > 0.0 else 0
     if kind.itemsize == 4:
-        return (kind if abs(exponent) <= 40 else np.dtype(np.float64)), 1.0
+        return (kind if abs(exponent) <= _LARGEST_SINGLE else np.dtype(np.float64)), 1.0
     return kind, 1.0 if abs(exponent) <= 300 else 2.0 ** min(_LARGEST_EXPONENT - exponent, 1022)
 
 
