@@ -1,5 +1,6 @@
 """`nearest`: the same as brute force says, ties by number, wherever the points are."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -218,3 +219,26 @@ def test_one_point_among_others():
     np.testing.assert_array_equal(found.ids, right.ids[0])
     np.testing.assert_array_equal(found.distances, right.distances[0])
     assert bp.nearest([0.5, 0.5], [2], other=points).ids.shape == (1,)
+
+
+FAR = [(np.float32, 1e20), (np.float32, 1e37), (np.float64, 1e155), (np.float64, 1e300)]
+
+
+@pytest.mark.parametrize(("kind", "far"), FAR)
+def test_a_query_far_beyond_the_points_finds_them(kind, far):
+    other = np.array([[0.5, 0.25], [0.75, 0.5], [-2.0, 0.0]], kind)
+    queries = np.array([[0.5, 0.0], [far, 0.0], [0.0, -far], [0.75, 0.25]], kind)
+    right = np.array(
+        [[math.hypot(*(a - b).tolist()) for b in other.astype(float)] for a in queries.astype(float)]
+    )
+    for found in (bp.nearest(queries, 3, other=other), bp.PointIndex(other).nearest(queries, 3)):
+        assert found.distances.tolist() == np.sort(right, axis=1).astype(kind).tolist()
+        assert found.ids[1:3].tolist() == [[0, 1, 2], [0, 1, 2]]  # equally far, as numbers of this type
+    assert bp.PointIndex(other).nearest(queries[1], 1).ids.tolist() == [0]
+
+
+def test_points_that_are_far_smaller_than_the_query():
+    tiny = np.array([[1e-100, 0], [0, 1e-100]])
+    found = bp.nearest([[1.0, 1.0], [1e-100, 1e-100]], 2, other=tiny)
+    assert found.ids.tolist() == [[0, 1], [0, 1]]
+    assert found.distances.tolist() == [[math.sqrt(2.0)] * 2, [1e-100] * 2]

@@ -480,3 +480,27 @@ def test_distances_near_the_largest_number(dim, size, share):
         assert np.array_equal(near.i, expected.i)
         assert np.array_equal(near.j, expected.j)
     assert np.array_equal(results[0][0].j, results[0][1].j)
+
+
+@pytest.mark.parametrize("n", [3, 1500])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_least_distances_are_rounded_alike_everywhere(kind, n):
+    least = np.finfo(kind).smallest_subnormal
+    points = np.zeros((n, 2), kind)
+    points[:3] = np.array([[0, 0], [3, 4], [1, 1]]) * least
+    points[3:, 0] = np.arange(n - 3) + 1
+    # In units of the least number: 5, the root of 2, the root of 13; rounded to the nearest whole number.
+    right = {(0, 1): 5, (0, 2): 1, (1, 2): 4}
+    for units in range(7):
+        r = kind(units * least)
+        wanted = sorted(pair for pair, distance in right.items() if distance <= units)
+        for radius in (float(r), np.full(n, r / 2 if units % 2 == 0 else r, kind)):
+            if np.ndim(radius) and units % 2:
+                continue  # half of it is no number
+            near = bp.neighbors(points, radius)
+            assert list(zip(near.i.tolist(), near.j.tolist(), strict=True)) == wanted
+        assert bp.count_neighbors(points, float(r)) == len(wanted)
+        near = bp.nearest(points, 2, r=float(r)).ids
+        assert [(i, j) for i, j in right if j in near[i].tolist()] == [
+            pair for pair in right if pair in wanted
+        ]

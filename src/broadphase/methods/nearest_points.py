@@ -129,7 +129,7 @@ def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_
     reach = 2.0**_LARGEST_SINGLE if kind.itemsize == 4 else 2.0**_LARGEST_EXPONENT / scale
     if -reach <= float(query.points.min()) and float(query.points.max()) <= reach:
         return None
-    far: npt.NDArray[np.bool_] = (np.abs(query.points) > reach).any(axis=1)
+    far: npt.NDArray[np.bool_] = np.logical_or.reduce(np.abs(query.points) > reach, axis=1)
     return far
 
 

@@ -14,7 +14,7 @@ nearest image.  A box as long as the world has no ends on that axis.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -249,6 +249,16 @@ class Changes(NamedTuple):
     handed: Handed | None
 
 
+class Reported(Protocol):
+    """Who is told what an update found."""
+
+    events: Events
+    due: Any
+    """What listeners are to be called for."""
+    done: int
+    """How many of them were."""
+
+
 class ContactTracker:
     """The contacts at the last update."""
 
@@ -305,8 +315,8 @@ class ContactTracker:
         """Keep only what was noted at that time: the rest belongs to a movement that was interrupted."""
         del self.crossed[noted[0] :], self.stopped[noted[1] :]
 
-    def update(self) -> Changes:
-        """Find what is in contact now, and compare."""
+    def update(self, reported: Reported) -> Changes:
+        """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
         overlaps = self._find_few(self.overlaps) or self._find_all(self.overlaps)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
@@ -318,12 +328,13 @@ class ContactTracker:
         same = now is before and not (self.crossed or store.retagged)
         changes = self._unchanged(now) if same else self._changes(before, now)
         store.look_at_kinds()
-        n = len(store.bodies)
+        n, events = len(store.bodies), changes.events
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, [], []
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
         store.gone = {}
+        reported.events, reported.due, reported.done = events, changes, 0
         return changes
 
     def concerned(self, pairs: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:

@@ -42,8 +42,10 @@ class Dispatch:
         """How many functions the last update called."""
         self.watch: SpriteWatch | None = None
         self.tag_watch: TagWatch | None = None
-        self.events = state.contacts.update().events
+        self.events: Events
         """What the last update found, also if a function raised."""
+        state.contacts.update(self)
+        self.due = ()
 
     def update(self) -> Events:
         """See `World.update`."""
@@ -57,10 +59,7 @@ class Dispatch:
         if self.due:
             self.due, self.done = self.remaining(), 0
             self._call_all()
-        changes = self._state.contacts.update()
-        # Listeners are called for what has changed, whatever comes in between.
-        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.events, self.due, self.done = changes.events, changes, 0
+        changes = self._state.contacts.update(self)
         self._call_all()
         return changes.events
 
