@@ -296,7 +296,7 @@ def test_tags_that_are_used_once_are_forgotten():
         kept.tag = ("a", number)
         world.on(("x", number)[0], number).remove()
     assert len(world._state.store.tag_sets.groups) < 200
-    assert len(world._state.store.tag_sets._heard.bit_of) == 2
+    assert len(world._state.store.tag_sets.heard_now.bit_of) == 2
     assert world._state.store.tag_sets.exact
     world.restore(moment)
     assert kept.tags == {"kept", "a"}
