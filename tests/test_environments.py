@@ -460,6 +460,16 @@ def test_arrays_of_worlds_that_do_not_fit_are_refused():
     ):
         with pytest.raises(ValueError, match="first axis is the environment; leave env= out"):
             call()
+    for call, widths in (
+        (lambda: bp.pairs(np.zeros((100, 2, 3))), r"4\) or \(worlds, n, 6"),
+        (lambda: index.insert_many(np.zeros((100, 2, 3))), r"4\) or \(worlds, n, 6"),
+        (lambda: bp.neighbors(np.zeros((100, 2, 4)), 1), r"2\) or \(worlds, n, 3"),
+    ):
+        with pytest.raises(ValueError, match=rf"\(worlds, n, {widths}\).*; got shape \(100, 2, [34]\)"):
+            call()
+    with pytest.raises(ValueError, match=r"may hold lattice vectors or the lengths of each world"):
+        bp.neighbors(np.zeros((3, 4, 3)), 1, period=np.eye(3) * 5)
+    assert len(bp.neighbors(np.zeros((2, 4, 3)), 1, period=np.eye(3) * 5)) == 12
     with pytest.raises(ValueError, match="give both as"):
         bp.join(boxes, boxes[:1])
     with pytest.raises(ValueError, match=r"origin has shape \(2, 3, 2\) and direction has shape \(2, 4, 2\)"):

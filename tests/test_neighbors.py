@@ -299,6 +299,15 @@ def test_rows_and_graphs():
     for i in range(N):
         mine = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
         np.testing.assert_array_equal(mine, np.flatnonzero(matrix[i]))
+    for sort in (True, False):
+        whole = bp.neighbors(points, 0.1, period=(1.0, 1.0), sort=sort, offsets=True).csr()
+        plain = bp.neighbors(points, 0.1, period=(1.0, 1.0)).csr()
+        for own, other in zip(whole[:3], plain, strict=True):
+            np.testing.assert_array_equal(own, other)
+        way = points[whole.indices] - points[np.repeat(np.arange(N), np.diff(whole.indptr))]
+        np.testing.assert_allclose(whole.offsets, way - np.round(way), atol=1e-12)
+    of_others = bp.neighbors(points[:5], 0.1, other=points, offsets=True)
+    np.testing.assert_array_equal(of_others.csr().offsets, of_others.offset)
     unordered = bp.neighbors(points, 0.1, sort=False).csr()
     np.testing.assert_array_equal(unordered.indices, rows.indices)
     assert found.edge_index().shape == (2, len(found))

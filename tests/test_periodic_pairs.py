@@ -232,3 +232,18 @@ def test_many_random_worlds_with_rational_numbers():
                 wanted = oracle.exactly(boxes.astype(dtype), period, touching)
                 got = bp.pairs(boxes.astype(dtype), period=period, touching=touching)
                 np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_box_across_the_edge_that_ends_before_it_begins_is_told_how_to_be_written():
+    across, other = [170, 0, -170, 5], [-179, 1, -178, 2]
+    for call in (
+        lambda: bp.pairs([other, across], period=(360, None)),
+        lambda: bp.count_pairs([other, across], period=(360, None)),
+        lambda: bp.join([other], [other, across], period=(360, None)),
+    ):
+        with pytest.raises(ValueError, match=r"\[1\] has min_x = 170 > max_x = -170; .* it: max_x = 190$"):
+            call()
+    assert bp.pairs([other, [170, 0, 190, 5]], period=(360, None)).tolist() == [[0, 1]]
+    for rows in ([[0, 5, 1, -5]], [[170, np.nan, -170, 5]]):
+        with pytest.raises(ValueError, match=r"not \[x, y, width, height\]|= nan"):
+            bp.pairs(rows, period=(360, None))

@@ -12,9 +12,11 @@ from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges
 from broadphase.space import (
+    POINT_WIDTHS,
     Lattice,
     as_env,
     as_point_period,
+    is_matrix,
     numbered,
     rows_of_both,
     rows_of_worlds,
@@ -67,13 +69,14 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
         env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
     else:
         env = settled(env, "env") if other is None else env
+    _check_cell_of_worlds(points, period)
     one = other is not None and points.ndim == 1 and len(points) in (2, 3)
     if one:
         points = points[None]
     if other is None:
-        points, env = rows_of_worlds(points, env, "points")
+        points, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
     else:
-        points, other, env = rows_of_both(points, other, env, ("points", "other"))
+        points, other, env = rows_of_both(points, other, env, ("points", "other"), POINT_WIDTHS)
     own = _as_points(points, "points")
     others = None if other is None else _as_points(other, "other")
     if others is not None:
@@ -93,6 +96,15 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     if others is not None:
         others, low, high = _checked(others, around, "other", lattice)
     return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
+
+
+def _check_cell_of_worlds(points: Any, period: Any) -> None:
+    """Refuse ``(dim, dim)`` numbers beside as many worlds: they may be lattice vectors or lengths of each."""
+    if points.ndim == 3 and is_matrix(period) and len(points) == len(period) == points.shape[2]:
+        raise ValueError(
+            f"period has shape ({len(period)}, {len(period)}) beside {len(points)} worlds of points: it may hold "
+            "lattice vectors or the lengths of each world; for lattice vectors give points as rows, with env="
+        )
 
 
 def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:

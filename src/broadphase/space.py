@@ -54,7 +54,7 @@ def as_period(period: Any, dim: int) -> Period | None:
     period = settled_period(period)
     if period is None:
         return None
-    if _is_matrix(period):
+    if is_matrix(period):
         raise TypeError(
             "period is a matrix of lattice vectors, which only neighbors, nearest, count_neighbors and "
             f"PointIndex take; give a length, None or inf for each of the {dim} axes"
@@ -153,7 +153,7 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
            [2., 5.]])
     """
     period = settled_period(period)
-    if not _is_matrix(period):
+    if not is_matrix(period):
         return as_period(period, dim)
     if len(period) != dim or any(not isinstance(row, tuple) or len(row) != dim for row in period):
         raise ValueError(
@@ -170,7 +170,8 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     return _as_lattice(tuple(rows))
 
 
-def _is_matrix(period: Any) -> bool:
+def is_matrix(period: Any) -> bool:
+    """Whether a settled period holds lattice vectors."""
     return isinstance(period, tuple) and any(isinstance(row, tuple) for row in period)
 
 
@@ -297,12 +298,16 @@ def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
-def rows_of_worlds(array: Any, env: Any, name: str) -> tuple[Any, Any]:
+BOX_WIDTHS, POINT_WIDTHS = (4, 6), (2, 3)
+"""How many numbers a box or a point has, in 2-D and in 3-D."""
+
+
+def rows_of_worlds(array: Any, env: Any, name: str, widths: tuple[int, int]) -> tuple[Any, Any]:
     """The rows of an array of worlds ``(worlds, n, width)``, and the environment of each; others as they are.
 
     Examples
     --------
-    >>> rows, env = rows_of_worlds(np.zeros((2, 3, 4)), None, "boxes")
+    >>> rows, env = rows_of_worlds(np.zeros((2, 3, 4)), None, "boxes", BOX_WIDTHS)
     >>> rows.shape, env
     ((6, 4), array([0, 0, 0, 1, 1, 1]))
     """
@@ -310,6 +315,9 @@ def rows_of_worlds(array: Any, env: Any, name: str) -> tuple[Any, Any]:
         return array, env
     array = as_plain_array(array, name)
     worlds, n, width = array.shape
+    if width not in widths:
+        said = " or ".join(f"(worlds, n, {one})" for one in widths)
+        raise ValueError(f"{name} must have shape {said} for several environments; got shape {array.shape}")
     if env is not None:
         raise ValueError(
             f"{name} has shape {array.shape}, whose first axis is the environment; leave env= out, or give "
@@ -318,7 +326,9 @@ def rows_of_worlds(array: Any, env: Any, name: str) -> tuple[Any, Any]:
     return array.reshape(worlds * n, width), np.repeat(np.arange(worlds), n)
 
 
-def rows_of_both(a: Any, b: Any, env: Any, names: tuple[str, str]) -> tuple[Any, Any, Any]:
+def rows_of_both(
+    a: Any, b: Any, env: Any, names: tuple[str, str], widths: tuple[int, int]
+) -> tuple[Any, Any, Any]:
     """The same of two arrays, and their environments as a pair."""
     worlds = [len(array) if getattr(array, "ndim", 2) == 3 else None for array in (a, b)]
     if worlds == [None, None]:
@@ -328,7 +338,8 @@ def rows_of_both(a: Any, b: Any, env: Any, names: tuple[str, str]) -> tuple[Any,
             f"{name} has shape {np.shape(array)}" for name, array in zip(names, (a, b), strict=True)
         )
         raise ValueError(f"{said}; give both as (worlds, n, width) with as many worlds, or both as rows")
-    (a, first), (b, second) = rows_of_worlds(a, env, names[0]), rows_of_worlds(b, env, names[1])
+    a, first = rows_of_worlds(a, env, names[0], widths)
+    b, second = rows_of_worlds(b, env, names[1], widths)
     return a, b, (first, second)
 
 

@@ -45,6 +45,15 @@ class Csr(NamedTuple):
     distances: Points
 
 
+class CsrWithOffsets(NamedTuple):
+    """A `Csr`, and for each entry the way from point ``i`` to the nearest image of its neighbour."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    distances: Points
+    offsets: Points
+
+
 class Neighbors:
     """Pairs of points near each other; made by `neighbors`.
 
@@ -88,10 +97,11 @@ class Neighbors:
         """How many pairs of how many points."""
         return f"<Neighbors: {len(self)} pairs, shape {self.shape}>"
 
-    def csr(self) -> Csr:
+    def csr(self) -> Csr | CsrWithOffsets:
         """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
 
-        With ``other=`` there is one row for each of the points, with row numbers of the others.
+        With ``other=`` there is one row for each of the points, with row numbers of the others.  Neighbours
+        that were found with ``offsets=True`` have the ``offsets`` of all entries too.
 
         Examples
         --------
@@ -101,21 +111,30 @@ class Neighbors:
         (array([0, 2, 4, 6]), array([1, 2, 0, 2, 0, 1], dtype=int32))
         """
         starts = np.zeros(self.shape[0] + 1, np.int64)
-        i, j, distance = self.i, self.j, self.distance
+        i, j, distance, offset = self.i, self.j, self.distance, self.offset
         if not self._sorted:
             order = np.lexsort((j, i))
             i, j, distance = i[order], j[order], distance[order]
+            offset = None if offset is None else offset[order]
         if not self._among:
             np.cumsum(np.bincount(i, minlength=self.shape[0]), out=starts[1:])
-            return Csr(starts, j.copy(), distance.copy())
+            rows = Csr(starts, j.copy(), distance.copy())
+            return rows if offset is None else CsrWithOffsets(*rows, offset.copy())
         for span in ranges(0, len(i)):
             count_both(i, j, *span, starts)
         np.cumsum(starts, out=starts)
-        columns, values = np.empty(2 * len(i), np.int32), np.empty(2 * len(i), distance.dtype)
+        # With offsets the pair of each entry is written in place of its distance.
+        kept = distance if offset is None else np.arange(len(i), dtype=np.float64)
+        columns, values = np.empty(2 * len(i), np.int32), np.empty(2 * len(i), kept.dtype)
         ends = starts[:-1].copy()
         for span in ranges(0, len(i)):
-            put_both(i, j, distance, *span, ends, columns, values)
-        return Csr(starts, columns, values)
+            put_both(i, j, kept, *span, ends, columns, values)
+        if offset is None:
+            return Csr(starts, columns, values)
+        pair = values.astype(np.intp)
+        backward = (columns == i[pair])[:, None]
+        offsets = np.where(backward, -offset[pair], offset[pair])
+        return CsrWithOffsets(starts, columns, distance[pair], offsets)
 
     def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
         """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, the form that graph libraries take.

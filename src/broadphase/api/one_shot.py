@@ -6,7 +6,7 @@ import numpy as np
 
 from broadphase import methods
 from broadphase.api.geometries import Predicate, as_geometry_join
-from broadphase.boxes import BoxArray, as_boxes, as_filter, join_filter, settled
+from broadphase.boxes import BoxArray, as_boxes, as_filter, as_float_array, join_filter, settled
 from broadphase.errors import PairLimitExceeded
 from broadphase.foreign import BOXES, check_same_crs, labelled
 from broadphase.kernels.boxes.overlap import PairFilter
@@ -18,7 +18,7 @@ from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 from broadphase.runtime.slices import joined, ranges
 from broadphase.runtime.threads import resolve
-from broadphase.space import as_period, rows_of_both, rows_of_worlds, settled_period
+from broadphase.space import BOX_WIDTHS, as_period, rows_of_both, rows_of_worlds, settled_period
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -127,7 +127,7 @@ def pairs(
     """
     threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
     boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
-    array = as_boxes(boxes, threads=threads)
+    array = _boxes_around(boxes, "boxes", period, threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
@@ -265,8 +265,8 @@ def join(
         a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
         if isinstance(env, (tuple, list)) and len(env) == 2:
             env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
-        a, b, env = rows_of_both(a, b, env, ("a", "b"))
-        first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
+        a, b, env = rows_of_both(a, b, env, ("a", "b"), BOX_WIDTHS)
+        first, second = _same_dimension(_boxes_around(a, "a", period), _boxes_around(b, "b", period))
         if period is None and env is None:
             result = _join_boxes(first, second, method, touching, sort, threads, max_pairs)
         else:
@@ -307,7 +307,7 @@ def count_pairs(
     """
     threads, touching = resolve(threads), bool(touching)
     boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
-    array = as_boxes(boxes, threads=threads)
+    array = _boxes_around(boxes, "boxes", period, threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     with borrowed_scratch() as scratch:
@@ -424,7 +424,7 @@ def _joined_in_space(
 
 def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
     """Convert all arguments that may run the caller's code, before any of them is used."""
-    boxes, env = rows_of_worlds(settled(boxes, "boxes", BOXES), settled(env, "env"), "boxes")
+    boxes, env = rows_of_worlds(settled(boxes, "boxes", BOXES), settled(env, "env"), "boxes", BOX_WIDTHS)
     others = (
         settled(static, "static"),
         settled(categories, "categories"),
@@ -432,6 +432,28 @@ def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, 
         settled_period(period),
     )
     return boxes, *others, env
+
+
+def _boxes_around(boxes: Any, name: str, period: Any, threads: int = 1) -> BoxArray:
+    """Checked boxes; of one that seems to lie across the edge of a period the error says how to write it."""
+    try:
+        return as_boxes(boxes, name, threads)
+    except ValueError:
+        array = as_float_array(boxes, name, BOXES)
+        dim = array.shape[-1] // 2
+        lengths = as_period(period, dim) if array.ndim == 2 and dim in (2, 3) else None
+        if lengths is None:
+            raise
+        low, high = array[:, :dim], array[:, dim:]
+        rows, axes = np.nonzero((low > high) & np.isfinite(lengths))
+        if not len(rows) or np.isnan(array[: rows[0] + 1]).any():
+            raise
+        row, axis = int(rows[0]), int(axes[0])
+        left, right, letter = float(low[row, axis]), float(high[row, axis]), "xyz"[axis]
+        raise ValueError(
+            f"{name}[{row}] has min_{letter} = {left:g} > max_{letter} = {right:g}; a box across the edge of "
+            f"the period ends beyond it: max_{letter} = {right + float(lengths[axis]):g}"
+        ) from None
 
 
 def _settled_limit(max_pairs: int | None) -> int | None:

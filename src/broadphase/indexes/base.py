@@ -18,7 +18,7 @@ from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
-from broadphase.space import as_env, as_period, rows_of_worlds
+from broadphase.space import BOX_WIDTHS, as_env, as_period, rows_of_worlds
 
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
@@ -235,7 +235,7 @@ class Index:
         """
         boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
         category, mask = settled(category, "category"), settled(mask, "mask")
-        boxes, env = rows_of_worlds(boxes, env, "boxes")
+        boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)
         rows = self._reader.boxes(boxes)
         n = len(rows)
         envs = as_env(env, n)
@@ -360,7 +360,7 @@ class Index:
         in_one_pass = store.live == store.end and type(boxes) is np.ndarray and self.period is None
         if not in_one_pass:
             boxes = settled(boxes, "boxes", BOXES)
-        rows = self._reader.rows(rows_of_worlds(boxes, None, "boxes")[0])
+        rows = self._reader.rows(rows_of_worlds(boxes, None, "boxes", BOX_WIDTHS)[0])
         if in_one_pass and len(rows) == store.live:
             checked = store.next_boxes()
             copy_sound(rows, checked, "boxes", self._threads)
@@ -600,7 +600,7 @@ class Index:
         if self.period is not None:
             raise ValueError(
                 "in an index with a period two places of a box do not say which way round it goes; "
-                "broadphase.swept_pairs() takes motions"
+                "broadphase.swept_pairs(boxes, motion) takes the ways, in a world without a period"
             )
         limit = pair_limit(max_pairs)
         goals, store = self._reader.boxes(settled(boxes, "boxes", BOXES)), self._store
