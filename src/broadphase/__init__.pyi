@@ -69,6 +69,7 @@ from .world.hits import Steps as Steps
 from .world.hits import Walk as Walk
 from .world.hits import Walks as Walks
 from .world.listeners import Contact as Contact
+from .world.listeners import ContactRows as ContactRows
 from .world.listeners import Listener as Listener
 from .world.pathfinding import FlowField as FlowField
 from .world.platforms import Push as Push

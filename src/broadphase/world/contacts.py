@@ -31,7 +31,7 @@ from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import SPARSE, BroadPhase, find_all_pairs
-from broadphase.world.listeners import Contact, Listener, Listeners, Match, Matcher
+from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
 
 Floats = npt.NDArray[np.float64]
@@ -51,8 +51,8 @@ _MOST_CANDIDATES = 1_024
 # Above one touched body in so many, finding all pairs costs less than a query for each.
 _SHARE = 4
 
-Call: TypeAlias = tuple[Listener, str, Contact]
-"""One call of a listener: of its ``begin``, ``stay`` or ``end``."""
+Call: TypeAlias = tuple[Listener, str, Any]
+"""One call of a listener: its ``begin``, ``stay`` or ``end`` with a `Contact`, or ``many`` with a `Began`."""
 
 Notes: TypeAlias = list[Any]
 """What movements have noted, in order: rows of six numbers, or arrays of such rows.
@@ -189,6 +189,16 @@ class Contacts(Sequence[Contact]):
         for found, first, second, normal, depth in self._lists(np.arange(len(self))):
             yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
+    def rows_for(self, listener: Listener, before: "Contacts | None" = None) -> ContactRows:
+        """The contacts that concern a listener, as it wants them; not those that already did before."""
+        turned = self.matcher.turned(listener, self.groups)
+        if before is not None:
+            turned[before.matcher.turned(listener, before.groups) == turned] = -1
+        rows = np.flatnonzero(turned >= 0)
+        ids, normals, swap = self.ids[rows], self.normals[rows], turned[rows] == 1
+        ids[swap], normals[swap] = ids[swap, ::-1], 0.0 - normals[swap]
+        return ContactRows(ids[:, 0], ids[:, 1], normals, self.depths[rows])
+
     def _some(self, rows: Rows) -> Iterator[Contact]:
         for found, first, second, normal, depth in self._lists(rows):
             yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
@@ -242,11 +252,26 @@ class Handed(NamedTuple):
     now: Contacts
 
 
+class Began(NamedTuple):
+    """The contacts that began for a listener, and the serial numbers of their bodies at that time."""
+
+    rows: ContactRows
+    serials: npt.NDArray[np.int64]
+
+    def still(self, store: BodyStore) -> ContactRows:
+        """Those of which no body was removed since."""
+        pairs = np.column_stack(self.rows[:2])
+        here = (store.alive[pairs] & (store.serial[pairs] == self.serials)).all(axis=1)
+        return self.rows.at(np.flatnonzero(here))
+
+
 class Changes(NamedTuple):
     """All that an update found."""
 
     events: Events
     handed: Handed | None
+    many: tuple[Call, ...] = ()
+    """The calls of ``many`` of all listeners."""
 
 
 class Reported(Protocol):
@@ -578,14 +603,26 @@ class ContactTracker:
         handed = None
         if not same_listeners or store.retagged:
             handed = self._handed(before, now, were, stayed)
-        return Changes(
-            Events(
-                Contacts(new, bodies),
-                Contacts(now.at(stayed) if stay else nothing, bodies),
-                Contacts(over, bodies, store.gone, passings),
-            ),
-            handed,
+        events = Events(
+            Contacts(new, bodies),
+            Contacts(now.at(stayed) if stay else nothing, bodies),
+            Contacts(over, bodies, store.gone, passings),
         )
+        return Changes(events, handed, tuple(self._many(events.began, handed)))
+
+    def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
+        """The calls of listeners that want all contacts that began at once."""
+        for listener in began.matcher.listeners:
+            if listener.many is None:
+                continue
+            rows = began.rows_for(listener)
+            if handed is not None:
+                more = handed.now.rows_for(listener, handed.before)
+                columns: Any = zip(rows, more, strict=True)
+                rows = ContactRows(*map(np.concatenate, columns))
+                rows = rows.at(np.lexsort((np.maximum(rows.a, rows.b), np.minimum(rows.a, rows.b))))
+            if len(rows.a):
+                yield listener, "many", Began(rows, self._store.serial[np.column_stack(rows[:2])])
 
     def _handed(self, before: Found, now: Found, then: Rows, since: Rows) -> Handed:
         """The pairs that stayed but concern other listeners than before."""

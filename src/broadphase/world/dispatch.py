@@ -72,6 +72,12 @@ class Dispatch:
             for call in islice(_calls(self.due), self.done, None):
                 listener, phase, contact = call
                 self.made += 1
+                if phase == "many":
+                    self.done += 1
+                    began = contact.still(self._state.store)
+                    if listener.active and listener.many is not None and len(began.a):
+                        listener.many(began)
+                    continue
                 if phase == "end":
                     if self.unheard_begins and between(call) in self.unheard_begins:
                         self.done += 1
@@ -121,6 +127,7 @@ def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
                 yield call
     if began.ids.size:
         yield from began.calls("begin")
+    yield from due.many
     if stayed.ids.size:
         stays = stayed.calls("stay")
         yield from (call for call in stays if between(call) not in begun) if begun else stays

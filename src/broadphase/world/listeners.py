@@ -40,7 +40,25 @@ class Contact(NamedTuple):
     depth: float
 
 
+class ContactRows(NamedTuple):
+    """Contacts as arrays, one row each, sorted by the ids of the bodies; what ``many`` of `World.on` gets."""
+
+    a: npt.NDArray[np.int32]
+    """``(m,)``: the ids of the bodies with the listener's tag ``a``."""
+    b: npt.NDArray[np.int32]
+    """``(m,)``"""
+    normals: npt.NDArray[np.float64]
+    """``(m, 2)``: unit vectors out of ``b``, towards ``a``."""
+    depths: npt.NDArray[np.float64]
+    """``(m,)``: 0 where one crossed the other, or was stopped by it."""
+
+    def at(self, chosen: npt.NDArray[np.intp]) -> "ContactRows":
+        """Some of them."""
+        return ContactRows(self.a[chosen], self.b[chosen], self.normals[chosen], self.depths[chosen])
+
+
 Callback: TypeAlias = Callable[[Contact], Any]
+ManyCallback: TypeAlias = Callable[[ContactRows], Any]
 _Function = TypeVar("_Function", bound=Callback)
 
 
@@ -51,7 +69,7 @@ class Listener:
     in an update, another listener is made for the function.
     """
 
-    __slots__ = ("_owner", "a", "active", "b", "begin", "end", "stay", "updated")
+    __slots__ = ("_owner", "a", "active", "b", "begin", "end", "many", "stay", "updated")
 
     def __init__(
         self,
@@ -61,17 +79,18 @@ class Listener:
         begin: Callback | None = None,
         stay: Callback | None = None,
         end: Callback | None = None,
+        many: ManyCallback | None = None,
     ) -> None:
         self._owner = owner
         self.a, self.b = a, b
-        self.begin, self.stay, self.end = begin, stay, end
+        self.begin, self.stay, self.end, self.many = begin, stay, end, many
         self.active = True
         self.updated = False
         """Whether an update has found contacts for it."""
 
     def __call__(self, function: _Function) -> _Function:
         """Take a function as ``begin``, for use as a decorator."""
-        _check_callback(function, "begin")
+        _check_callback(function, "begin", "a Contact")
         if self.begin is None and not self.updated:
             self.begin = function
         else:
@@ -121,6 +140,12 @@ class Matcher:
         keys = groups[:, 0].astype(np.int64) << 32 | groups[:, 1]
         each, which = np.unique(keys, return_inverse=True)
         return [self.matches(key >> 32, key & 0xFFFFFFFF) for key in each.tolist()], which
+
+    def turned(self, listener: Listener, groups: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
+        """For each row of two groups, whether the second is the listener's ``a``; -1: not of its concern."""
+        matches, which = self.of_rows(groups)
+        codes = [next((int(turned) for one, turned in found if one is listener), -1) for found in matches]
+        return np.array(codes, np.int8)[which]
 
     def chosen(
         self, groups: npt.NDArray[np.int32], wanted: Callable[[tuple[Match, ...]], bool]
@@ -174,15 +199,23 @@ class Listeners:
         return self._matcher
 
     def add(
-        self, a: Any, b: Any, begin: Callback | None, stay: Callback | None, end: Callback | None
+        self,
+        a: Any,
+        b: Any,
+        begin: Callback | None,
+        stay: Callback | None,
+        end: Callback | None,
+        many: ManyCallback | None = None,
     ) -> Listener:
         """Listen for a pair of tags."""
         for tag, name in ((a, "a"), (b, "b")):
             check_tag(tag, name)
         for function, name in ((begin, "begin"), (stay, "stay"), (end, "end")):
             if function is not None:
-                _check_callback(function, name)
-        listener = Listener(self, a, b, begin, stay, end)
+                _check_callback(function, name, "a Contact")
+        if many is not None:
+            _check_callback(many, "many", "ContactRows")
+        listener = Listener(self, a, b, begin, stay, end, many)
         self._set((*self._matcher.listeners, listener))
         return listener
 
@@ -191,10 +224,12 @@ class Listeners:
         leaving = list(removed)
         self._set(tuple(one for one in self._matcher.listeners if one not in leaving), leaving)
 
-    def off(self, what: Listener | Callback) -> None:
+    def off(self, what: Listener | Callback | ManyCallback) -> None:
         """See `World.off`."""
         removed = [
-            one for one in self._matcher.listeners if one is what or what in (one.begin, one.stay, one.end)
+            one
+            for one in self._matcher.listeners
+            if one is what or what in (one.begin, one.stay, one.end, one.many)
         ]
         if not removed:
             raise ValueError(f"{what!r} is not listening")
@@ -211,10 +246,10 @@ class Listeners:
         self._store.listen([(one.a, one.b) for one in listeners], partial(deque, writes, 0))
 
 
-def _check_callback(function: Any, name: str) -> None:
+def _check_callback(function: Any, name: str, what: str) -> None:
     """Raise ``TypeError`` unless a function takes one argument; builtins that hide their signature pass."""
     if not callable(function):
-        raise TypeError(f"{name} must be a function that takes a Contact; got {function!r}")
+        raise TypeError(f"{name} must be a function that takes {what}; got {function!r}")
     try:
         takes = signature(function)
     except (TypeError, ValueError):
@@ -222,5 +257,5 @@ def _check_callback(function: Any, name: str) -> None:
     try:
         takes.bind(None)
     except TypeError as error:
-        said = f"{name} must be a function that takes a Contact; {function!r} takes {takes} ({error})"
+        said = f"{name} must be a function that takes {what}; {function!r} takes {takes} ({error})"
         raise TypeError(said) from None

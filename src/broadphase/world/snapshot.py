@@ -94,7 +94,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     n = len(bodies)
     named = chain(
         *(store.gone.values(), events.ended._gone.values()),
-        *(between(call)[1:] for call in calls),
+        *(between(call)[1:] for call in calls if call[1] != "many"),
         *(bodies for _, *bodies in dispatch.unheard_begins),
     )
     moment = _Moment(

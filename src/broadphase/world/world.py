@@ -34,7 +34,7 @@ from broadphase.world.character import Character
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
-from broadphase.world.listeners import Callback, Listener, TagWatch
+from broadphase.world.listeners import Callback, Listener, ManyCallback, TagWatch
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.motion_many import ManyMotion
 from broadphase.world.platforms import Push, push
@@ -337,6 +337,8 @@ class World:
         begin: Callback | None = None,
         stay: Callback | None = None,
         end: Callback | None = None,
+        *,
+        many: ManyCallback | None = None,
     ) -> Listener:
         """Listen for contacts between bodies with tag ``a`` and bodies with tag ``b``.
 
@@ -359,6 +361,10 @@ class World:
             Called by `update` with a `Contact` whose ``a`` has tag ``a`` and whose ``b`` has tag ``b``; where
             both bodies have both, ``a`` is that with the lower id.  Without any of them, the contacts are
             only found in what `update` returns.
+        many : callable, optional
+            Called once by an `update` in which contacts begin, with all of them as arrays: ids of both sides,
+            normals and depths, see `broadphase.ContactRows`.  It comes after all calls of ``begin``; contacts
+            whose bodies these removed are left out.
 
         Returns
         -------
@@ -383,10 +389,18 @@ class World:
         >>> hen.x = 20
         >>> events = world.update()
         flee
-        """
-        return self._state.listeners.add(a, b, begin, stay, end)
 
-    def off(self, what: Listener | Callback) -> None:
+        All hits of an update in one call, as arrays:
+
+        >>> bullets = world.add_many([[x, 50, x + 2, 52] for x in (0, 10, 20)], tag="bullet")
+        >>> rocks = world.add_many([[x, 50, x + 4, 54] for x in (0, 20)], tag="rock")
+        >>> listener = world.on("bullet", "rock", many=lambda hits: print(hits.a.tolist(), hits.b.tolist()))
+        >>> events = world.update()
+        [2, 4] [5, 6]
+        """
+        return self._state.listeners.add(a, b, begin, stay, end, many)
+
+    def off(self, what: Listener | Callback | ManyCallback) -> None:
         """Remove a listener: pass what `on` returned, or a function that was passed to `on`.
 
         Contacts that have no listener any more end in the next `update`, without a call.
