@@ -73,8 +73,8 @@ class Dispatch:
                 listener, phase, contact = call
                 self.made += 1
                 if phase == "many":
-                    self.done += 1
                     began = contact.still(self._state.store)
+                    self.done += 1
                     if listener.active and listener.many is not None and len(began.a):
                         listener.many(began)
                     continue
