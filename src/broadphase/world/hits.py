@@ -211,6 +211,8 @@ def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray
     >>> [velocities_after(np.array([[4.0, 1.0]]), wall, np.array([code])).tolist() for code in range(4)]
     [[[0.0, 1.0]], [[0.0, 0.0]], [[4.0, 1.0]], [[-4.0, 1.0]]]
     """
+    if not len(hits.movers):
+        return velocities + 0.0
     velocities, answers = velocities.copy(), responses[hits.movers]
     velocities[hits.movers[answers == sweep.TOUCH]] = 0.0
     turned = (answers == sweep.SLIDE) | (answers == sweep.BOUNCE)

@@ -37,6 +37,8 @@ _LEAST_CAPACITY = 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
+# Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
+_FEW = 16
 
 _Inner = npt.NDArray[np.bool_]
 
@@ -64,9 +66,10 @@ class ManyMotion:
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
         """See `World.step`."""
         store, seconds = self._store, finite(dt, "dt")
-        velocities = np.column_stack((store.velocity_x, store.velocity_y))
-        rows = np.flatnonzero(store.alive & velocities.any(axis=1)).astype(np.int32)
-        velocities, ignored = velocities[rows], store.ignored(ignore)
+        speeds = store.velocity_x, store.velocity_y
+        rows = np.empty(len(store.bodies), np.int32)
+        rows = rows[: kernel.rows_in_motion(*speeds, store.alive, rows)]
+        velocities, ignored = np.column_stack([speed[rows] for speed in speeds]), store.ignored(ignore)
         with np.errstate(over="ignore"):
             displacements, responses = velocities * seconds, self._responses(rows)
         self._check_goals(rows, displacements, "velocity * dt")
@@ -80,6 +83,8 @@ class ManyMotion:
     def _responses(self, rows: Rows) -> npt.NDArray[np.int8]:
         """The response of each body in a step: its own, else that of its tag, else to slide."""
         store, by_tag = self._store, self._state.responses
+        if not by_tag:
+            return np.maximum(store.response[rows], RESPONSES["slide"])
         groups = [
             next((code for tag, code in by_tag.items() if tag in tags), RESPONSES["slide"])
             for tags in store.tag_sets.groups
@@ -99,7 +104,31 @@ class ManyMotion:
         if len(rows) == 0:
             return Movements(np.empty((0, 2)), NO_HITS)
         call = _Call(rows, displacements, responses, ALL if movers_block else STATICS, ignored)
+        if len(rows) <= _FEW:
+            return self._one_by_one(call)
         return _Run(self._state, self._motion, call).run()
+
+    def _one_by_one(self, call: "_Call") -> Movements:
+        """Move few bodies, each as `World.move` does: preparing a call of the kernel for many takes longer."""
+        store, motion, waiting = self._store, self._motion, []
+        places, hits, crossed = [], [], []
+        each = zip(call.rows.tolist(), call.displacements.tolist(), call.responses.tolist(), strict=True)
+        for at, (row, (dx, dy), code) in enumerate(each):
+            start = store.x.item(row), store.y.item(row)
+            move = motion.move_row(row, dx, dy, _NAMES[code], call.ignored, layers=call.layers)
+            places.append(move[:2])
+            if move.hits:
+                hits.append(as_rows(at, move.hits))
+            if move.crossed:
+                crossed.append(as_rows(at, move.crossed))
+            if call.layers != ALL and store.static.item(row):
+                # The others see it where it was until all have moved.
+                store.put(row, *start)
+                waiting.append((row, *move[:2]))
+        for row, x, y in waiting:
+            store.put(row, x, y)
+        found = (hit_arrays(np.concatenate(some)) if some else NO_HITS for some in (hits, crossed))
+        return Movements(np.array(places), *found)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""

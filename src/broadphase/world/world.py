@@ -613,7 +613,7 @@ class World:
         What happens at a hit is the body's own `Body.response`, else what `set_response` says for its tag,
         else ``"slide"``.  Velocities follow: what slides loses the part that points into the surface, what
         bounces is mirrored, what was stopped by ``"touch"`` has none, ``"cross"`` changes nothing.  Bodies
-        are moved in groups by response (slide, touch, cross, bounce), in each by id.
+        are moved in the order of their ids.
 
         This is not a physics engine: nothing has a mass, nothing pushes anything, gravity is what you add to
         velocities.  For joints, stacks and friction take pymunk.  `update` is a call of its own.

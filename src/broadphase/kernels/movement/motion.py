@@ -592,6 +592,17 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
 
 
 @jit
+def rows_in_motion(velocity_x, velocity_y, alive, rows):
+    """Write the rows of bodies that have a velocity; returns how many."""
+    count = np.int64(0)
+    for row in range(rows.shape[0]):
+        if alive[row] and (velocity_x[row] != 0.0 or velocity_y[row] != 0.0):
+            rows[count] = row
+            count += 1
+    return count
+
+
+@jit
 def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, rows, boxes, kinds):
     """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
 
