@@ -513,3 +513,31 @@ def test_the_least_distances_are_rounded_alike_everywhere(kind, n):
         assert [(i, j) for i, j in right if j in near[i].tolist()] == [
             pair for pair in right if pair in wanted
         ]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: bp.neighbors([[0, 0]], k=3),
+            r"argument 'k'; the k nearest are found by nearest\(points, k\)",
+        ),
+        (
+            lambda: bp.neighbors([[0, 0]], 1, boxsize=3),
+            "'boxsize'; the lengths of a periodic world are period=",
+        ),
+        (
+            lambda: bp.nearest([[0, 0]], 1, boxsize=3),
+            "'boxsize'; the lengths of a periodic world are period=",
+        ),
+        (lambda: bp.nearest([[0, 0]], 1, workers=3), "'workers'; the most threads are threads="),
+        (
+            lambda: bp.count_neighbors([[0, 0]], 1, boxsize=3),
+            "'boxsize'; the lengths of a periodic world are",
+        ),
+        (lambda: bp.nearest([[0, 0]], 1, colour=3), "argument 'colour'$"),
+    ],
+)
+def test_names_of_scipy_are_answered_with_ours(call, said):
+    with pytest.raises(TypeError, match=said):
+        call()

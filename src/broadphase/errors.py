@@ -1,8 +1,13 @@
 """The exceptions of broadphase, and the import of optional packages; other errors are Python's own."""
 
 import os
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 
 
 class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of the contract
@@ -43,6 +48,35 @@ class FileError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
+
+
+def with_hints(**hints: str) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
+    """For a function of whose arguments some have other names elsewhere: the error for those says the own.
+
+    Examples
+    --------
+    >>> @with_hints(boxsize="lengths are period=")
+    ... def search(period=None): ...
+    >>> search(boxsize=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: search() got an unexpected keyword argument 'boxsize'; lengths are period=
+    """
+
+    def wrapped(function: Callable[Given, Made]) -> Callable[Given, Made]:
+        @wraps(function)
+        def call(*args: Given.args, **options: Given.kwargs) -> Made:
+            try:
+                return function(*args, **options)
+            except TypeError as error:
+                named = [hint for name, hint in hints.items() if name in options]
+                if not named or "unexpected keyword argument" not in str(error):
+                    raise
+                raise TypeError(f"{error}; {named[0]}") from None
+
+        return call
+
+    return wrapped
 
 
 def path_of(value: Any, name: str) -> str:

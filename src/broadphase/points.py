@@ -102,8 +102,8 @@ def _check_cell_of_worlds(points: Any, period: Any) -> None:
     """Refuse ``(dim, dim)`` numbers beside as many worlds: they may be lattice vectors or lengths of each."""
     if points.ndim == 3 and is_matrix(period) and len(points) == len(period) == points.shape[2]:
         raise ValueError(
-            f"period has shape ({len(period)}, {len(period)}) beside {len(points)} worlds of points: it may hold "
-            "lattice vectors or the lengths of each world; for lattice vectors give points as rows, with env="
+            f"period has shape ({len(period)}, {len(period)}) beside {len(points)} worlds of points: it may "
+            "hold lattice vectors or the lengths of each world; for vectors give points as rows, with env="
         )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array, settled
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import PairLimitExceeded, with_hints
 from broadphase.foreign import NUMBERS
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.fixed_radius import count_both, put_both
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     import scipy.sparse  # type: ignore[import-untyped]
 
 _ENOUGH_FOR_THREADS = 100_000
+_OF_SCIPY = {
+    "boxsize": "the lengths of a periodic world are period=",
+    "workers": "the most threads are threads=",
+}
 
 
 class Csr(NamedTuple):
@@ -212,6 +216,7 @@ class Neighbors:
         return graph
 
 
+@with_hints(**_OF_SCIPY, k="the k nearest are found by nearest(points, k)")
 def neighbors(
     points: Any,
     r: Any,
@@ -367,6 +372,7 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     )
 
 
+@with_hints(**_OF_SCIPY)
 def count_neighbors(
     points: Any,
     r: Any,
@@ -424,6 +430,7 @@ class NearestPoints(NamedTuple):
     """``(n, k)``, in the points' dtype; inf where there are fewer."""
 
 
+@with_hints(**_OF_SCIPY)
 def nearest(
     points: Any,
     k: int | Sequence[int],
