@@ -23,6 +23,11 @@ def test_walks_in_rooms_whole_and_in_pieces(each):
     each(check, range(0, 6000, 6), of=25)
 
 
+@pytest.mark.parametrize("number", [40877])
+def test_lives_that_once_left_the_way(number):
+    assert Life(number).run()[0] is None
+
+
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("company", [Circle(44, 12, 4), Polygon([(41, 9), (44, 9), (44, 12)]), None])
 def test_a_box_that_presses_on_a_seam_slides_on(company):

@@ -484,29 +484,37 @@ def _place_of(mover, vx, vy, other, hit):
 
 
 @inline
-def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, normal, scratch):
+def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
     """Whether a tile that blocks on some sides stops a mover that hits it at a place.
 
     A slanted normal may be that of an end of the tile: none that is within the next tile of the same surface.
     """
-    nx, ny = normal
-    along_x = abs(ny) > abs(nx)
-    next_column = column + ((1 if nx > 0.0 else -1) if along_x else 0)
-    next_row = row + (0 if along_x else (1 if ny > 0.0 else -1))
-    stops = False
+    rows, columns = grid.solid.shape
+    next_column, next_row = column, row
     for step in range(2):
-        c, r = (column, row) if step == 1 else (next_column, next_row)
-        if step == 0 and (not _blocks(sides_at(grid, c, r), nx, ny) or nx == 0.0 or ny == 0.0):
-            continue
-        set_tile(tile, grid, c, r)
+        set_tile(tile, grid, next_column, next_row)
+        sides = sides_at(grid, next_column, next_row)
         tolerance = _TOUCHED * slack(mover, ROW, tile, ROW)
-        state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides_at(grid, c, r), tolerance, scratch)
+        state, cone, _ = _touch(mover, at_x, at_y, tile, ROW, sides, tolerance, scratch)
         if step == 1:
-            stops = cone[0] > 0
-        elif state == _WITHIN:
             set_tile(tile, grid, column, row)
+            return state != _WITHIN
+        count, nx, ny, to_x, to_y = cone
+        if count == 0:
             return False
-    return stops
+        if nx == 0.0 or ny == 0.0:
+            nx, ny = to_x, to_y
+        if nx == 0.0 or ny == 0.0:
+            return True
+        if abs(ny) > abs(nx):
+            next_column += 1 if nx > 0.0 else -1
+        else:
+            next_row += 1 if ny > 0.0 else -1
+        if not (0 <= next_column < columns and 0 <= next_row < rows):
+            return True
+        if not _blocks(sides_at(grid, next_column, next_row), nx, ny):
+            return True
+    return True
 
 
 @inline
@@ -657,7 +665,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
                     continue
                 if sides != ALL_SIDES:
                     met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
-                    if not _one_way_stops(mover, met_x, met_y, tile, grid, column, k, (nx, ny), outlines):
+                    if not _one_way_stops(mover, met_x, met_y, tile, grid, column, k, outlines):
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
