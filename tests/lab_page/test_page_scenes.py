@@ -137,7 +137,7 @@ def test_auto_is_explained_in_words(show):
     until(page, "document.getElementById('explanation').textContent.includes('auto picks')")
     said = page.locator("#explanation").inner_text()
     assert bp.explain(make_scene("balls", count=300, seed=1).boxes()).reason in said
-    until(page, "document.querySelector('.note').textContent.includes('auto chose box tree')")
+    until(page, "document.querySelector('.note').textContent.includes('auto chose strips')")
 
 
 def test_the_python_lines_of_the_page_print_its_numbers(show, capsys):
