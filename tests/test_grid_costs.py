@@ -128,16 +128,11 @@ def test_reasons(boxes, size, words):
 
 
 @pytest.mark.smaller_set
-def test_the_grid_says_when_its_cells_are_larger():
+def test_cells_are_larger_where_the_world_would_have_too_many():
     boxes = as_boxes([[0, 0, 1, 1], [1e6, 1e6, 1e6 + 1, 1e6 + 1]])
-    sample = cell_search.take_sample(boxes)
-    size, reason = cell_search.grid_cell(sample, cell_search.world_of(sample), 4)
-    assert size == pytest.approx(5e5, rel=1e-3)
-    assert reason.startswith("as small as 4 cells allow")
-    one = cell_search.take_sample(boxes[:1])
-    assert cell_search.grid_cell(one, cell_search.world_of(one), 2) == cell_search.suggest_cell_size(
-        boxes[:1]
-    )
+    lattice = uniform_grid.lay_out(boxes)
+    assert 1 / lattice.per_unit == pytest.approx(5e5, rel=1e-3)
+    assert 1 / uniform_grid.lay_out(boxes[:1]).per_unit == pytest.approx(2.5)
 
 
 @each_method

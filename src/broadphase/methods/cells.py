@@ -67,7 +67,7 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
     order, n = ids, len(ids)
     if axis >= 0:
         # NumPy would treat denormals as equal if the calling thread flushes them to zero.
-        order = rows_at(ids, stable_argsort(np.ascontiguousarray(rows_at(boxes, ids)[:, axis])))
+        order = rows_at(ids, stable_argsort(rows_at(np.ascontiguousarray(boxes[:, axis]), ids)))
     slots = lattice.slots or int((lattice.last + 1.0).prod())
     heads, entries = (
         np.zeros(slots, np.int32),
@@ -247,15 +247,6 @@ def typical_cell(sample: Sample) -> CellSize:
         spacing = width / sample.boxes ** (1 / len(low))
         return CellSize(max(spacing, SMALLEST_CELL), "the mean spacing: no box that was looked at has a size")
     return CellSize(1.0, "any would do: the boxes that were looked at have neither sizes nor distances")
-
-
-def grid_cell(sample: Sample, world: tuple[FloatArray, FloatArray], most_cells: int) -> CellSize:
-    """`typical_cell`, raised until the grid has no more than ``most_cells`` cells."""
-    size, reason = typical_cell(sample)
-    raised = at_most(most_cells, size, world)
-    if raised > size:
-        reason = f"as small as {most_cells} cells allow; {reason}, would be {readable(size)}"
-    return CellSize(raised, reason)
 
 
 def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) -> float:

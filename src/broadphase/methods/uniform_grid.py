@@ -25,9 +25,9 @@ from broadphase.methods.cells import (
     bounded_lattice,
     check_cell_size,
     fill,
-    grid_cell,
     search,
     take_sample,
+    typical_cell,
     world_of,
 )
 from broadphase.methods.task import Found, Task
@@ -67,7 +67,7 @@ def lay_out(boxes: BoxArray, cell_size: float | None = None) -> Lattice:
     sample = take_sample(boxes)
     low, high = world_of(sample)
     if cell_size is None:
-        size = grid_cell(sample, (low, high), CELLS_PER_BOX * len(boxes)).size
+        size, most = typical_cell(sample).size, CELLS_PER_BOX * len(boxes)
     else:
-        size = at_most(CELLS_PER_BOX_IF_ASKED * len(boxes), check_cell_size(cell_size), (low, high))
-    return bounded_lattice(low, high, size)
+        size, most = check_cell_size(cell_size), CELLS_PER_BOX_IF_ASKED * len(boxes)
+    return bounded_lattice(low, high, at_most(most, size, (low, high)))

@@ -248,22 +248,6 @@ def put_marked(words, end, out, at, query):
     return np.int64(at)
 
 
-@inline
-def count_marked(words, end):
-    """How many ids are marked."""
-    count = np.int64(0)
-    for word in range(unsigned(end) // unsigned(64) + _ONE):
-        count += count_lanes(np.int64(words[word]))
-    return count
-
-
-@inline
-def clear_marks(words):
-    """Clear all marks."""
-    for word in range(len(words)):
-        words[word] = unsigned(0)
-
-
 @jit
 def sort_rows_of_each(rows, begin, end, words, end_of_ids):
     """Sort the ids, all less than ``end_of_ids``, of every query that has a row in ``begin .. end - 1``.

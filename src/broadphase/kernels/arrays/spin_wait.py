@@ -21,21 +21,6 @@ def ring(words, at):
 
 
 @twin
-def claim(words, at):
-    """Set ``words[at]`` to 1 if it is 0; returns whether it was, which is true in only one of the threads."""
-    if words[at] != 0:
-        return False
-    words[at] = 1
-    return True
-
-
-@twin
-def let_go(words, at):
-    """Reset ``words[at]`` to 0 after all earlier writes are visible to other threads."""
-    words[at] = 0
-
-
-@twin
 def give_way():
     """Yield this core to other threads; returns immediately if none is waiting.
 

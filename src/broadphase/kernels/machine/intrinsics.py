@@ -330,26 +330,6 @@ def ring(typingctx, words, at):
     return types.none(words, types.intp), codegen
 
 
-@intrinsic
-def claim(typingctx, words, at):
-    def codegen(context, builder, signature, args):
-        place = _word(context, builder, signature.args[0], *args)
-        before = builder.atomic_rmw("xchg", place, ir.Constant(_I64, 1), "acquire")
-        return builder.icmp_unsigned("==", before, ir.Constant(_I64, 0))
-
-    return types.boolean(words, types.intp), codegen
-
-
-@intrinsic
-def let_go(typingctx, words, at):
-    def codegen(context, builder, signature, args):
-        place = _word(context, builder, signature.args[0], *args)
-        builder.store_atomic(ir.Constant(_I64, 0), place, ordering="release", align=8)
-        return context.get_dummy_value()
-
-    return types.none(words, types.intp), codegen
-
-
 def _word(context, builder, words_type, words, at):
     return builder.gep(context.make_array(words_type)(context, builder, words).data, [at])
 
