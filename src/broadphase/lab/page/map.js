@@ -21,8 +21,8 @@ const REASONS = {
   brute_force: "So few boxes are compared with each other before anything could be sorted.",
   sort_and_sweep: "The order along one axis is kept, and few boxes share a place on it.",
   sweep_and_prune: "It keeps the pairs, and its cost follows the edges that pass each other: few do here.",
-  uniform_grid: "A move changes a few cells, and arithmetic finds them.",
-  spatial_hash: "A move changes a few cells, wherever they are, and empty space costs nothing.",
+  uniform_grid: "Arithmetic finds the cells of a box, so that entering all of them again in each frame costs little.",
+  spatial_hash: "Arithmetic finds the slots of a box, wherever it is, and empty space costs nothing.",
   box_tree: {
     pairs: "A move within a margin changes nothing in the tree.",
     changes: "A move within a margin changes nothing in the tree, and only what moved is searched again.",
