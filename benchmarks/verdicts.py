@@ -212,9 +212,7 @@ def choosing_with(text: str, data: dict[str, Any]) -> str:
         f"| `{data['classes'][method]}` | {wins} | {loses} |"
         for method, (wins, loses) in verdicts(data).items()
     ]
-    block = "\n".join(
-        [of_the_default(data), "", "| index | wins | loses |", "|---|---|---|", *rows]
-    )
+    block = "\n".join([of_the_default(data), "", "| index | wins | loses |", "|---|---|---|", *rows])
     pattern = r"(<!-- verdicts -->\n).*?(\n<!-- end of verdicts -->)"
     return re.sub(pattern, lambda marks: f"{marks[1]}{block}{marks[2]}", text, flags=re.S)
 

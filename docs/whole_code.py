@@ -30,6 +30,7 @@ _CALLS = {
     "spatial_hash": "spatial_hash(boxes, cell=30, slots=31)",
     "box_tree": "box_tree(boxes)",
     "strips": "strips(boxes, height=30)",
+    "auto": "auto(boxes, pairs=set(), moved={0, 1, 2})",
 }
 
 

@@ -132,3 +132,29 @@ def strips(boxes, height):
                 if overlap(boxes[i], boxes[j]) and is_first:
                     pairs.add((min(i, j), max(i, j)))
     return pairs
+
+
+def inside(boxes, root, box):
+    waiting = [root]
+    while waiting:
+        bounds, members, halves = waiting.pop()
+        if overlap(bounds, box):
+            waiting += halves
+            yield from (j for j in members if overlap(box, boxes[j]))
+
+
+def auto(boxes, pairs, moved):
+    # The pairs are those of the last frame; since then these boxes have moved.
+    if not moved:
+        return pairs
+    if len(boxes) < 250:
+        return brute_force(boxes)
+    if len(moved) > len(boxes) // 10:
+        return strips(boxes, height=50)
+    root = node_around(boxes, range(len(boxes)))  # the library keeps it, too
+    pairs = {(i, j) for i, j in pairs if i not in moved and j not in moved}
+    for i in moved:
+        for j in inside(boxes, root, boxes[i]):
+            if i != j:
+                pairs.add((min(i, j), max(i, j)))
+    return pairs

@@ -71,8 +71,8 @@ CALM_READS = 4
 # A tree follows any change of one box in so many, and so many larger ones that nothing read in between.
 FOLLOWED, UNREAD = 16, 8
 _FEW = 8
-# With so many times as many static boxes as moving ones, and so many more, static ones lie in the tree, not in
-# strips.
+# With so many times as many static boxes as moving ones, and so many more, static ones lie in the tree,
+# not in strips.
 SPARSE, FEW_STATIC = 4, 2_000
 
 
