@@ -19,6 +19,10 @@ from broadphase.kernels.arrays.results import put
 from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.cells.bins import BOX, NEXT, PLACE, cell_of, place_of
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.memory import many
+
+# How many boxes are compared between two checks of the output's capacity; less than `LEAST_CAPACITY`.
+TOGETHER = 64
 
 
 @jit
@@ -29,6 +33,7 @@ def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  #
     behind it in its list.
     """
     lattice, entries, axis = bins.lattice, bins.entries, bins.axis
+    near = many(TOGETHER, np.int32)
     entry, other = at
     found = tests = spent = np.int64(0)
     while entry < end and spent <= most:
@@ -36,22 +41,28 @@ def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  #
         if other == 0:
             other = np.int64(entries[entry, NEXT])
         while other != 0:
-            if store and found == out.shape[0]:
+            if store and found + TOGETHER > out.shape[0]:
                 return (entry, other), found, tests
-            j = entries[other, BOX]
-            if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
-                break
-            tests += 1
-            if (
-                overlap(boxes, i, j, touching)
-                and _owner(boxes, i, j, lattice) == entries[entry, PLACE]
-                and may_pair(filter, i, j)
-            ):
-                if store:
-                    put(out, found, i, j)
-                found += 1
-            other = np.int64(entries[other, NEXT])
-            spent += 1
+            # First compared, then reported: no branch predictor can guess which of them overlap.
+            count = np.int64(0)
+            for _ in range(TOGETHER):
+                j = entries[other, BOX]
+                if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
+                    other = np.int64(0)
+                    break
+                tests += 1
+                spent += 1
+                near[count] = j
+                count += overlap(boxes, i, j, touching)
+                other = np.int64(entries[other, NEXT])
+                if other == 0:
+                    break
+            for k in range(count):
+                j = near[k]
+                if _owner(boxes, i, j, lattice) == entries[entry, PLACE] and may_pair(filter, i, j):
+                    if store:
+                        put(out, found, i, j)
+                    found += 1
             if spent > most and other != 0:
                 return (entry, other), found, tests
         spent += 1
