@@ -190,10 +190,9 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     shape, size = grid.solid.shape, (walker.wide, walker.high)
     distances, step_numbers = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
     is_free, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
-    parts = _row_ranges(*shape)
-    for begin, end in parts:
+    for begin, end in _row_ranges(shape[0], shape[1], walker.wide * walker.high):
         kernel.find_free_tiles(grid, *size, begin, end, is_free)
-    for begin, end in parts:
+    for begin, end in _row_ranges(shape[0], shape[1], walker.wide + walker.high):
         kernel.find_steps(grid, *size, walker.diagonal, begin, end, is_free, steps)
     starts = _standing_on(goals, size, is_free)
     flat = distances.reshape(-1), step_numbers.reshape(-1), np.zeros(distances.size, np.bool_)
@@ -207,9 +206,9 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     return FlowField(grid, size, distances, step_numbers)
 
 
-def _row_ranges(rows: int, columns: int) -> list[tuple[int, int]]:
-    """All rows, about `_TILES_A_CALL` tiles at a time."""
-    step = max(1, _TILES_A_CALL // max(columns, 1))
+def _row_ranges(rows: int, columns: int, looks: int) -> list[tuple[int, int]]:
+    """All rows, about `_TILES_A_CALL` tiles at a time, each of which is looked at so often."""
+    step = max(1, _TILES_A_CALL // max(columns * looks, 1))
     return [(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
 
 

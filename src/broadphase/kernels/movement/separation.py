@@ -84,10 +84,11 @@ def _onto_edge(x, size, lo, hi, sign, push):
     edge = hi if sign > 0.0 else flush_before(lo, size)
     if abs(x + push - edge) > _NEAR * (abs(x) + size + abs(edge)):
         return push
-    at = edge
-    while (x + (at - x) < edge) if sign > 0.0 else (x + (at - x) > edge):  # the difference was rounded
-        at = next_up(at) if sign > 0.0 else next_down(at)
-    return at - x
+    push = edge - x
+    # The difference was rounded: by half a unit of its own, so this is done once or twice.
+    while (x + push < edge) if sign > 0.0 else (x + push > edge):
+        push = next_up(push) if sign > 0.0 else next_down(push)
+    return push
 
 
 @jit
