@@ -7,7 +7,6 @@ import broadphase as bp
 from broadphase.indexes import changes
 from broadphase.runtime.slices import ranges
 from broadphase.world import motion_many, movement
-from broadphase.world.motion_many import all_hits
 
 smaller_set = pytest.mark.smaller_set
 
@@ -55,8 +54,8 @@ def form_meets(form, tile):
 
 def begin_with(room, monkeypatch):
     """The first size of the buffer for hits."""
+    monkeypatch.setattr(motion_many, "_HITS_EACH", 0)
     monkeypatch.setattr(motion_many, "_LEAST_CAPACITY", room)
-    monkeypatch.setattr(motion_many, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
 
 
 def crowd(count=60):
@@ -90,9 +89,11 @@ def test_many_movers_hit_the_same_with_any_buffer_size(room, response, movers_bl
 
 
 @smaller_set
+@pytest.mark.parametrize("few", [0, motion_many._FEW])
 @pytest.mark.parametrize("movers_block", [False, True])
-def test_one_mover_crosses_more_than_the_buffer_holds(movers_block):
+def test_one_mover_crosses_more_than_the_buffer_holds(movers_block, few, monkeypatch):
     """And the others, before and after it, hit what they hit without it."""
+    monkeypatch.setattr(motion_many, "_FEW", few)
     world = bp.World()
     walls = world.add_many([bp.Box(10 + 2 * k, 0, 1, 10) for k in range(200)], static=True)
     movers = world.add_many([bp.Box(0, y, 1, 1) for y in (20, 4, 30)])
@@ -107,11 +108,11 @@ def test_growing_is_limited_by_memory(monkeypatch):
     world, movers = crowd()
     before = world.positions
 
-    def no_more(go, begin, guess):
-        go(begin, np.empty((5, 9)))
+    def no_more(buffers):
         raise MemoryError
 
-    monkeypatch.setattr(motion_many, "all_hits", no_more)
+    begin_with(1, monkeypatch)
+    monkeypatch.setattr(motion_many, "with_more_hits", no_more)
     with pytest.raises(MemoryError):
         world.move_many(movers, 40, 10, movers_block=True)
     np.testing.assert_array_equal(world.positions, before)

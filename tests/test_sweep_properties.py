@@ -17,7 +17,6 @@ from sweep_scenes import (
 
 from broadphase import Box, TileMap, World
 from broadphase.kernels.movement.motion import swept_region
-from broadphase.world.motion_many import regions
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])
@@ -176,15 +175,10 @@ def test_no_movers():
 @pytest.mark.smaller_set
 def test_regions():
     movers = np.array([[0, 0, 2, 3, 5, -7], [1, 1, 1, 1, -4, 0.0]])
-    assert regions(movers, "slide").tolist() == [[0, -7, 7, 3], [-3, 1, 2, 2]]
-    assert [swept_region(*mover, False) for mover in movers.tolist()] == [
-        tuple(row) for row in regions(movers, "slide")
-    ]
-    assert [swept_region(*mover, True) for mover in movers.tolist()] == [
-        tuple(row) for row in regions(movers, "bounce")
-    ]
-    wide = regions(movers, "bounce")
-    assert (wide[0, 0] < -5, wide[0, 2] > 7, wide[0, 1] < -7, wide[0, 3] > 10) == (True,) * 4
+    straight = [swept_region(*mover, False) for mover in movers.tolist()]
+    assert straight == [(0, -7, 7, 3), (-3, 1, 2, 2)]
+    left, top, right, bottom = swept_region(*movers[0].tolist(), True)
+    assert (left < -5, right > 7, top < -7, bottom > 10) == (True,) * 4
 
 
 def test_bad_movers_are_named():

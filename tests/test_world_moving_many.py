@@ -95,3 +95,50 @@ def test_many_are_named_by_body_or_id_and_checked_before():
         with pytest.raises(ValueError, match=says):
             call()
     assert (a.position, b.position) == ((0, 0), (9, 9))
+
+
+@pytest.mark.parametrize("others", [0, 40])
+@pytest.mark.parametrize("period", [None, (1000, 1000)])
+@pytest.mark.parametrize("first", ["wall", "shot"])
+def test_a_static_mover_blocks_the_others_where_it_was_when_the_call_began(first, period, others):
+    world = World(period=period)
+    wall, shot = world.add(Box(10, 0, 2, 10), static=True), world.add(Box(0, 4, 1, 1))
+    more = [world.add(Box(5 * k, 500, 1, 1)) for k in range(others)]
+    order = [wall, shot] if first == "wall" else [shot, wall]
+    ways = {wall: (0.0, 30.0), shot: (20.0, 0.0)}
+    moved = world.move_many([*order, *more], [ways.get(body, (0.0, 0.0)) for body in (*order, *more)])
+    assert (shot.position, wall.position) == ((9.0, 4.0), (10.0, 30.0))
+    assert moved.places[:2].tolist() == [list(body.position) for body in order]
+
+
+@pytest.mark.parametrize("others", [0, 40])
+def test_what_a_removed_body_has_met_is_not_said_of_the_next_in_its_place(others):
+    world = World()
+    said = []
+    world.on("shot", "coin", begin=said.append)
+    more = [world.add(Box(5 * k, 500, 1, 1), tag="shot") for k in range(others)]
+    shot = world.add(Box(0, 0, 1, 1), tag="shot")
+    coin = world.add(Box(5, 0, 1, 1), tag="coin", sensor=True)
+    world.update()
+    moved = world.move_many([*more, shot], 10, 0)
+    assert moved.crossed.others.tolist() == [coin.id]
+    world.remove(shot)
+    assert world.add(Box(100, 100, 1, 1), tag="shot").id == shot.id
+    world.update()
+    assert said == []
+
+
+def test_a_step_goes_in_the_order_of_ids_whatever_the_responses():
+    """In one call for all, and one by one."""
+    for others in (0, 40):
+        world = World()
+        world.set_response("ball", "bounce")
+        back = world.add(Box(0, 0, 1, 1), tag="ball")
+        front = world.add(Box(3, 0, 1, 1))
+        for k in range(others):
+            world.add(Box(5 * k, 500, 1, 1)).velocity = 0, 1
+        back.velocity, front.velocity = (4, 0), (4, 0)
+        world.step(1.0, movers_block=True)
+        # The first meets the second where it still is, and is mirrored; the second goes all its way.
+        assert (back.x, front.x) == (0.0, 7.0)
+        assert (back.velocity, front.velocity) == ((-4.0, 0.0), (4.0, 0.0))

@@ -32,8 +32,8 @@ from broadphase.world.space import Images, TilesNear, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
 
-# A mover that crosses hits many bodies; with space for at least so many, a second call is rare.
-_LEAST_CAPACITY = 32
+# Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
+_HITS_EACH, _LEAST_CAPACITY = 2, 32
 # A call of the kernel makes about so many tests, so that Ctrl-C is answered: some 50 ms.
 _MOST_TESTS = 1e6
 _NAMES = tuple(RESPONSES)
@@ -109,7 +109,7 @@ class ManyMotion:
         return _Run(self._state, self._motion, call).run()
 
     def _one_by_one(self, call: "_Call") -> Movements:
-        """Move few bodies, each as `World.move` does: preparing a call of the kernel for many takes longer."""
+        """Move few bodies, each as `World.move` does: preparing one call for all takes longer."""
         store, motion, waiting = self._store, self._motion, []
         places, hits, crossed = [], [], []
         each = zip(call.rows.tolist(), call.displacements.tolist(), call.responses.tolist(), strict=True)
@@ -279,7 +279,7 @@ class _Run:
         ):
             self._look()
         most = int(np.diff(self._near.first).max()) + count  # others may be pushed into its way
-        self._buffers = new_buffers(most, 2 * count + _LEAST_CAPACITY)
+        self._buffers = new_buffers(most, _HITS_EACH * count + _LEAST_CAPACITY)
 
     def _look(self) -> None:
         """Find what is near the path of each mover."""
@@ -336,7 +336,7 @@ class _Run:
             self._move_alone(next_one)
             return int(next_one) + 1
         if state == kernel.FULL and not found:
-            self._buffers = self._buffers._replace(hits=np.empty((2 * len(self._buffers.hits), 9)))
+            self._buffers = with_more_hits(self._buffers)
         return int(next_one)
 
     def _move_alone(self, at: int) -> None:
@@ -359,6 +359,11 @@ class _Run:
             others = self._regions[at + 1 :]
             meet = (others[:, :2] <= (right, bottom)).all(axis=1) & (others[:, 2:] >= (left, top)).all(axis=1)
             self._near = self._near.with_one(row, at + 1 + np.flatnonzero(meet))
+
+
+def with_more_hits(buffers: kernel.Buffers) -> kernel.Buffers:
+    """The same memory with room for twice as many hits."""
+    return buffers._replace(hits=np.empty((2 * len(buffers.hits), 9)))
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
