@@ -184,7 +184,7 @@ def test_an_interrupted_read_changes_nothing(monkeypatch, name, read):
     right = np.array(bp.pairs(boxes + 3.0, method="brute_force"))
     for after in range(200):
         with monkeypatch.context() as patch:
-            patch.setattr(cells, "paced", lambda _, n, after=after: interrupted(after)(n))
+            patch.setattr(cells, "growing", lambda n, *_, after=after: interrupted(after)(n))
             try:
                 index.pairs() if read == "pairs" else index.query_box(HERE)
                 break

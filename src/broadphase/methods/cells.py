@@ -16,7 +16,7 @@ from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.numeric import readable, real
 from broadphase.runtime import threads
-from broadphase.runtime.slices import joined, paced, rows_at
+from broadphase.runtime.slices import growing, joined, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -26,6 +26,8 @@ MANY_TESTS, MANY_LARGE = 32, 8
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
 
+# Boxes that are entered at first: each may touch memory that was not touched before.
+_FIRST_ENTERED = 1 << 14
 # Cells hold different numbers of boxes: several shares for each thread balance the load.
 _SHARES = 8
 _ENOUGH_FOR_THREADS = 4_000
@@ -69,20 +71,19 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
         # NumPy would treat denormals as equal if the calling thread flushes them to zero.
         order = rows_at(ids, stable_argsort(rows_at(np.ascontiguousarray(boxes[:, axis]), ids)))
     slots = lattice.slots or int((lattice.last + 1.0).prod())
-    heads, entries = (
-        np.zeros(slots, np.int32),
-        np.empty((2 * n + n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32),
-    )
+    heads, entries = np.empty(slots, np.int32), np.empty((5 * n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32)
+    for begin, end in ranges(0, slots):  # `numpy.zeros` would do it while boxes are entered, all at once
+        heads[begin:end] = 0
     small, large, tally = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(kernel.TALLY, np.int64)
     tally[kernel.ENTRIES] = 1
     reach = np.array([[np.inf] * 3, [-np.inf] * 3])
     into = reach, small, large, tally
-    for begin, end in paced(0, n):
+    for begin, end in growing(n, 0, _FIRST_ENTERED):
         while (begin := kernel.enter(boxes, order, lattice, heads, entries, *into, begin, end)) < end:
             entries = _enlarged(entries)
+        if axis < 0 and (tally[kernel.LARGE] > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
+            return fill(boxes, ids, lattice, sweep_axis(rows_at(boxes, ids)))
     many, few, fullest = (int(tally[at]) for at in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
-    if axis < 0 and (few > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
-        return fill(boxes, ids, lattice, sweep_axis(rows_at(boxes, ids)))
     filled = entries[: tally[kernel.ENTRIES]]
     held = small[n - many :], large[n - few :]
     if many == 0:

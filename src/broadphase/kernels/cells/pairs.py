@@ -23,6 +23,8 @@ from broadphase.kernels.machine.memory import many
 
 # How many boxes are compared between two checks of the output's capacity; less than `LEAST_CAPACITY`.
 TOGETHER = 64
+# The cost of finding where a walk begins, in comparisons.
+WORK_OF_A_SEARCH = 64
 
 
 @jit
@@ -125,7 +127,7 @@ def pairs_of_lists(boxes, touching, filter, ids, split, axis, at, end, out, most
             spent += 1
             if spent > most and here < stop:
                 return (row, step), found, tests
-        spent += 4
+        spent += WORK_OF_A_SEARCH
         row += 1
         step = np.int64(0)
     return (row, step), found, tests
