@@ -1,7 +1,10 @@
 """The adaptive index: whichever way it takes, the pairs are those of a search from scratch."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from interrupting import Interrupt
 from oracle import pairs as expected_pairs
 
 import broadphase as bp
@@ -114,3 +117,56 @@ def test_a_limit_holds_whichever_way_the_pairs_are_found(limits):
             with pytest.raises(bp.PairLimitExceeded):
                 index.pairs(max_pairs=500)
             assert len(index.pairs()) == every
+
+
+def calm(random, n=900):
+    """An index that keeps its pairs, and where its boxes are."""
+    boxes, still = world(random, n, 2, 0.3)
+    index = bp.AdaptiveIndex()
+    index.insert_many(boxes, static=still)
+    for turn in range(6):
+        few = [turn, n // 2 + turn]
+        index.move_many(few, boxes[few] + 0.1)
+        index.pairs()
+    return index, still
+
+
+@pytest.mark.usefixtures("limits")
+def test_many_threads_read_the_pairs_after_one_change():
+    index, still = calm(np.random.default_rng(5))
+    for turn in range(10):
+        index.move_many([turn, 50], index.boxes[[50, turn]])
+        wanted = expected_pairs(index.boxes, static=still)
+        with ThreadPoolExecutor(8) as pool:
+            for found in pool.map(lambda _: index.pairs(), range(16)):
+                assert np.array_equal(found, wanted)
+
+
+@pytest.mark.usefixtures("limits")
+@pytest.mark.parametrize("change", ["move_many", "remove_many", "insert_many", "pairs", "move"])
+def test_pairs_are_right_wherever_a_call_was_interrupted(change):
+    hit, moment = True, 0
+    while hit:
+        index, still = calm(np.random.default_rng(6), 300)
+        far = index.boxes[[3, 4]] + 9.0
+        act = {
+            "move_many": lambda index=index, far=far: index.move_many([3, 4], far),
+            "remove_many": lambda index=index: index.remove_many([3, 4]),
+            "insert_many": lambda index=index, far=far: index.insert_many(far),
+            "move": lambda index=index, far=far: index.move(3, far[0].tolist()),
+            "pairs": index.pairs,
+        }[change]
+        index.move_many([7, 8], index.boxes[[8, 7]])
+        try:
+            with Interrupt(moment) as interrupt:
+                act()
+        except KeyboardInterrupt:
+            pass
+        hit = interrupt.hit
+        static = np.append(still, [False] * 2)[index.ids]
+        found = index.ids[expected_pairs(index.boxes, static=static)]
+        for _ in range(3):
+            assert np.array_equal(index.pairs(), found), moment
+        assert np.array_equal(index.changes().began, found), moment
+        index.validate()
+        moment += 5

@@ -92,7 +92,7 @@ INDEX_CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", ["box_tree", "uniform_grid", "strips"])
+@pytest.mark.parametrize("name", ["auto", "box_tree", "uniform_grid", "strips"])
 @pytest.mark.parametrize("period", [None, 4.0])
 @pytest.mark.parametrize("called", INDEX_CALLS)
 def test_arguments_of_an_index_count_as_they_were_or_as_they_are(name, period, called):

@@ -15,6 +15,7 @@ from broadphase.methods import pair_order
 from broadphase.runtime import slices
 
 NAMES = [
+    "auto",
     "brute_force",
     "sort_and_sweep",
     "sweep_and_prune",

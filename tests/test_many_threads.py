@@ -39,7 +39,7 @@ def by_world():
 
 CALLS = [
     *(lambda method=method: [bp.pairs(boxes, method=method)] for method in bp.METHODS),
-    *(lambda name=name: by_index(name) for name in ("strips", "box_tree", "spatial_hash", "sweep_and_prune")),
+    *(lambda name=name: by_index(name) for name in ("auto", "strips", "box_tree", "spatial_hash", "sweep_and_prune")),
     lambda: [bp.neighbors(points, 0.01).i, bp.nearest(points, 3).ids],
     lambda: [bp.join(boxes[:900], boxes[900:]), np.array(bp.count_pairs(boxes, period=(2, 2)))],
     by_world,
@@ -77,4 +77,4 @@ def test_every_thread_gets_the_right_answers(attempt):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, check=False, encoding="utf-8"
     )
-    assert done.stdout == "all 112 answers are right\n", done.stderr
+    assert done.stdout == "all 120 answers are right\n", done.stderr
