@@ -51,7 +51,7 @@ from broadphase.methods.pair_order import one_array, sorted_pairs
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
-from broadphase.runtime.slices import first_of, ranges
+from broadphase.runtime.slices import first_of, ranges, rows_at
 
 # ---- The limits, measured by `benchmarks/who_wins.py`; the last by `benchmarks/frames.py --parts static`.
 
@@ -287,7 +287,7 @@ class AdaptiveStructure(Structure):
         store, tree, movers = self.store, self._tree, self._mover_ids()
         rules = store.filter(movers)._replace(classes=no_filter().classes)
         parts = threads.resolve(self.threads)
-        task = Task(store.boxes[movers], self.touching, rules, parts, limit, scratch=scratch)
+        task = Task(rows_at(store.boxes, movers), self.touching, rules, parts, limit, scratch=scratch)
         sweep = search_anyhow if len(movers) <= FEW_BOXES else self.frame.sweep
         among = renamed(sweep(task), movers)
         if among.pairs > limit:

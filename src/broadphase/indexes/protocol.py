@@ -55,7 +55,7 @@ from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced, ranges
+from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced, ranges, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -470,7 +470,7 @@ def pairs_between(
     ``find`` returns rows ``[query, id]`` for boxes.  It stops soon after ``limit`` pairs.  Its ids are not
     among the ``few``; where they may be, ``found_too`` says which of all ids are.
     """
-    boxes = store.boxes[few].astype(np.float64, copy=False)
+    boxes = rows_at(store.boxes, few).astype(np.float64, copy=False)
     each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
     ruled = store.any_sets or (found_too is not None and store.any_static)
     again = _NONE_AGAIN if found_too is None else found_too
