@@ -60,7 +60,7 @@ def test_contributing_lists_all_parts():
     said = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     steps = said[said.index("\n## Adding an index\n") :]
     steps = steps[: steps.index("\n## ", 4)]
-    assert [part for part in PARTS if part.rsplit("/", 1)[-1] not in steps] == []
+    assert [part for part in PARTS if part.rsplit("/", 1)[-1] not in steps.replace("{NAME}", "NAME")] == []
 
 
 TOY = '''"""Toy: tests every box."""
