@@ -37,9 +37,10 @@ def by_world():
     return [np.array([len(events.began), len(events.stayed)]), moves.places, world.positions]
 
 
+INDEXES = ("auto", "strips", "box_tree", "spatial_hash", "sweep_and_prune")
 CALLS = [
     *(lambda method=method: [bp.pairs(boxes, method=method)] for method in bp.METHODS),
-    *(lambda name=name: by_index(name) for name in ("auto", "strips", "box_tree", "spatial_hash", "sweep_and_prune")),
+    *(lambda name=name: by_index(name) for name in INDEXES),
     lambda: [bp.neighbors(points, 0.01).i, bp.nearest(points, 3).ids],
     lambda: [bp.join(boxes[:900], boxes[900:]), np.array(bp.count_pairs(boxes, period=(2, 2)))],
     by_world,
