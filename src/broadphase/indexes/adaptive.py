@@ -59,7 +59,7 @@ from broadphase.runtime.slices import first_of, ranges, rows_at
 # there in one strip, which threads cannot share; and where crowds have strips of their own.
 NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_ONE_STRIP, NS_CROWDED = 15.0, 18.0, 35.0, 60.0
 # What it takes to sort the pairs and to compare them with those of the last call of `changes`, a box.
-NS_TO_COMPARE = 18.0
+NS_TO_COMPARE = 22.0
 # What queries take: at least; for each box that changed, the tree included; for each pair that is kept.
 NS_AT_LEAST, NS_TOUCHED, NS_KEPT = 40_000.0, 200.0, 2.5
 # The same for `changes`, which searches the old places of boxes too.
