@@ -16,7 +16,7 @@ from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.numeric import readable, real
 from broadphase.runtime import threads
-from broadphase.runtime.slices import growing, joined, ranges, rows_at
+from broadphase.runtime.slices import FEW_QUERIES, growing, joined, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -26,8 +26,9 @@ MANY_TESTS, MANY_LARGE = 32, 8
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
 
-# Boxes that are entered at first: each may touch memory that was not touched before.
-_FIRST_ENTERED = 1 << 14
+# Boxes that are entered at first, to measure their cost; fewer if there are more places than this for each, as
+# each then touches memory that was not touched before.
+_FIRST_ENTERED, _SPARSE = 1 << 14, 64
 # Cells hold different numbers of boxes: several shares for each thread balance the load.
 _SHARES = 8
 _ENOUGH_FOR_THREADS = 4_000
@@ -71,14 +72,13 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
         # NumPy would treat denormals as equal if the calling thread flushes them to zero.
         order = rows_at(ids, stable_argsort(rows_at(np.ascontiguousarray(boxes[:, axis]), ids)))
     slots = lattice.slots or int((lattice.last + 1.0).prod())
-    heads, entries = np.empty(slots, np.int32), np.empty((5 * n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32)
-    for begin, end in ranges(0, slots):  # `numpy.zeros` would do it while boxes are entered, all at once
-        heads[begin:end] = 0
+    is_sparse = slots > _SPARSE * n
+    heads, entries = _zeros(slots, is_sparse), np.empty((5 * n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32)
     small, large, tally = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(kernel.TALLY, np.int64)
     tally[kernel.ENTRIES] = 1
     reach = np.array([[np.inf] * 3, [-np.inf] * 3])
     into = reach, small, large, tally
-    for begin, end in growing(n, 0, _FIRST_ENTERED):
+    for begin, end in growing(n, 0, FEW_QUERIES if is_sparse else _FIRST_ENTERED):
         while (begin := kernel.enter(boxes, order, lattice, heads, entries, *into, begin, end)) < end:
             entries = _enlarged(entries)
         if axis < 0 and (tally[kernel.LARGE] > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
@@ -89,6 +89,16 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
     if many == 0:
         reach[:] = 0.0  # an infinity must not become an integer
     return Bins(lattice, heads, filled, reach, *held, axis, int(tally[kernel.PLACES]), fullest)
+
+
+def _zeros(count: int, is_sparse: bool) -> IdArray:
+    """Zeros that are written now, in slices, or as they are needed if most are not."""
+    if is_sparse:
+        return np.zeros(count, np.int32)
+    zeros = np.empty(count, np.int32)
+    for begin, end in ranges(0, count):
+        zeros[begin:end] = 0
+    return zeros
 
 
 def _enlarged(entries: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
