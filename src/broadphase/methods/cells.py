@@ -26,8 +26,8 @@ MANY_TESTS, MANY_LARGE = 32, 8
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
 
-# Boxes that are entered at first, to measure their cost; fewer if there are more places than this for each, as
-# each then touches memory that was not touched before.
+# Boxes that are entered at first, to measure their cost; fewer if there are more places than this for each,
+# as each then touches memory that was not touched before.
 _FIRST_ENTERED, _SPARSE = 1 << 14, 64
 # Cells hold different numbers of boxes: several shares for each thread balance the load.
 _SHARES = 8
