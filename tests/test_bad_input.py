@@ -195,6 +195,13 @@ def test_a_join_names_the_side(wrong):
         bp.join(GOOD, boxes)
 
 
+@pytest.mark.parametrize("shape", [(), (4,), (2, 5), (2, 7)])
+def test_a_wrong_shape_is_named_in_a_periodic_world_too(shape):
+    for function in (bp.pairs, bp.count_pairs):
+        with pytest.raises(ValueError, match=r"boxes must have shape \(n, 4\) in 2-D.*got shape"):
+            function(np.zeros(shape), period=(9, 9))
+
+
 def test_a_join_needs_one_dimension():
     with pytest.raises(ValueError, match=r"a is 2-D and b is 3-D \(shapes \(3, 4\) and \(1, 6\)\)"):
         bp.join(GOOD, [CUBE])

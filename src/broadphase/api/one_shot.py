@@ -440,8 +440,8 @@ def _boxes_around(boxes: Any, name: str, period: Any, threads: int = 1) -> BoxAr
         return as_boxes(boxes, name, threads)
     except ValueError:
         array = as_float_array(boxes, name, BOXES)
-        dim = array.shape[-1] // 2
-        lengths = as_period(period, dim) if array.ndim == 2 and dim in (2, 3) else None
+        dim = array.shape[1] // 2 if array.ndim == 2 and array.shape[1] in BOX_WIDTHS else 0
+        lengths = as_period(period, dim) if dim else None
         if lengths is None:
             raise
         low, high = array[:, :dim], array[:, dim:]
