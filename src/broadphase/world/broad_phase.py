@@ -154,7 +154,8 @@ class BroadPhase:
             index.remove_many(gone[:leave])
         if stay:
             rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
-            index.move_many(self._ids[layer][rows], store.table.bounds(rows))
+            # As above: what `move_many` does, without checking the arguments again.
+            index._replace(self._ids[layer][rows], store.table.bounds(rows))
         if come:
             self._insert(layer, np.sort(fresh[:come]))
         self._unsettled.remove(layer)
