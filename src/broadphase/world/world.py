@@ -58,7 +58,7 @@ class WorldStats:
     listened: int
     """How many bodies have listeners."""
     moved: int
-    """How many boxes the last update handed to the broad phase."""
+    """How many bodies with listeners had moved or changed when it began."""
     candidates: int
     """How many pairs the narrow phase tested."""
     contacts: int
@@ -567,8 +567,8 @@ class World:
 
         Each body moves as with `move`.  Bodies that are not static are not obstacles, unless ``movers_block``
         is set: they are crossed like sensors if the two have a listener.  A static body among the movers is
-        treated as if it stayed where it was when the call began.  The call is fast if only boxes can meet;
-        otherwise it costs as much as single calls of `move`.
+        treated as if it stayed where it was when the call began.  A body that starts inside walls or tiles, or
+        moves across the edge of a period, takes as long as in a call of `move`; all others take far less.
 
         Parameters
         ----------
