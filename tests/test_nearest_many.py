@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import broadphase as bp
+from broadphase.indexes import space
 from broadphase.kernels.points.nearest_boxes import MOST_WANTED
-from broadphase.methods import batched_queries
 
 N = 1500
 SETS = np.where(np.arange(N) % 3 == 0, 2, 1)
@@ -44,14 +44,14 @@ BY_CELLS = ("uniform", "normal", "lattice", "upright line", "one far away", "hug
 def by_cells(monkeypatch):
     """Whether each call was answered by cells."""
     reported = []
-    find = batched_queries.find_nearest
+    find = space.find_nearest
 
     def spy(*arguments):
         found = find(*arguments)
         reported.append(found is not None)
         return found
 
-    monkeypatch.setattr(batched_queries, "find_nearest", spy)
+    monkeypatch.setattr(space, "find_nearest", spy)
     return reported
 
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from broadphase.indexes import sort_and_sweep, storage
-from broadphase.indexes.sort_and_sweep import Touched
+from broadphase.indexes import storage, touched
 from broadphase.indexes.storage import BoxStore
+from broadphase.indexes.touched import Touched
 
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("few", [2, 1 << 17])
 @pytest.mark.parametrize("parts", [[], [[]], [[5, 3, 4]], [[7, 2], [], [2, 9, 0], [7]], [[1, 0, 2]] * 700])
 def test_each_id_comes_once_and_ascending(monkeypatch, few, parts):
-    monkeypatch.setattr(sort_and_sweep, "FIRST_ROWS", few)
+    monkeypatch.setattr(touched, "FIRST_ROWS", few)
     ids = Touched()
     for part in parts:
         ids.add(np.array(part, np.int32), 3)
