@@ -124,6 +124,23 @@ def compile_into(library, cache):
     )
 
 
+@needs_compiler
+def test_the_example_of_the_page_about_kernels_compiles_and_calls_one():
+    page = KERNELS.parents[2] / "docs" / "explanation"
+    if not page.exists():
+        pytest.skip("the pages are not here")
+    example = str(page / "one_kernel.py")
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0"}
+    done = subprocess.run(
+        [sys.executable, example], env=environment, capture_output=True, text=True, check=True
+    )
+    builtin, *answers = done.stdout.splitlines()
+    assert builtin.startswith("<built-in method total of ")
+    assert answers == ["7.0", "not compiled for ('text',)"]
+    for line in (builtin.partition(" of ")[0], *answers):
+        assert line in (page / "kernels.md").read_text("utf-8")
+
+
 ANSWER = """
 define i64 @answer(i64 %x) {
   %y = mul i64 %x, 6

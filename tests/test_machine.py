@@ -1,10 +1,12 @@
 """Compiled kernels as builtins: what they leave behind, threads, denormals, edits, read-only folders."""
 
+import ast
 import ctypes
 import importlib.util
 import mmap
 import os
 import platform
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -287,6 +289,46 @@ def test_an_edited_kernel_is_compiled_on_its_next_call_and_nothing_else(copy, tm
     made = {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()}
     assert query(copy, BROADPHASE_CACHE=str(cache)) == [pairs, error]
     assert {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()} == made
+
+
+def reword(copy):
+    """Edit comments, docstrings and empty lines of all files that machine code depends on."""
+    for file in [*copy.glob("kernels/**/*.py"), *copy.glob("compiler/*.py")]:
+        text = file.read_text("utf-8")
+        text = re.sub(r'^( *)"""(?=\w)', r'\1# Edited.\n\n\1"""Edited: ', text, flags=re.MULTILINE)
+        file.write_text(text + "# Edited.\n", "utf-8")
+
+
+OBJECTS = """
+from broadphase.compiler.build import jobs_of
+from broadphase.kernels.machine.signatures import listed
+from broadphase.kernels.machine.target import HOST
+print(sorted((job.kernel, str(job.object(HOST, "generic"))) for job in jobs_of(listed())))
+"""
+
+
+def objects_of(copy, cache):
+    """For each kernel, the files of its machine code: what is not there is compiled."""
+    printed = run(OBJECTS, PYTHONPATH=str(copy.parent), BROADPHASE_CACHE=str(cache))
+    return set(ast.literal_eval(printed))
+
+
+def test_after_an_edit_of_comments_and_docstrings_the_library_still_serves(copy, tmp_path):
+    before = query(copy, BROADPHASE_CACHE=str(tmp_path / "cache"))
+    reword(copy)
+    without = "import warnings; sys.modules['numba'] = None; warnings.simplefilter('error')\n"
+    assert query(copy, without, BROADPHASE_CACHE=str(tmp_path / "cache")) == before
+    assert compiled_in(tmp_path / "cache") == []
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba") is None, reason="nothing compiles without Numba")
+def test_a_build_compiles_edited_code_but_not_edited_comments_and_docstrings(copy, tmp_path):
+    objects = objects_of(copy, tmp_path / "cache")
+    reword(copy)
+    assert objects_of(copy, tmp_path / "cache") == objects
+    edit(copy)
+    changed = objects - objects_of(copy, tmp_path / "cache")
+    assert changed == {(kernel, path) for kernel, path in objects if kernel.startswith("boxes.checks.")}
 
 
 def test_without_a_compiler_an_edited_kernel_runs_as_plain_python_and_says_so_once(copy, tmp_path):

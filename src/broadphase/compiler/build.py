@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 from broadphase.kernels.machine.library import digest_of
 from broadphase.kernels.machine.on_demand import subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
-from broadphase.kernels.machine.sources import fingerprint
+from broadphase.kernels.machine.sources import fingerprint, hashes
 from broadphase.kernels.machine.target import Target
 
 Task = Literal["compile", "link"]
@@ -108,10 +108,12 @@ def _cores() -> int:
 
 
 def index_of(jobs: Sequence[Job]) -> str:
-    """The text of a library's index: fingerprints of modules, then the kernels in their order."""
+    """The text of a library's index: hashes of files, fingerprints of modules, the kernels in their order."""
     modules = dict.fromkeys(job.module for job in jobs)
     kernels = dict.fromkeys(job.kernel for job in jobs)
-    lines = [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
+    files = hashes(PACKAGE + name for name in modules)
+    lines = [f"source {text} {code}" for text, code in files.items()]
+    lines += [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
     return "\n".join(lines + [f"kernel {name}" for name in kernels]) + "\n"
 
 

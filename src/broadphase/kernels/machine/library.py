@@ -43,6 +43,8 @@ class Library:
         self._path = stem + HOST.suffix
         self._digest = ""
         """The hash of the file when it was written."""
+        self.sources: dict[str, str] = {}
+        """For each file that it was compiled from, the hashes of its text and its code (`hashes`)."""
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
         with open(stem + ".index", encoding="utf-8") as index:
@@ -50,6 +52,8 @@ class Library:
                 what, name, *rest = line.split()
                 if what == "library":
                     self._digest = name
+                elif what == "source":
+                    self.sources[name] = rest[0]
                 elif what == "module":
                     self._fingerprints[name] = rest[0]
                 else:

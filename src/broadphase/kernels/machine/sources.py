@@ -1,9 +1,17 @@
-"""Fingerprints of a kernel's sources: its file, all kernel files that it imports, and the compiler."""
+"""Fingerprints of a kernel's sources: its file, all kernel files that it imports, and the compiler.
+
+They are of the code, so editing a comment or a docstring compiles nothing.
+"""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from os.path import dirname, exists, join
+from typing import NamedTuple
 from zlib import adler32, crc32
+
+from broadphase.kernels.machine.library import FOLDER, library
+from broadphase.kernels.machine.mode import level
 
 _KERNELS = dirname(dirname(__file__))
 _PACKAGE = "broadphase.kernels"
@@ -22,29 +30,68 @@ def _path(module: str) -> str:
     return join(_KERNELS, *module.removeprefix(_PACKAGE + ".").split(".")) + ".py"
 
 
-def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def _hash(whole: bytes) -> str:
     # `importlib.util.source_hash` differs between versions of Python, but one library serves all of them.
-    return f"{len(whole)} {crc32(whole):08x}{adler32(whole):08x}"
+    return f"{crc32(whole):08x}{adler32(whole):08x}{len(whole):x}"
+
+
+class _File(NamedTuple):
+    text: str
+    """A hash of the whole file."""
+    code: str
+    """A hash of its code, without comments and docstrings."""
+    imports: tuple[str, ...]
+    """The kernel modules that it imports."""
 
 
 @cache
-def _source(module: str) -> tuple[str, tuple[str, ...]]:
-    """The hash of a file's text, and the kernel modules that it imports."""
-    text = _read(_path(module))
-    imported = (name.decode() for name in _IMPORTED.findall(text))
-    return _hash(text), tuple(f"{_PACKAGE}.{name}" for name in imported if not name.startswith("machine."))
+def _file(path: str) -> _File:
+    with open(path, "rb") as file:
+        whole = file.read()
+    text = _hash(whole)
+    code = _compiled_from().get(text) or _hash(_parsed(whole, path).encode())
+    imported = (name.decode() for name in _IMPORTED.findall(whole))
+    return _File(text, code, tuple(f"{_PACKAGE}.{name}" for name in imported if name[:8] != "machine."))
 
 
 @cache
-def _makers() -> str:
+def _compiled_from() -> dict[str, str]:
+    """For each text that the package's library was compiled from, the hash of its code.
+
+    Parsing all files would add 0.4 s to each start, so only files that were edited are parsed.
+    """
+    found = library(join(FOLDER, level()))
+    return found.sources if found else {}
+
+
+def _parsed(text: bytes, path: str) -> str:
+    """What Python parses, without positions and without strings that are statements, such as docstrings.
+
+    `ast.dump` differs between versions of Python.
+    """
+    import ast  # here, because programs with unedited kernels start without it
+
+    def is_docstring(node: object) -> bool:
+        value = node.value if isinstance(node, ast.Expr) else None
+        return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+    def write(node: object) -> str:
+        if isinstance(node, list):
+            return f"[{','.join(write(one) for one in node if not is_docstring(one))}]"
+        if isinstance(node, ast.AST):
+            # New versions of Python add fields, which are empty in old code.
+            fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+            return f"{type(node).__name__}({','.join(f'{name}={write(value)}' for name, value in fields)})"
+        return ascii(node)
+
+    return write(ast.parse(text, path))
+
+
+@cache
+def _makers() -> tuple[_File, ...]:
     package = dirname(_KERNELS)
-    return " ".join(
-        _hash(_read(join(package, *folder.split("/"), f"{name}.py")))
+    return tuple(
+        _file(join(package, *folder.split("/"), f"{name}.py"))
         for folder, names in _MAKERS.items()
         for name in names
     )
@@ -59,7 +106,7 @@ def reached(module: str) -> tuple[str, ...]:
     found = {module}
     waiting = [module]
     while waiting:
-        for name in _source(waiting.pop())[1]:
+        for name in _file(_path(waiting.pop())).imports:
             if name not in found:
                 found.add(name)
                 waiting.append(name)
@@ -68,12 +115,20 @@ def reached(module: str) -> tuple[str, ...]:
 
 @cache
 def fingerprint(module: str) -> str | None:
-    """A hash of all sources that the kernels of a module depend on; None if the sources are not available.
+    """A hash of all code that the kernels of a module depend on; None if the sources are not available.
 
     A frozen program has no sources, so they cannot have been edited.
     """
     if not exists(_path(module)):
         return None
     # This is a hash of hashes, so modules that many others import are read once (a first update: 6 ms less).
-    parts = [_makers(), *(f"{name} {_source(name)[0]}" for name in reached(module))]
-    return _hash("\n".join(parts).encode()).rpartition(" ")[2]
+    codes = [file.code for file in _makers()]
+    codes += [f"{name} {_file(_path(name)).code}" for name in reached(module)]
+    return _hash("\n".join(codes).encode())
+
+
+def hashes(modules: Iterable[str]) -> dict[str, str]:
+    """For each file that the kernels of these modules depend on, the hashes of its text and of its code."""
+    names = {name for module in modules for name in reached(module)}
+    files = (*_makers(), *(_file(_path(name)) for name in sorted(names)))
+    return {file.text: file.code for file in files}

@@ -194,7 +194,7 @@ def _leaves(k, step, count):
     return (k < 0 and step <= 0) or (k >= count and step >= 0)
 
 
-@holds_gil
+@inline
 def cast_ray(grid, x, y, dx, dy, size, longest):
     """The first solid tile on a ray from ``x, y`` towards ``dx, dy``.
 
