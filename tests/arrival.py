@@ -198,6 +198,7 @@ def main() -> None:
             for name in (*names, "box_tree", "strips"):
                 index(name, dim, dtype)
     world()
+    bp.preload()
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         assert not sys._is_gil_enabled(), "something has turned the GIL on"
     called = Path(__file__).read_text("utf-8")
