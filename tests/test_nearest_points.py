@@ -11,7 +11,7 @@ import broadphase as bp
 from broadphase.methods import nearest_points
 from broadphase.points import as_query
 
-N = 300
+N = 600  # so many that they are sorted, whatever is asked
 KINDS = list(product((2, 3), (np.float32, np.float64)))
 PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places")
 

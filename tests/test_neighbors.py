@@ -13,7 +13,7 @@ import broadphase as bp
 from broadphase.methods import fixed_radius
 from broadphase.methods import fixed_radius as engine
 
-N = 300
+N = 600  # so many that they are sorted, whatever is asked
 KINDS = list(product((2, 3), (np.float32, np.float64)))
 PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places", "negative")
 

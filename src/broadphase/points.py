@@ -1,5 +1,6 @@
 """Point arrays and distances: the input of `neighbors` and `nearest`, checked and converted once."""
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 
 _ENOUGH_FOR_THREADS = 200_000
+_LARGEST_INT = 1 << 53  # an int beyond this may be no float
 _MOST_CELLS = 2.0**52
 
 
@@ -59,16 +61,31 @@ class PointQuery(NamedTuple):
         return self.points if self.others is None else self.others
 
 
-def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
-    """Check all that `neighbors` and `nearest` share."""
+class GivenPoints(NamedTuple):
+    """What `as_query` checks: arrays of the call's own, and lengths as numbers (`boxes.settled`)."""
+
+    points: Points
+    other: Points | None
+    period: Any
+    env: Any
+
+
+def settled_points(points: Any, other: Any, period: Any, env: Any) -> GivenPoints:
+    """Copy the arguments that `neighbors` and `nearest` share, before anything is looked at."""
+    if other is None:
+        return GivenPoints(
+            settled(points, "points", POINTS), None, settled_period(period), settled(env, "env")
+        )
     check_same_crs(points, "points", other, "other")
-    points = settled(points, "points", POINTS)
-    other = None if other is None else settled(other, "other", POINTS)
+    points, other = settled(points, "points", POINTS), settled(other, "other", POINTS)
     period = settled_period(period)
-    if isinstance(env, (tuple, list)) and len(env) == 2 and other is not None:
+    if isinstance(env, (tuple, list)) and len(env) == 2:
         env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
-    else:
-        env = settled(env, "env") if other is None else env
+    return GivenPoints(points, other, period, env)
+
+
+def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
+    """Check all that `neighbors` and `nearest` share, after `settled_points`."""
     _check_cell_of_worlds(points, period)
     one = other is not None and points.ndim == 1 and len(points) in (2, 3)
     if one:
@@ -166,7 +183,29 @@ def _checked(
     dim = points.shape[1]
     if len(points) == 0:
         return points, np.zeros(dim), np.zeros(dim)
-    spans = threads.shares(len(points), threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1)
+    row, lowest, highest = _extent(points)
+    if row >= 0:
+        raise _unsound(points, row, name)
+    if lattice is not None:
+        points = _in_cell(points, lattice, name)
+        return points, points.min(axis=0), points.max(axis=0)
+    # As Python's numbers: for two or three of them each call of NumPy takes a microsecond.
+    ends = zip(around.tolist(), lowest.tolist(), highest.tolist(), strict=True)
+    outside = [k for k, (end, low, high) in enumerate(ends) if end < math.inf and (low < 0.0 or high > end)]
+    if outside:
+        points = _brought_in(points, around, outside)
+        lowest = np.where(np.isfinite(around), np.maximum(lowest, 0.0), lowest)
+        highest = np.minimum(highest, around)
+    return points, lowest, highest
+
+
+def _extent(points: Points) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The first row that is not finite or -1, and how far the points reach."""
+    n, dim = points.shape
+    if n < _ENOUGH_FOR_THREADS:
+        low, high = np.empty((1, dim)), np.empty((1, dim))
+        return int(find_extent(points, 0, n, 0, low, high)), low[0], high[0]
+    spans = threads.shares(n, threads.cores())
     low, high = np.empty((len(spans), dim)), np.empty((len(spans), dim))
 
     def look(part: int, first: int, last: int) -> int:
@@ -180,19 +219,8 @@ def _checked(
             np.maximum(high[part], highs[0], out=high[part])
         return -1
 
-    for row in threads.run_all([partial(look, part, *span) for part, span in enumerate(spans)]):
-        if row >= 0:
-            raise _unsound(points, row, name)
-    lowest, highest = low.min(axis=0), high.max(axis=0)
-    if lattice is not None:
-        points = _in_cell(points, lattice, name)
-        return points, points.min(axis=0), points.max(axis=0)
-    outside = np.isfinite(around) & ((lowest < 0.0) | (highest > around))
-    if outside.any():
-        points = _brought_in(points, around, np.flatnonzero(outside))
-        lowest = np.where(np.isfinite(around), np.maximum(lowest, 0.0), lowest)
-        highest = np.minimum(highest, around)
-    return points, lowest, highest
+    rows = threads.run_all([partial(look, part, *span) for part, span in enumerate(spans)])
+    return next((row for row in rows if row >= 0), -1), low.min(axis=0), high.max(axis=0)
 
 
 def _unsound(points: Points, row: int, name: str) -> ValueError:
@@ -204,10 +232,10 @@ def _unsound(points: Points, row: int, name: str) -> ValueError:
     raise AssertionError(f"{name}[{row}] is finite")
 
 
-def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> Points:
+def _brought_in(points: Points, around: Points, axes: list[int]) -> Points:
     """A copy whose coordinates lie between 0 and the period, as by `numpy.mod`."""
     points = points.copy()
-    for axis in axes.tolist():
+    for axis in axes:
         column = points[:, axis]
         rows = np.flatnonzero((column < 0.0) | (column > around[axis]))
         column[rows] = np.mod(column[rows], around[axis])
@@ -233,8 +261,10 @@ def settled_reach(r: Any) -> Any:
     """A distance, radii or two of them as arrays, before anything is looked at (`boxes.settled`)."""
     if isinstance(r, tuple) and len(r) == 2:
         return settled(r[0], "r[0]", NUMBERS), settled(r[1], "r[1]", NUMBERS)
-    if type(r) is float or type(r) is int:
+    if type(r) is float:
         return r
+    if type(r) is int and abs(r) < _LARGEST_INT:
+        return float(r)
     reach = settled(r, "r", NUMBERS)
     if type(reach) is np.ndarray and reach.ndim == 0 and reach.dtype.kind == "f":
         return float(reach)  # as Python's float, for which `few_points` is there: 4 us instead of 92
@@ -243,12 +273,16 @@ def settled_reach(r: Any) -> Any:
 
 def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
     """One distance, rounded to the type of the points; inf is one."""
-    array = as_float_array(r, name)
-    if array.ndim != 0:
-        raise ValueError(f"{name} must be one number; got shape {array.shape}")
-    value = float(array)
+    value: float = r
+    if type(r) is not float:
+        array = as_float_array(r, name)
+        if array.ndim != 0:
+            raise ValueError(f"{name} must be one number; got shape {array.shape}")
+        value = float(array)
     if not value >= 0.0:
         raise ValueError(f"{name} = {value:g} is no distance; give a number that is not negative")
+    if kind == np.float64:
+        return value
     with np.errstate(over="ignore"):
         return float(kind.type(value))
 

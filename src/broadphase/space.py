@@ -5,7 +5,7 @@ Both are checked here once, for everything that takes ``period=`` or ``env=``.
 
 import math
 from functools import lru_cache
-from itertools import product
+from itertools import accumulate, product
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -51,7 +51,11 @@ def as_period(period: Any, dim: int) -> Period | None:
     >>> as_period(None, 2) is None, as_period((None, np.inf), 2) is None
     (True, True)
     """
-    period = settled_period(period)
+    return _as_lengths(settled_period(period), dim)
+
+
+def _as_lengths(period: Any, dim: int) -> Period | None:
+    """What `as_period` returns, of a settled period."""
     if period is None:
         return None
     if is_matrix(period):
@@ -59,10 +63,8 @@ def as_period(period: Any, dim: int) -> Period | None:
             "period is a matrix of lattice vectors, which only neighbors, nearest, count_neighbors and "
             f"PointIndex take; give a length, None or inf for each of the {dim} axes"
         )
-    lengths = np.empty(dim)
-    for axis, value in enumerate(_one_an_axis(period, dim)):
-        lengths[axis] = _length(value, f"period[{axis}]", _AXES[axis])
-    return lengths if np.isfinite(lengths).any() else None
+    lengths = [_length(value, axis) for axis, value in enumerate(_one_an_axis(period, dim))]
+    return np.array(lengths) if any(map(math.isfinite, lengths)) else None
 
 
 def settled_period(period: Any) -> Any:
@@ -76,7 +78,7 @@ def settled_period(period: Any) -> Any:
     ((10.0, None), 4.0)
     """
     number = _settled_length(period)
-    if number is None or isinstance(number, _PLAIN_NUMBERS):
+    if number is None or isinstance(number, (*_PLAIN_NUMBERS, tuple)):
         return number
     try:
         return tuple(_settled_length(value) for value in period)
@@ -85,6 +87,8 @@ def settled_period(period: Any) -> Any:
 
 
 def _settled_length(value: Any) -> Any:
+    if value is None or type(value) is float:
+        return value
     number = plain(value, "period")
     if isinstance(number, (tuple, list)) or (isinstance(number, np.ndarray) and number.ndim == 1):
         return tuple(_settled_length(one) for one in number)  # a vector of a matrix
@@ -92,7 +96,7 @@ def _settled_length(value: Any) -> Any:
 
 
 def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
-    if isinstance(period, Real):
+    if not isinstance(period, tuple) and isinstance(period, Real):
         return (period,) * dim
     try:
         values = tuple(period)
@@ -107,16 +111,19 @@ def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
     return values
 
 
-def _length(value: Any, named: str, axis: str) -> float:
+def _length(value: Any, axis: int) -> float:
     if value is None:
         return math.inf
+    if type(value) is float and value > 0.0:
+        return value
+    named = f"period[{axis}]"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise TypeError(f"{named} must be a number, None or inf; got {value!r}")
     length = float(value)
     if not length > 0.0:
         raise ValueError(
-            f"{named} = {length:g} is not positive; give the world's length along {axis}, or None where it "
-            "does not begin again"
+            f"{named} = {length:g} is not positive; give the world's length along {_AXES[axis]}, or None "
+            "where it does not begin again"
         )
     return length
 
@@ -154,7 +161,7 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     """
     period = settled_period(period)
     if not is_matrix(period):
-        return as_period(period, dim)
+        return _as_lengths(period, dim)
     if len(period) != dim or any(not isinstance(row, tuple) or len(row) != dim for row in period):
         raise ValueError(
             f"period must be a matrix of {dim} lattice vectors, one a row, of {dim} numbers each"
@@ -351,7 +358,7 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
     >>> numbered(np.array([7, -2, 7]), np.array([9, 7]))
     ([array([1, 0, 1], dtype=int32), array([2, 1], dtype=int32)], 3)
     """
-    together = np.concatenate(envs)
+    together = envs[0] if len(envs) == 1 else np.concatenate(envs)
     if len(together) == 0:
         return [np.empty(0, np.int32) for _ in envs], 0
     low, high = int(together.min()), int(together.max())
@@ -359,14 +366,15 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
         places = together - low
         present = np.zeros(high - low + 1, np.int32)
         present[places] = 1
-        count = int(present.sum())
-        numbers = (np.cumsum(present, dtype=np.int32) - present)[places]
+        up_to = np.cumsum(present, dtype=np.int32)
+        count = int(up_to[-1])
+        numbers = up_to[places] - np.int32(1)
     else:
         own, numbers = np.unique(together, return_inverse=True)
         count = len(own)
         numbers = numbers.astype(np.int32)
-    ends = np.cumsum([len(env) for env in envs])[:-1]
-    return [np.ascontiguousarray(part) for part in np.split(numbers, ends)], count
+    ends = accumulate(len(env) for env in envs)
+    return [numbers[end - len(env) : end] for env, end in zip(envs, ends, strict=True)], count
 
 
 def check_ray_lengths(max_distance: npt.NDArray[np.float64], once: npt.NDArray[np.float64]) -> None:

@@ -24,7 +24,15 @@ from broadphase.methods.fixed_radius import (
 from broadphase.methods.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.methods.nearest_points import as_count, find_nearest_points, make_tree
 from broadphase.methods.task import pair_limit
-from broadphase.points import PointQuery, Points, as_distance, as_query, as_radii, settled_reach
+from broadphase.points import (
+    PointQuery,
+    Points,
+    as_distance,
+    as_query,
+    as_radii,
+    settled_points,
+    settled_reach,
+)
 from broadphase.runtime import threads as own_threads
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import resolve
@@ -313,6 +321,7 @@ def neighbors(
            [ 3.,  4.]])
     """
     parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+    given = settled_points(points, other, period, env)
     if (
         other is None
         and period is None
@@ -321,11 +330,11 @@ def neighbors(
         and type(r_min) is float
         and r_min == 0.0
     ):
-        few = find_pairs(points, r, limit)
+        few = find_pairs(given.points, r, limit)
         if few is not None:
-            return Neighbors(*few, (len(points), len(points)))
+            return Neighbors(*few, (len(given.points), len(given.points)))
     how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
-    return near_of(as_query(points, other, period, env), r, how)
+    return near_of(as_query(*given), r, how)
 
 
 class How(NamedTuple):
@@ -414,7 +423,7 @@ def count_neighbors(
     parts, lengths = resolve(threads), as_float_array(settled(r, "r", NUMBERS), "r")
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
-    query = as_query(points, other, period, env)
+    query = as_query(*settled_points(points, other, period, env))
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
     count = count_near if query.lattice is None else count_near_images
     counts = count(query, [as_distance(one, query.kind, name) for one, name in named], parts)
@@ -480,11 +489,12 @@ def nearest(
            [ 0,  1]], dtype=int32)
     """
     parts, places, r = resolve(threads), as_places(k), settled_reach(r)
+    given = settled_points(points, other, period, env)
     if other is None and period is None and env is None:
-        few = find_nearest(points, places.most, r)
+        few = find_nearest(given.points, places.most, r)
         if few is not None:
             return NearestPoints(few[0][:, places.columns], few[1][:, places.columns])
-    return nearest_of(as_query(points, other, period, env), places, r, parts, bool(exclude_self))
+    return nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
 
 
 class Places(NamedTuple):
@@ -537,11 +547,15 @@ def _without_self(ids: npt.NDArray[np.int32], distances: Points) -> NearestPoint
 
 def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
     """Rounded to the points' own type."""
+    if values.dtype == kind:
+        return values
     with np.errstate(over="ignore", under="ignore"):
         return values.astype(kind, copy=False)
 
 
 def _as_reach(r: Any, query: PointQuery) -> Reach:
+    if type(r) is float:
+        return one_reach(as_distance(r, query.kind), query.points.dtype)
     n, m, kind = len(query.points), len(query.found), query.kind
     if query.others is not None and isinstance(r, tuple) and len(r) == 2:
         own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")

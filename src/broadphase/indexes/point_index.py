@@ -23,7 +23,7 @@ from broadphase.indexes.arguments import Reader
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.methods.lattice import Kept
 from broadphase.methods.task import pair_limit
-from broadphase.points import PointQuery, Points, as_query, query_from, settled_reach
+from broadphase.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
 from broadphase.runtime.threads import resolve
 from broadphase.space import Lattice, as_point_period, settled_period
 
@@ -410,7 +410,7 @@ class PointIndex:
         kept = self._kept
         if kept is None or store is not self._store:
             own = np.empty((0, reader.dim), reader.dtype)
-            query = as_query(own, store.live_boxes(), self._asked_period, None)
+            query = as_query(*settled_points(own, store.live_boxes(), self._asked_period, None))
             ids = store.ids()
             kept = _Kept(
                 query=query,

@@ -4,6 +4,9 @@ See `broadphase.kernels.points.few_points`.  ``python benchmarks/neighbors.py --
 with other libraries.  Cost: for points that are spread evenly about ``n ** 1.5`` comparisons in 2-D and
 ``n ** 1.67`` in 3-D.  It loses to cells from about a thousand points on, and to the curve of
 `broadphase.methods.nearest_points` where many of the nearest are wanted.
+
+With other points, a period, environments or radii, each point is compared with each (`find_small_pairs`,
+`find_small_nearest`), which loses from a few hundred points on.
 """
 
 from functools import partial
@@ -12,37 +15,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_float_array
 from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.few_points import Memory, find_nearest_of_few, find_pairs_of_few
-from broadphase.points import Numbers, Points
+from broadphase.kernels.points.few_points import (
+    Memory,
+    find_nearest_in_space,
+    find_nearest_of_few,
+    find_pairs_in_space,
+    find_pairs_of_few,
+)
+from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime.memory import Group, borrowed_scratch
 
 _MOST = 1_000
 _MOST_FOR_NEAREST = 8_000
 """Points times the square of how many of the nearest are wanted."""
-_LARGEST_INT = 1 << 53  # an int beyond this may be no float
+_MOST_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 15
+"""Of each point with each point to search among: from here on, sorting is faster."""
 _PAIRS_EACH = 8
 """Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
 
-def _copied(points: Any) -> Points | None:
-    """A copy of some but not many points in an array that needs no conversion; None for anything else."""
-    if (
-        type(points) is np.ndarray
-        and points.ndim == 2
-        and 0 < len(points) <= _MOST
-        and points.shape[1] in (2, 3)
-        and points.dtype.kind == "f"
-        and as_float_array(points, "points") is points
-    ):
-        return points.copy()
-    return None
+def _is_few(points: Any) -> bool:
+    """Whether these are some but not many points, in an array that needs no conversion."""
+    return points.ndim == 2 and 0 < len(points) <= _MOST and points.shape[1] in (2, 3)
 
 
 def _is_length(r: Any) -> bool:
-    return (type(r) is float and r >= 0.0) or (type(r) is int and 0 <= r < _LARGEST_INT)
+    return type(r) is float and r >= 0.0
 
 
 def _memory(dim: int, dtype: "np.dtype[Any]", _: int) -> Group[Memory]:
@@ -68,10 +68,9 @@ _FEW = {
 """What `Scratch.group` takes, by dimension and size of a number."""
 
 
-def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
+def find_pairs(own: Points, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
     """Pairs ``i < j`` in order, with distances; None if the points are many, not plain or not finite."""
-    own = _copied(points) if _is_length(r) else None
-    if own is None:
+    if not (_is_few(own) and _is_length(r)):
         return None
     with borrowed_scratch() as scratch:
         memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
@@ -82,10 +81,9 @@ def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Point
         return both[0], both[1], memory.distances[:found].copy()
 
 
-def find_nearest(points: Any, k: int, r: Any) -> tuple[Numbers, Points] | None:
+def find_nearest(own: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest; None if the points are many, not plain or not finite."""
-    own = _copied(points) if _is_length(r) else None
-    if own is None or len(own) * k * k > _MOST_FOR_NEAREST:
+    if not (_is_few(own) and _is_length(r)) or len(own) * k * k > _MOST_FOR_NEAREST:
         return None
     ids: Numbers = np.empty((len(own), k), np.int32)
     distances: npt.NDArray[Any] = np.empty((len(own), k), own.dtype)
@@ -93,3 +91,42 @@ def find_nearest(points: Any, k: int, r: Any) -> tuple[Numbers, Points] | None:
         memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
         status = find_nearest_of_few(own, k, float(r), memory, ids, distances)
     return (ids, distances) if status == 0 else None
+
+
+def _is_small(query: PointQuery, most: int) -> bool:
+    n, m = len(query.points), len(query.found)
+    return 0 < m <= _MOST and 0 < n * m <= most
+
+
+def find_small_pairs(
+    query: PointQuery, r: float, radii: Points, other_radii: Points
+) -> tuple[Numbers, Numbers, Points] | None:
+    """All pairs in order, with distances, of a query of any kind; None if it is not small."""
+    if not _is_small(query, _MOST_TESTS):
+        return None
+    points, found = query.points, query.found
+    with borrowed_scratch() as scratch:
+        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
+        count = find_pairs_in_space(
+            *(query.others is None, points, found, query.period, query.envs, query.other_envs),
+            *(radii, other_radii, r, memory),
+        )
+        if count < 0:
+            return None
+        both = memory.rows[:, :count].copy()
+        return both[0], both[1], memory.distances[:count].copy()
+
+
+def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:
+    """Ids and distances of the ``k`` nearest, of a query of any kind; None if it is not small."""
+    n = len(query.points)
+    if not _is_small(query, _MOST_TESTS_FOR_NEAREST) or n * k * k > _MOST_FOR_NEAREST:
+        return None
+    ids: Numbers = np.empty((n, k), np.int32)
+    distances: npt.NDArray[Any] = np.empty((n, k), query.points.dtype)
+    with borrowed_scratch() as scratch:
+        find_nearest_in_space(
+            *(query.others is None, query.points, query.found, query.period, query.envs, query.other_envs),
+            *(k, r, scratch.group(*_FEW[query.points.shape[1], query.points.itemsize]), ids, distances),
+        )
+    return ids, distances

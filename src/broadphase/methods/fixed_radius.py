@@ -33,6 +33,7 @@ from broadphase.kernels.points.fixed_radius import (
     put_rows,
     search_near,
 )
+from broadphase.methods.few_points import find_small_pairs
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
@@ -538,6 +539,9 @@ def find_near_mixed(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
 ) -> NearRows:
     """What `find_near` finds."""
+    few = find_small_pairs(query, *reach)
+    if few is not None and len(few[0]) <= limit:
+        return NearRows(*few)
     same = query.others is None
     if len(reach.radii) and reach.r < np.finfo(query.points.dtype).tiny:
         # The rounding of distances decides (`_rule`), for which there must be one radius for all.

@@ -26,6 +26,7 @@ from broadphase.kernels.points.nearest_points import (
     search_points,
     take_in_order,
 )
+from broadphase.methods.few_points import find_small_nearest
 from broadphase.numeric import whole
 from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
@@ -77,6 +78,9 @@ def find_nearest_points(
     query: PointQuery, k: int, r: float, parts: int, made: CurveTree | None = None
 ) -> tuple[Numbers, Points]:
     """Numbers and distances of the nearest, -1 and inf where there are fewer; ``made`` is a tree kept."""
+    few = find_small_nearest(query, k, r)
+    if few is not None:
+        return few
     n, kind = len(query.points), query.points.dtype
     ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
     same = query.others is None

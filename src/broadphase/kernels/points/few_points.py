@@ -5,6 +5,8 @@ the search goes along the axis until the gap on it alone is too long.
 
 Squares are only compared with a bound that no near point exceeds; `distance` decides which points count, as
 in the other searches.
+
+With other points to search among, a period, environments or radii, each is compared with all, in their order.
 """
 
 from typing import Any, NamedTuple
@@ -26,7 +28,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, plus, times
+from broadphase.kernels.points.distance import distance, plus, size, times
 
 UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
@@ -188,6 +190,26 @@ def find_pairs_of_few(points, r, capacity, memory):
     return found
 
 
+@inline
+def _insert(ids, distances, i, k, found, other, d):
+    """Insert a point among the ``found`` nearest of point ``i``, at most ``k``; how many there are then."""
+    place = found
+    if found == k:
+        # Of equal distances the lower id counts.
+        last = distances[i, k - 1]
+        if d > last or (d == last and other > ids[i, k - 1]):
+            return found
+        place = k - 1
+    while place > 0:
+        before = distances[i, place - 1]
+        if before < d or (before == d and ids[i, place - 1] < other):
+            break
+        ids[i, place], distances[i, place] = ids[i, place - 1], before
+        place -= 1
+    ids[i, place], distances[i, place] = other, d
+    return min(found + 1, k)
+
+
 @jit
 def find_nearest_of_few(points, k, r, memory, ids, distances):
     """Write the ``k`` nearest of each point within ``r``, sorted by distance, then by id.
@@ -223,21 +245,7 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
                 d = distance(points, points, i, np.int64(other), around)
                 if d > most:
                     continue
-                place = found
-                if found == k:
-                    # Of equal distances the lower id counts.
-                    last = distances[i, k - 1]
-                    if d > last or (d == last and other > ids[i, k - 1]):
-                        continue
-                    place = k - 1
-                while place > 0:
-                    before = distances[i, place - 1]
-                    if before < d or (before == d and ids[i, place - 1] < other):
-                        break
-                    ids[i, place], distances[i, place] = ids[i, place - 1], before
-                    place -= 1
-                ids[i, place], distances[i, place] = other, d
-                found = min(found + 1, k)
+                found = _insert(ids, distances, i, k, found, other, d)
                 if found == k:
                     bound = _bound(points, distances[i, k - 1] * distances[i, k - 1])
             if low == 0 and high == groups:
@@ -254,3 +262,85 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
         if left <= 0:
             return UNSUITABLE
     return 0
+
+
+@inline
+def _take_columns(found, columns):
+    """Write the points that may be found in columns, in their order."""
+    n, dim = found.shape
+    for axis in range(dim):
+        for j in range(n):
+            columns[axis, j] = found[j, axis]
+        for j in range(n, n + LANES):
+            columns[axis, j] = np.inf
+
+
+@inline
+def _near_lanes(columns, n, points, i, j, around, bound):
+    """A bit for each of the points from ``j`` on whose nearest image may be near point ``i``."""
+    squares = splat(points.dtype.type(0))
+    for axis in range(columns.shape[0]):
+        gap = size(load(columns, axis, j) - splat(points[i, axis]))
+        if around[axis] < np.inf:
+            gap = smaller(gap, splat(around[axis]) - gap)
+        squares = plus(squares, times(gap, gap))
+    near = bits(squares <= splat(bound))
+    if j + LANES > n:
+        near &= (1 << (n - j)) - 1
+    return near
+
+
+@jit
+def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, other_radii, r, memory):
+    """Write the pairs within ``r``, in order, into the memory; how many, or `UNSUITABLE`.
+
+    If ``among``, the found points are the points, and pairs are ``i < j``.  ``radii`` may be empty; else
+    points are near within the sum of two radii, of which ``r`` is the largest.
+    """
+    n, m, kind = points.shape[0], found.shape[0], points.dtype.type
+    columns, rows, distances = memory.columns, memory.rows, memory.distances
+    _take_columns(found, columns)
+    most, count = kind(r), np.int64(0)
+    bound = _bound(points, most * most)
+    for i in range(n):
+        first = i + 1 if among else 0
+        for j in range(first, m, LANES):
+            near = _near_lanes(columns, m, points, i, j, around, bound)
+            while near != 0:
+                other = j + lowest_lane(near)
+                near &= near - 1
+                if envs.shape[0] > 0 and envs[i] != other_envs[other]:
+                    continue
+                if radii.shape[0] > 0:
+                    most = radii[i] + other_radii[other]
+                d = distance(points, found, i, other, around)
+                if d <= most:
+                    if count == rows.shape[1]:
+                        return UNSUITABLE
+                    rows[0, count], rows[1, count], distances[count] = i, other, d
+                    count += 1
+    return count
+
+
+@jit
+def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, memory, ids, distances):
+    """What `find_nearest_of_few` writes; if ``among``, no point is near itself."""
+    n, m, most = points.shape[0], found.shape[0], points.dtype.type(r)
+    columns = memory.columns
+    _take_columns(found, columns)
+    for i in range(n):
+        for place in range(k):
+            ids[i, place], distances[i, place] = -1, np.inf
+        count, bound = np.int64(0), _bound(points, most * most)
+        for j in range(0, m, LANES):
+            near = _near_lanes(columns, m, points, i, j, around, bound)
+            while near != 0:
+                other = j + lowest_lane(near)
+                near &= near - 1
+                if (among and other == i) or (envs.shape[0] > 0 and envs[i] != other_envs[other]):
+                    continue
+                d = distance(points, found, i, other, around)
+                if d <= most:
+                    count = _insert(ids, distances, i, k, count, other, d)
+            if count == k:
+                bound = min(bound, _bound(points, distances[i, k - 1] * distances[i, k - 1]))

@@ -1,0 +1,82 @@
+"""`neighbors` and `nearest` of few points, which are compared one by one: what brute force says."""
+
+from itertools import product
+
+import numpy as np
+import point_scenes
+import pytest
+
+import broadphase as bp
+
+KINDS = list(product((2, 3), (np.float32, np.float64)))
+SIZES = ((1, 1), (5, 7), (33, 16), (90, 70))
+
+
+def expect_pairs(found, right):
+    for column, wanted in zip(found, right, strict=True):
+        np.testing.assert_array_equal(column, wanted)
+    assert found.distance.dtype == right[2].dtype
+
+
+def expect_nearest(found, right):
+    np.testing.assert_array_equal(found.ids, right[0])
+    np.testing.assert_array_equal(found.distances, right[1])
+    assert found.distances.dtype == right[1].dtype
+
+
+@pytest.mark.parametrize("scene", point_scenes.SCENES)
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_every_scene(scene, dim, dtype):
+    points = point_scenes.points_of(scene, 60, dim, dtype)
+    for r in point_scenes.SCENES[scene][1]:
+        expect_pairs(bp.neighbors(points, r, other=points[20:]), point_scenes.near(points, r, points[20:]))
+        env = np.arange(len(points)) % 2
+        expect_pairs(bp.neighbors(points, r, env=env), point_scenes.near(points, r, env=env))
+    for k in (1, 9, 70):
+        expect_nearest(bp.nearest(points, k, other=points[20:]), point_scenes.nearest(points, k, points[20:]))
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_periods_worlds_and_radii(sizes, dim, dtype):
+    random = np.random.default_rng(sum(sizes))
+    points, others = ((random.random((n, dim)) * 3 - 1).astype(dtype) for n in sizes)
+    radii, other_radii = ((random.random(n) * 0.3).astype(dtype) for n in sizes)
+    env, other_env = (random.integers(-3, 4, n) for n in sizes)
+    for period in (None, (1.25,) * dim, (None, 1.25, np.inf)[:dim]):
+        inside = points if period is None else np.mod(points, dtype(1.25))
+        among = others if period is None else np.mod(others, dtype(1.25))
+        for r in (0.0, 0.4, 5.0, radii, (radii, other_radii)):
+            expect_pairs(
+                bp.neighbors(inside, r, other=among, period=period, env=(env, other_env)),
+                point_scenes.near(inside, r, among, period, (env, other_env)),
+            )
+        for r in (0.3, radii):
+            expect_pairs(bp.neighbors(inside, r, period=period), point_scenes.near(inside, r, period=period))
+        for k in (1, 3):
+            expect_nearest(
+                bp.nearest(inside, k, period=period, env=env, r=0.6),
+                point_scenes.nearest(inside, k, period=period, env=env, r=0.6),
+            )
+            expect_nearest(
+                bp.nearest(inside, k, other=among, period=period),
+                point_scenes.nearest(inside, k, among, period=period),
+            )
+
+
+def test_rows_of_numbers_are_points():
+    rows = [(0.0, 0.0), (3, 4.0), (0.0, 1)]
+    near = bp.neighbors(rows, 5)
+    assert list(zip(near.i.tolist(), near.j.tolist(), near.distance.tolist(), strict=True)) == [
+        (0, 1, 5.0),
+        (0, 2, 1.0),
+        (1, 2, 18**0.5),
+    ]
+    assert bp.nearest(rows, 1).ids.tolist() == [[2], [2], [0]]
+
+
+def test_more_pairs_than_allowed():
+    points = np.zeros((10, 2))
+    with pytest.raises(bp.PairLimitExceeded, match="more than max_pairs=99 "):
+        bp.neighbors(points, 1.0, other=points, max_pairs=99)
+    assert len(bp.neighbors(points, 1.0, other=points, max_pairs=100)) == 100
