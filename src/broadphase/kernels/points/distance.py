@@ -56,7 +56,8 @@ def distance(points, others, i, j, around):
     z = kind(0)
     if dim == 3:
         z = minimum_image(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
-    return length(x, y, z, small, large, up, down)
+    # As Python, `math.sqrt` returns a float64 of float32 too.
+    return kind(length(x, y, z, small, large, up, down))
 
 
 # -----------------------------------------------------------------------------------------------------------
