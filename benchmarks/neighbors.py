@@ -1,12 +1,14 @@
 """Fixed-radius and nearest search of points, compared with the trees and cells of other libraries.
 
     python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree
-    python benchmarks/neighbors.py [--points 10000 100000] [--parts near counts nearest worlds moving]
+    python benchmarks/neighbors.py [--points 10000 100000] [--parts near counts nearest worlds moving small]
 
 All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
 left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
 figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
 and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
+*small*: each way to ask about few points, compared with the same call with one array of float64, and SciPy;
+and one query of many points that are kept.
 """
 
 import argparse
@@ -250,6 +252,64 @@ def yardstick_of_a_million() -> float | None:
         return 1e3 * min(search.seconds(search.run(None)) for _ in range(5))
 
 
+def compare_small(seconds: float) -> None:
+    """How many times as long each way to ask about few points takes as the plainest, and SciPy."""
+    spatial = import_module("scipy.spatial")
+    for n in (5, 50, 300):
+        random = np.random.default_rng(SEED)
+        points, other = random.random((n, 2)), random.random((n, 2))
+        rows, env, radii = [tuple(row) for row in points.tolist()], random.integers(0, 3, n), np.full(n, 0.5)
+        r = min(float(np.sqrt(NEIGHBORS / (np.pi * n))), 0.5)
+        ways: dict[str, dict[str, Any]] = {
+            "other": {"other": other},
+            "period": {"period": (1.0, 1.0)},
+            "lattice": {"period": ((1.0, 0.0), (0.3, 1.0))},
+            "env": {"env": env},
+        }
+        near: dict[str, Callable[[], Any]] = {
+            OURS: lambda points=points, r=r: bp.neighbors(points, r),
+            "rows": lambda rows=rows, r=r: bp.neighbors(rows, r),
+            "radii": lambda points=points, radii=radii * r: bp.neighbors(points, radii),
+            "SciPy": lambda points=points, r=r: spatial.cKDTree(points).query_pairs(r, output_type="ndarray"),
+        }
+        nearest: dict[str, Callable[[], Any]] = {
+            OURS: lambda points=points: bp.nearest(points, 2),
+            "rows": lambda rows=rows: bp.nearest(rows, 2),
+            "SciPy": lambda points=points: spatial.cKDTree(points).query(points, 3),
+        }
+        for way, more in ways.items():
+            near[way] = lambda points=points, r=r, more=more: bp.neighbors(points, r, **more)
+            nearest[way] = lambda points=points, more=more: bp.nearest(points, 2, **more)
+        report_small(f"neighbors of {n} points", near, seconds)
+        report_small(f"nearest of {n} points", nearest, seconds)
+    points = np.random.default_rng(SEED).random((100_000, 2))
+    index, tree, r, query = bp.PointIndex(points), spatial.cKDTree(points), distance_for(points), points[0]
+    growing = (float(r * factor) for _ in iter(int, 1) for factor in np.geomspace(0.5, 2.0, 1000))
+    one: dict[str, Callable[[], Any]] = {
+        OURS: lambda: index.neighbors(query, r),
+        "r grows": lambda: index.neighbors(query, next(growing)),
+        "SciPy": lambda: tree.query_ball_point(query, r),
+        "nearest 4": lambda: index.nearest(query, 4),
+        "SciPy's nearest 4": lambda: tree.query(query, 4),
+    }
+    report_small("one query of a PointIndex of 100000 points", one, seconds)
+
+
+def report_small(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
+    """Print the microseconds of each, and how many times as long as the first."""
+    best = dict.fromkeys(contestants, np.inf)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for contestant, run in contestants.items():
+            started = time.perf_counter()
+            for _ in range(20):
+                run()
+            best[contestant] = min(best[contestant], (time.perf_counter() - started) / 20)
+    ours = best.pop(OURS)
+    said = ", ".join(f"{way} {1e6 * took:.3g} ({took / ours:.2f} x)" for way, took in best.items())
+    print(f"{name}: {1e6 * ours:.3g} us; {said}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000])
@@ -270,6 +330,8 @@ def main() -> None:
                     compare_nearest(points, name, options.seconds)
     if "worlds" in options.parts:
         compare_worlds(max(options.points), options.seconds)
+    if "small" in options.parts:
+        compare_small(options.seconds)
     if "moving" in options.parts:
         compare_moving(100_000)
 

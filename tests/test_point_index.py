@@ -122,6 +122,16 @@ def test_kept_cells_serve_many_distances():
             np.testing.assert_array_equal(array, wanted)
 
 
+@pytest.mark.parametrize("period", [None, (1.0, 1.0), ((1.0, 0.0), (0.3, 1.0))])
+def test_distances_that_grow_slowly(period):
+    points = np.random.default_rng(0).random((400, 2))
+    index = bp.PointIndex(points, period=period)
+    for r in 0.01 * 1.1 ** np.arange(50):
+        right = bp.neighbors(points[:5], float(r), other=points, period=period)
+        for array, wanted in zip(index.neighbors(points[:5], float(r)), right, strict=True):
+            np.testing.assert_array_equal(array, wanted)
+
+
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_one_point_is_a_query(dim, dtype):
     points = np.random.default_rng(2).random((200, dim)).astype(dtype)

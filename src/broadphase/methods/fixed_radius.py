@@ -61,6 +61,8 @@ _TABLE_EACH = 4
 _SAMPLE = 1024
 _FINEST = 2.0**-20
 _MOST_KEPT = 4
+ROOM_TO_GROW = 1.5
+"""So much larger distances than the one asked for are served too, where distances grow slowly."""
 _SLOTS_EACH = 16
 
 
@@ -89,9 +91,11 @@ class KeptCells:
         for width, cells in kept:
             if reach <= width and (cells.grid.wider or width <= 2.0 * reach):
                 return cells
-        made = sort_into_cells(query, reach, none_of(query.found.dtype), parts, Scratch())
+        grows = any(width < reach <= 2.0 * width for width, _ in kept)
+        most = ROOM_TO_GROW * reach if grows else reach
+        made = sort_into_cells(query, most, none_of(query.found.dtype), parts, Scratch())
         self._kept = [
-            (reach, made),
+            (most, made),
             *kept[: _MOST_KEPT - 1],
         ]  # a new list: other threads may read the old one
         return made

@@ -21,7 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
-from broadphase.methods.fixed_radius import TOO_MANY, KeptCells, Reach, find_near, find_near_mixed
+from broadphase.methods.fixed_radius import (
+    ROOM_TO_GROW,
+    TOO_MANY,
+    KeptCells,
+    Reach,
+    find_near,
+    find_near_mixed,
+)
 from broadphase.methods.nearest_points import CurveTree, find_nearest_points, make_tree
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, PointQuery, Points
@@ -166,9 +173,12 @@ def _first_in_row(numbers: Numbers) -> npt.NDArray[np.bool_]:
 
 def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
     """The images up to a distance, or those that are kept."""
-    reach = min(reach, _lattice_of(query).max_distance)
-    if kept is not None and kept.images is not None and kept.images.reach >= reach:
-        return kept.images
+    max_distance = _lattice_of(query).max_distance
+    reach = min(reach, max_distance)
+    if kept is not None and kept.images is not None:
+        if kept.images.reach >= reach:
+            return kept.images
+        reach = min(ROOM_TO_GROW * reach, max_distance)
     made = _make_images(query, reach)
     if kept is not None:
         kept.images = made
