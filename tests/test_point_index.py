@@ -122,6 +122,22 @@ def test_kept_cells_serve_many_distances():
             np.testing.assert_array_equal(array, wanted)
 
 
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_one_query_at_a_time(each, dim, dtype):
+    def check(scene, r, period):
+        points = point_scenes.points_of(scene, 700, dim, dtype)
+        points = points if period is None else np.mod(points, dtype(period[0]))
+        index = bp.PointIndex(points, period=period)
+        for row in range(0, len(points), 97):
+            right = point_scenes.near(points[row : row + 1], r, points, period)
+            for array, wanted in zip(index.neighbors(points[row], r), right, strict=True):
+                np.testing.assert_array_equal(array, wanted)
+
+    scenes = [(scene, r, None) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
+    periods = [(scene, r, (1.25,) * dim) for scene in ("uniform", "clusters") for r in (0.02, 0.3, 2.0)]
+    each(check, scenes + periods)
+
+
 @pytest.mark.parametrize("period", [None, (1.0, 1.0), ((1.0, 0.0), (0.3, 1.0))])
 def test_distances_that_grow_slowly(period):
     points = np.random.default_rng(0).random((400, 2))

@@ -138,6 +138,8 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
     >>> whole(np.array(3), "k")
     3
     """
+    if type(value) is int:
+        return value
     number = plain(value, name)
     if isinstance(number, bool) or not (isinstance(number, Integral) or _turns_into(number, "__index__")):
         raise TypeError(f"{name} must be {wanted}; got {value!r}")

@@ -158,8 +158,10 @@ class KDTree:
         near = self._index.neighbors(points, reach, threads=_threads(workers))
         if return_length:
             return np.bincount(near.i, minlength=len(points)).astype(np.intp).reshape(shape)[()]
+        if not shape:
+            return near.j.tolist()
         lists = _lists(near)
-        return lists[0] if not shape else np.fromiter(lists, object, len(lists)).reshape(shape)
+        return np.fromiter(lists, object, len(lists)).reshape(shape)
 
     def query_ball_tree(self, other: Any, r: float, p: float = 2.0, eps: float = 0.0) -> list[list[int]]:
         """For each of these points, the points of another tree within ``r``."""

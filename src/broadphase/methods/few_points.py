@@ -24,6 +24,7 @@ from broadphase.kernels.points.few_points import (
     find_pairs_in_space,
     find_pairs_of_few,
 )
+from broadphase.kernels.points.fixed_radius import MOST_RANGES, Cells, find_few_near
 from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime.memory import Group, borrowed_scratch
 
@@ -32,6 +33,8 @@ _MOST_FOR_NEAREST = 8_000
 """Points times the square of how many of the nearest are wanted."""
 _MOST_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 15
 """Of each point with each point to search among: from here on, sorting is faster."""
+_MOST_QUERIES, _MOST_OF_A_QUERY = 16, 256
+"""Of points with many others in cells: more neighbours of one of them are not sorted by inserting each."""
 _PAIRS_EACH = 8
 """Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
@@ -111,6 +114,21 @@ def find_small_pairs(
             *(query.others is None, points, found, query.period, query.envs, query.other_envs),
             *(radii, other_radii, r, memory),
         )
+        if count < 0:
+            return None
+        both = memory.rows[:, :count].copy()
+        return both[0], both[1], memory.distances[:count].copy()
+
+
+def find_in_cells(query: PointQuery, cells: Cells, r: float) -> tuple[Numbers, Numbers, Points] | None:
+    """All pairs in order, with distances, of few points with others in cells; None if it is not as small."""
+    points = query.points
+    if query.others is None or query.worlds > 1 or len(points) > _MOST_QUERIES:
+        return None
+    with borrowed_scratch() as scratch:
+        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
+        ranges = scratch.array("few ranges", (4, MOST_RANGES), np.int64)
+        count = find_few_near(cells, points, query.others, query.period, r, _MOST_OF_A_QUERY, ranges, memory)
         if count < 0:
             return None
         both = memory.rows[:, :count].copy()

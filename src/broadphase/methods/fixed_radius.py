@@ -33,7 +33,7 @@ from broadphase.kernels.points.fixed_radius import (
     put_rows,
     search_near,
 )
-from broadphase.methods.few_points import find_small_pairs
+from broadphase.methods.few_points import find_in_cells, find_small_pairs
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
@@ -288,6 +288,10 @@ def find_near(
     kind = query.points.dtype
     if len(query.points) == 0 or len(query.found) == 0:
         return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
+    if kept is not None and len(reach.radii) == 0:
+        few = find_in_cells(query, kept.cells(query, reach.r, parts), reach.r)
+        if few is not None and len(few[0]) <= limit:
+            return NearRows(*few)
     rule = _rule(query, reach)
     with borrowed_scratch() as scratch:
         if kept is None:

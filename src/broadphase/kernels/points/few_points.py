@@ -88,7 +88,7 @@ def _sort(points, memory):
 
 
 @inline
-def _bound(points, square):
+def safe_bound(points, square):
     """No square is more than this whose distance is at most that of ``square``, however they were rounded."""
     kind = points.dtype.type
     factor, small = kind(1.0 + 2.0**-20), kind(2.0**-120)
@@ -150,7 +150,7 @@ def find_pairs_of_few(points, r, capacity, memory):
         for word in range(i >> 5, (n >> 5) + 1):
             marks[i, word] = 0
     most = points.dtype.type(r)
-    around, bound, held = _no_period(points), _bound(points, most * most), np.int64(0)
+    around, bound, held = _no_period(points), safe_bound(points, most * most), np.int64(0)
     for k in range(n):
         i, count = np.int64(order[0, k]), np.int64(0)
         for j in range(k + 1, n, LANES):
@@ -225,10 +225,10 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
         i, x = np.int64(order[turn]), columns[0, turn]
         for place in range(k):
             ids[i, place], distances[i, place] = -1, np.inf
-        found, bound = np.int64(0), _bound(points, most * most)
+        found, bound = np.int64(0), safe_bound(points, most * most)
         group = turn // LANES
         if k < LANES:
-            bound = min(bound, _bound(points, _reach(columns, turn, k, groups)))
+            bound = min(bound, safe_bound(points, _reach(columns, turn, k, groups)))
         # The groups ``low .. high - 1`` have been compared.
         low, high = group, group + 1
         while left > 0:
@@ -247,7 +247,7 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
                     continue
                 found = _insert(ids, distances, i, k, found, other, d)
                 if found == k:
-                    bound = _bound(points, distances[i, k - 1] * distances[i, k - 1])
+                    bound = safe_bound(points, distances[i, k - 1] * distances[i, k - 1])
             if low == 0 and high == groups:
                 break
             after, before = columns[0, high * LANES] - x, x - columns[0, max(low * LANES - 1, 0)]
@@ -276,7 +276,7 @@ def _take_columns(found, columns):
 
 
 @inline
-def _near_lanes(columns, n, points, i, j, around, bound):
+def near_lanes(columns, n, points, i, j, around, bound):
     """A bit for each of the points from ``j`` on whose nearest image may be near point ``i``."""
     squares = splat(points.dtype.type(0))
     for axis in range(columns.shape[0]):
@@ -301,11 +301,11 @@ def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, o
     columns, rows, distances = memory.columns, memory.rows, memory.distances
     _take_columns(found, columns)
     most, count = kind(r), np.int64(0)
-    bound = _bound(points, most * most)
+    bound = safe_bound(points, most * most)
     for i in range(n):
         first = i + 1 if among else 0
         for j in range(first, m, LANES):
-            near = _near_lanes(columns, m, points, i, j, around, bound)
+            near = near_lanes(columns, m, points, i, j, around, bound)
             while near != 0:
                 other = j + lowest_lane(near)
                 near &= near - 1
@@ -331,9 +331,9 @@ def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, 
     for i in range(n):
         for place in range(k):
             ids[i, place], distances[i, place] = -1, np.inf
-        count, bound = np.int64(0), _bound(points, most * most)
+        count, bound = np.int64(0), safe_bound(points, most * most)
         for j in range(0, m, LANES):
-            near = _near_lanes(columns, m, points, i, j, around, bound)
+            near = near_lanes(columns, m, points, i, j, around, bound)
             while near != 0:
                 other = j + lowest_lane(near)
                 near &= near - 1
@@ -343,4 +343,4 @@ def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, 
                 if d <= most:
                     count = _insert(ids, distances, i, k, count, other, d)
             if count == k:
-                bound = min(bound, _bound(points, distances[i, k - 1] * distances[i, k - 1]))
+                bound = min(bound, safe_bound(points, distances[i, k - 1] * distances[i, k - 1]))

@@ -9,6 +9,7 @@ from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
 from broadphase.kernels.points.distance import distance, plus, put_hits, root, size, times
+from broadphase.kernels.points.few_points import UNSUITABLE, near_lanes, safe_bound
 
 # -----------------------------------------------------------------------------------------------------------
 # Points into cells for one call: which cell, and a counting sort.
@@ -164,6 +165,7 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
 
 
 MOST_RANGES = 27
+_CROWD = 1 << 16  # so many points are compared before an interrupt can be answered
 
 
 @inline
@@ -334,6 +336,46 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
         if tests > most or found > limit:
             break
     return at, found, tests
+
+
+@jit
+def find_few_near(cells, points, found, around, r, most, ranges, memory):
+    """Write what is near each of a few points into the memory of `few_points`, in order.
+
+    Without environments and radii.  ``ranges`` is scratch, as in `search_near`.  Returns how many there are,
+    or `UNSUITABLE` if they are more than ``most`` for one of the points, or its cells are crowded.
+    """
+    n, dim, kind = points.shape[0], points.shape[1], points.dtype.type
+    grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
+    rows, distances = memory.rows, memory.distances
+    limit, count = kind(r), np.int64(0)
+    bound = safe_bound(points, limit * limit)
+    for i in range(n):
+        x, y = cell_on(points[i, 0], grid, 0), cell_on(points[i, 1], grid, 1)
+        z = cell_on(points[i, dim - 1], grid, dim - 1) if dim == 3 else np.int64(0)
+        number, _ = _collect_ranges(x, y, z, np.int64(0), grid, steps, blocks, cells.starts, ranges)
+        begin = count
+        for k in range(number):
+            last = ranges[1, k]
+            if last - ranges[0, k] > _CROWD:
+                return UNSUITABLE
+            for j in range(ranges[0, k], last, LANES):
+                near = near_lanes(cells.columns, last, points, i, j, around, bound)
+                while near != 0:
+                    other = np.int64(cells.own[0, j + lowest_lane(near)])
+                    near &= near - 1
+                    d = distance(points, found, i, other, around)
+                    if d > limit:
+                        continue
+                    if count - begin == most or count == rows.shape[1]:
+                        return UNSUITABLE
+                    place = count
+                    while place > begin and rows[1, place - 1] > other:
+                        rows[1, place], distances[place] = rows[1, place - 1], distances[place - 1]
+                        place -= 1
+                    rows[0, count], rows[1, place], distances[place] = i, other, d
+                    count += 1
+    return count
 
 
 @always_inline
