@@ -112,7 +112,7 @@ def test_a_world_is_as_it_was_or_all_is_done(call, each):
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("call", ["insert_many", "move_many", "remove_many"])
+@pytest.mark.parametrize("call", ["insert_many", "_replace", "remove_many"])
 @pytest.mark.parametrize("done", [False, True])
 def test_an_index_of_a_world_whose_change_failed_is_filled_from_the_bodies(monkeypatch, call, done):
     world = World()
