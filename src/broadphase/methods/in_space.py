@@ -3,6 +3,7 @@
 The modules that do the work are imported when they are first needed, so plain calls do not pay for them.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +13,10 @@ import numpy.typing as npt
 from broadphase import methods
 from broadphase.boxes import BoxArray
 from broadphase.methods import choose
-from broadphase.methods.task import Found, Task
+from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.space import Envs, Period, as_env, as_period
+
+_FEW = 128  # boxes of which all pairs are compared in less time than grouping them by environment takes
 
 
 class Space(NamedTuple):
@@ -61,7 +64,15 @@ def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[
     from broadphase.methods.environments import find_in_worlds
 
     own = env if rows is None else env[rows]
+    if method == "auto" and len(own) <= _FEW:
+        return _in_one_env(own, _find("brute_force", replace(task, limit=NO_LIMIT, store=True)))
     return find_in_worlds(task, own, partial(_find, method), sweep=method in ("auto", "strips"))
+
+
+def _in_one_env(env: Envs, found: Found) -> Found:
+    """Only the pairs of which both are in one environment."""
+    chunks = [chunk[env[chunk[:, 0]] == env[chunk[:, 1]]] for chunk in found.chunks]
+    return Found(chunks, sum(map(len, chunks)), found.tests, found.cells)
 
 
 def _find(method: str, task: Task) -> Found:

@@ -41,6 +41,8 @@ def period_of(period: Period, dtype: Any) -> npt.NDArray[np.floating[Any]]:
     ValueError
         The period is too small or too large for float32.
     """
+    if period.dtype == dtype:
+        return period
     with np.errstate(over="ignore", under="ignore"):
         lengths = period.astype(dtype)
     for axis in np.flatnonzero((lengths == 0.0) | (np.isinf(lengths) != np.isinf(period))).tolist():
