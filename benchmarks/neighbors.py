@@ -7,7 +7,7 @@ All are timed with building, on all cores if they can use them, and return dista
 left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
 figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
 and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
-*small*: each way to ask about few points, compared with the same call with one array of float64, and SciPy;
+*small*: each way to ask about few rows, compared with the same call with one array of float64, and SciPy;
 and one query of many points that are kept.
 """
 
@@ -282,6 +282,18 @@ def compare_small(seconds: float) -> None:
             nearest[way] = lambda points=points, more=more: bp.nearest(points, 2, **more)
         report_small(f"neighbors of {n} points", near, seconds)
         report_small(f"nearest of {n} points", nearest, seconds)
+        boxes = np.hstack((points, points + r))
+        box_rows = [tuple(row) for row in boxes.tolist()]
+        calls: dict[str, Callable[[], Any]] = {
+            OURS: lambda boxes=boxes: bp.pairs(boxes),
+            "rows": lambda rows=box_rows: bp.pairs(rows),
+            "join": lambda boxes=boxes: bp.join(boxes, boxes),
+            "period": lambda boxes=boxes: bp.pairs(boxes, period=(2.0, 2.0)),
+            "env": lambda boxes=boxes, env=env: bp.pairs(boxes, env=env),
+            "static": lambda boxes=boxes, env=env: bp.pairs(boxes, static=env == 0),
+            "swept": lambda boxes=boxes, other=other: bp.swept_pairs(boxes, other),
+        }
+        report_small(f"pairs of {n} boxes", calls, seconds)
     points = np.random.default_rng(SEED).random((100_000, 2))
     index, tree, r, query = bp.PointIndex(points), spatial.cKDTree(points), distance_for(points), points[0]
     growing = (float(r * factor) for _ in iter(int, 1) for factor in np.geomspace(0.5, 2.0, 1000))

@@ -125,7 +125,7 @@ def swept_pairs(
     rules = as_filter(len(starts), static, categories, masks)
     motions = _as_motion(motion, starts)
     with np.errstate(over="ignore"):
-        goals = starts + np.hstack((motions, motions))
+        goals = starts + np.concatenate((motions, motions), axis=1)
     space = as_space(None, env, starts)
     return meeting_pairs(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
 
@@ -142,9 +142,9 @@ def meeting_pairs(
 ) -> SweptPairs:
     """The pairs of valid boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
     limit = pair_limit(max_pairs)
-    unlike = np.argwhere(np.isinf(starts) != np.isinf(goals))
-    if len(unlike):
-        row, column = unlike[0].tolist()
+    unlike = np.isinf(starts) != np.isinf(goals)
+    if unlike.any():
+        row, column = np.argwhere(unlike)[0].tolist()
         axis = f"{('min', 'max')[column // (starts.shape[1] // 2)]}_{_AXES[column % (starts.shape[1] // 2)]}"
         raise ValueError(
             f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
@@ -171,15 +171,19 @@ def _as_motion(motion: Any, boxes: BoxArray) -> BoxArray:
         raise ValueError(
             f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {motions.shape}"
         )
-    bad = np.flatnonzero(~np.isfinite(motions).all(axis=1))
-    if len(bad):
-        raise ValueError(f"motion[{bad[0]}] = {motions[bad[0]].tolist()} is not finite")
+    finite = np.isfinite(motions)
+    if not finite.all():
+        row = int(finite.all(axis=1).argmin())
+        raise ValueError(f"motion[{row}] = {motions[row].tolist()} is not finite")
     return motions
 
 
 def _bounds(starts: BoxArray, goals: BoxArray) -> BoxArray:
     dim = starts.shape[1] // 2
-    return np.hstack((np.minimum(starts, goals)[:, :dim], np.maximum(starts, goals)[:, dim:]))
+    bounds = np.empty_like(starts)
+    np.minimum(starts[:, :dim], goals[:, :dim], out=bounds[:, :dim])
+    np.maximum(starts[:, dim:], goals[:, dim:], out=bounds[:, dim:])
+    return bounds
 
 
 def _times(starts: BoxArray, goals: BoxArray, near: PairArray, touching: bool, parts: int) -> Times:
@@ -193,7 +197,8 @@ def _times(starts: BoxArray, goals: BoxArray, near: PairArray, touching: bool, p
 
     shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
     threads.run_all([partial(test, *share) for share in shares], parts)
-    for row in np.flatnonzero(times == UNSURE).tolist():
+    unsure = times == UNSURE
+    for row in np.flatnonzero(unsure).tolist() if unsure.any() else ():
         times[row] = _exactly(first, last, near[row].tolist(), touching)
     return times
 
