@@ -296,9 +296,11 @@ def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:
         raise ValueError(
             f"{name} must be a number, or one for each of the {n} points; got shape {array.shape}"
         )
-    bad = np.flatnonzero(~(array >= 0.0))
-    if len(bad):
-        row = int(bad[0])
+    sound = array >= 0.0
+    if not sound.all():
+        row = int(sound.argmin())
         raise ValueError(f"{name}[{row}] = {array[row]:g} is no radius; give a number that is not negative")
+    if array.dtype == kind:
+        return array
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(array, dtype=kind)
+        return array.astype(kind)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_plain_array
+from broadphase.kernels.partition import survey_envs
 from broadphase.numeric import as_numpy, plain, real
 
 Period = npt.NDArray[np.float64]
@@ -361,7 +362,7 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
     together = envs[0] if len(envs) == 1 else np.concatenate(envs)
     if len(together) == 0:
         return [np.empty(0, np.int32) for _ in envs], 0
-    low, high = int(together.min()), int(together.max())
+    low, high = map(int, survey_envs(together, 0, len(together))[:2])
     if high - low < 2 * len(together) + 1024:  # nearly without gaps: counting is faster than sorting
         places = together - low
         present = np.zeros(high - low + 1, np.int32)
