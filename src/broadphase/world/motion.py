@@ -8,6 +8,7 @@ period.
 """
 
 from collections.abc import Collection, Iterable
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -297,10 +298,13 @@ class Motion:
         left_out = {*ignored} if row is None else {row, *ignored}
         category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
         is_sensor = row is not None and bool(store.sensor[row])
+        # What is crossed: sensors in any layer, and what moves and has listeners.
+        crossed = ALL if store.any_sensor else (*layers, MOVING)
+        looked_at = layers if passed is None or layers is ALL else crossed
 
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
-            rows, shift = self._broad_phase.near(bounds, layers if passed is None else ALL)
+            rows, shift = self._broad_phase.near(bounds, looked_at)
             near = [(other, at) for at, other in enumerate(rows) if other not in left_out]
             if store.any_ruled:
                 near = [
@@ -313,10 +317,11 @@ class Motion:
                 if passed is not None:
                     passed.update(other for other, _ in open_to)
                 near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
-            if passed is not None and row is not None and layers is not ALL:
-                others = [one for one in near if store.layer[one[0]] not in layers]
-                passed.update(other for other, _ in others if self._crosses(row, other))
-                near = [one for one in near if store.layer[one[0]] in layers]
+            if looked_at is not layers and passed is not None and row is not None:
+                blocks = np.isin(store.layer[[other for other, _ in near]], layers).tolist()
+                others = [other for (other, _), stops in zip(near, blocks, strict=True) if not stops]
+                passed.update(other for other in others if self._crosses(row, other))
+                near = list(compress(near, blocks))
             if not near:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]

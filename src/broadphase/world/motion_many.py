@@ -352,6 +352,8 @@ class _Run:
         if len(self._waiting) and store.static[row]:
             store.put(row, *self._starts[at].tolist())
             return
+        if not (store.any_sensor or (self._blocking | self._passes) >> store.layer.item(row) & 1):
+            return  # no other mover can meet it
         left, top, right, bottom = store.bounds(row)
         region = self._regions[at].tolist()
         if not (region[0] <= left and region[1] <= top and right <= region[2] and bottom <= region[3]):
