@@ -130,7 +130,7 @@ def pairs(
     array = _boxes_around(boxes, "boxes", period, threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
-    return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
+    return stored_pairs(array, pair_filter, method, touching, sort, threads, max_pairs, space)
 
 
 @overload
@@ -354,16 +354,17 @@ def search(method: str, task: Task, space: Space | None = None) -> Found:
     return found
 
 
-def _stored(
+def stored_pairs(
     boxes: BoxArray,
     pair_filter: PairFilter,
-    method: Method,
-    touching: bool,
-    sort: bool,
-    threads: int | None,
-    max_pairs: int | None,
+    method: Method = "auto",
+    touching: bool = True,
+    sort: bool = True,
+    threads: int | None = None,
+    max_pairs: int | None = None,
     space: Space | None = None,
 ) -> PairArray:
+    """`pairs` of arguments that were checked; shared with worlds."""
     limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
         parts, sorting = resolve(threads), sort and space is None
@@ -394,7 +395,7 @@ def _join_boxes(
         else:
             both, rows_of_a = joined((near.others, near.few)), len(near.rows)
         pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
-        result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
+        result = stored_pairs(both, pair_filter, method, touching, sort, threads, max_pairs)
         result[:, 1] -= rows_of_a
         if near is not None:
             column = result[:, 1 if few is first else 0]
@@ -417,7 +418,7 @@ def _joined_in_space(
     both = _both(first, second)
     rules = join_filter(len(first), len(second))
     space = Space(as_period(period, both.shape[1] // 2), as_envs(env, len(first), len(second)))
-    rows = _stored(both, rules, method, touching, sort, threads, max_pairs, space)
+    rows = stored_pairs(both, rules, method, touching, sort, threads, max_pairs, space)
     rows[:, 1] -= len(first)
     return rows
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.one_shot import stored_pairs
 from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
@@ -24,7 +25,7 @@ from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
-from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter, no_filter
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
     Buffers,
@@ -35,12 +36,7 @@ from broadphase.kernels.movement.motion import (
 )
 from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
-from broadphase.methods import finder
-from broadphase.methods.choose import choose
-from broadphase.methods.pair_order import one_array
-from broadphase.methods.task import NO_LIMIT, Task
-from broadphase.runtime.memory import borrowed_scratch
-from broadphase.runtime.threads import resolve
+from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images
 
@@ -398,10 +394,9 @@ class BroadPhase:
         n = len(store.bodies)
         meets = layers | passes
         if store.any_sensor:
-            meets |= EVERY_LAYER + 1 if not store.sensor[rows].any() else EVERY_LAYER
+            meets |= EVERY_LAYER if store.sensor[rows].any() else EVERY_LAYER + 1
         # Movers see each other if any of them is wanted.
         together = bool(((meets >> store.layer[rows]) & 1).any())
-        together |= store.any_sensor and bool(store.sensor[rows].any())
         if store.live > SPARSE * len(rows):
             return self._near_few(rows, regions, together)
         number_of = np.full(n, -1, np.int32)
@@ -409,7 +404,7 @@ class BroadPhase:
         # Two boxes with a common class are never paired.
         classes = 0 if together else int(IN_A), int(IN_B), int(IN_B)
         known, boxes, kinds = self.boxes_of(meets, number_of, regions, classes)
-        pairs = find_all_pairs(boxes, no_filter()._replace(classes=kinds))
+        pairs = stored_pairs(boxes, no_filter()._replace(classes=kinds))
         first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
         many = list_near(pairs, known, number_of, first, others)
         return Near(first[:-1], others[:many])
@@ -435,7 +430,7 @@ class BroadPhase:
         moves[rows] = True
         queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
         if together:
-            first, second = find_all_pairs(regions, no_filter()).T.astype(np.int64)
+            first, second = stored_pairs(regions, no_filter()).T.astype(np.int64)
             queries = np.concatenate((queries, first, second))
             others = np.concatenate((others, rows[second], rows[first]))
         keys = queries << 32 | others
@@ -463,26 +458,6 @@ class BroadPhase:
             expect(np.count_nonzero(ids != NOT_IN) == len(rows), "no row is in an index twice")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
-
-
-def find_all_pairs(
-    boxes: BoxArray, rules: PairFilter, touching: bool = True, limit: int = NO_LIMIT
-) -> npt.NDArray[np.int32]:
-    """All pairs of boxes, sorted: one search from scratch, which costs less than an index if most have moved.
-
-    Raises
-    ------
-    PairLimitExceeded
-        There are more than ``limit``.
-    """
-    with borrowed_scratch() as scratch:
-        task = Task(boxes, touching, rules, resolve(None), limit, sort=True, scratch=scratch)
-        found = finder(choose(boxes))(task)
-        if found.pairs > limit:
-            raise PairLimitExceeded(limit)
-        if found.ordered:
-            return one_array(found.chunks, len(boxes), False)
-        return one_array(found.chunks, len(boxes), True, scratch, task.threads)
 
 
 def _longer(numbers: Rows, least: int) -> Rows:

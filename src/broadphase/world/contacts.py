@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.one_shot import stored_pairs
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
 from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
@@ -30,7 +31,7 @@ from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
-from broadphase.world.broad_phase import SPARSE, BroadPhase, find_all_pairs
+from broadphase.world.broad_phase import SPARSE, BroadPhase
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
 
@@ -275,7 +276,7 @@ class Changes(NamedTuple):
 
 
 class Reported(Protocol):
-    """Who is told what an update found."""
+    """The object that keeps what an update found, and which calls it leads to."""
 
     events: Events
     due: Any
@@ -478,7 +479,7 @@ class ContactTracker:
             of, hears = store.tag_sets.bits.T
             groups = store.group[rows]
             rules = rules._replace(categories=of[groups], masks=hears[groups])
-        pairs = find_all_pairs(boxes, rules, touching=False, limit=limit)
+        pairs = stored_pairs(boxes, rules, touching=False, max_pairs=limit)
         return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
 
     def _all_concern(self, rows: Rows) -> bool:

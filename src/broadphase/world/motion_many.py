@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.one_shot import stored_pairs
 from broadphase.boxes import settled
 from broadphase.foreign import NUMBERS
 from broadphase.geometry.shapes import finite
@@ -14,7 +15,7 @@ from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
-from broadphase.world.broad_phase import find_all_pairs, new_buffers
+from broadphase.world.broad_phase import new_buffers
 from broadphase.world.crossing import cross_many, paths_of, with_solid
 from broadphase.world.hits import (
     NO_HITS,
@@ -229,7 +230,7 @@ class ManyMotion:
         moves = np.zeros(len(self._store.bodies), np.bool_)
         moves[rows] = True
         still = images.at(~moves[images.rows])
-        both = find_all_pairs(reach, no_filter())
+        both = stored_pairs(reach, no_filter())
         first, second = both[:, 0], both[:, 1]
         of_region = np.concatenate((still.regions, first, second), dtype=np.int64)
         others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)
