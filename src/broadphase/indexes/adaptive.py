@@ -29,11 +29,10 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULES, Given, Rows, Rules
-from broadphase.indexes.box_tree import TreeStructure
+from broadphase.indexes.box_tree import QueriedByTree
 from broadphase.indexes.changes import as_pairs, pair_keys
 from broadphase.indexes.protocol import (
     Ids,
-    Structure,
     all_pairs,
     find_rows,
     pairs_between,
@@ -76,26 +75,10 @@ _FEW = 8
 SPARSE, FEW_STATIC = 4, 2_000
 
 
-class AdaptiveStructure(Structure):
+class AdaptiveStructure(QueriedByTree):
     """The parts of a `broadphase.AdaptiveIndex`."""
 
-    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree", "_kept"}
-
-    def __init__(self, *kept: Any) -> None:
-        self._make_tree(*kept)
-        super().__init__(*kept)
-
-    def _make_tree(self, *kept: Any) -> None:
-        self._tree = TreeStructure(None, *kept)
-        self._tree.unsettle()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._make_tree(self.store, self.touching, self.sort, self.threads)
-        self.reset()
-
-    def query_structure(self) -> Structure:
-        return self._tree
+    UNSAVED: ClassVar[frozenset[str]] = QueriedByTree.UNSAVED | {"_kept"}
 
     # ---- following the boxes
 

@@ -21,7 +21,7 @@ lie evenly (to grids).
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -491,6 +491,28 @@ class TreeStructure(Structure):
 
     def check(self) -> None:
         check_tree(self._arrays, self.store)
+
+
+class QueriedByTree(Structure):
+    """A structure that finds pairs in its own way, and has a tree for queries, which is not saved."""
+
+    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree"}
+
+    def __init__(self, *kept: Any) -> None:
+        self._make_tree(*kept)
+        super().__init__(*kept)
+
+    def _make_tree(self, *kept: Any) -> None:
+        self._tree = TreeStructure(None, *kept)
+        self._tree.unsettle()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._make_tree(self.store, self.touching, self.sort, self.threads)
+        self.reset()
+
+    def query_structure(self) -> Structure:
+        return self._tree
 
 
 def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -14,12 +14,12 @@ to a box tree, which the first query after a change builds from scratch.  `broad
 these strips for the frames in which much has moved, and follows small changes with a tree.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Given
-from broadphase.indexes.box_tree import TreeStructure
-from broadphase.indexes.protocol import Structure, search_live
+from broadphase.indexes.box_tree import QueriedByTree
+from broadphase.indexes.protocol import search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
@@ -67,26 +67,8 @@ class StripsFrame:
         return 0 if self.plan is None else self.plan.strips
 
 
-class StripsStructure(Structure):
+class StripsStructure(QueriedByTree):
     """The strips of the last frame, and a tree for queries."""
-
-    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree"}
-
-    def __init__(self, *kept: Any) -> None:
-        self._make_tree(*kept)
-        super().__init__(*kept)
-
-    def _make_tree(self, *kept: Any) -> None:
-        self._tree = TreeStructure(None, *kept)
-        self._tree.unsettle()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._make_tree(self.store, self.touching, self.sort, self.threads)
-        self.reset()
-
-    def query_structure(self) -> Structure:
-        return self._tree
 
     # ---- following the boxes: everything is made again when it is needed
 
