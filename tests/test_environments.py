@@ -436,6 +436,44 @@ def test_several_axes_are_a_batch_where_there_are_no_environments(name, period):
     assert all(np.array_equal(own, other) for own, other in zip(found, wanted, strict=True))
 
 
+def test_points_and_worlds_keep_the_axes_of_a_question():
+    random = np.random.default_rng(8)
+    places, radii = random.uniform(0, 8, (2, 3, 4, 2)), random.uniform(0, 2, (3, 1))
+    flat, far = places.reshape(-1, 2), np.broadcast_to(radii, (2, 3, 4)).ravel()
+    points = bp.PointIndex(random.uniform(0, 8, (50, 2)), period=(8, None))
+    for found, right in zip(points.nearest(places, [1, 3]), points.nearest(flat, [1, 3]), strict=True):
+        np.testing.assert_array_equal(found, right.reshape(2, 3, 4, 2))
+    for found, right in zip(points.neighbors(places, radii), points.neighbors(flat, far), strict=True):
+        np.testing.assert_array_equal(found, right)
+    assert points.neighbors(places, 1.0).shape == (24, 50)
+    with pytest.raises(ValueError, match=r"points must have shape \(\.\.\., 2\); got shape \(2, 3, 4, 3\)"):
+        points.nearest(np.zeros((2, 3, 4, 3)), 1)
+    with pytest.raises(ValueError, match=r"points has shape \(2, 3, 4, 2\) and r has shape \(5, 1\)"):
+        points.neighbors(places, np.ones((5, 1)))
+    world = bp.World()
+    world.add_many([bp.Box(x, y, 0.5, 0.5) for x, y in random.uniform(0, 8, (30, 2))])
+    ways, own = random.normal(size=(2, 3, 1, 2)), random.integers(-1, 30, (3, 4))
+    hits = world.raycast_many(places, ways, radii, ignore=own)
+    right = world.raycast_many(
+        flat,
+        np.broadcast_to(ways, places.shape).reshape(-1, 2),
+        far,
+        ignore=np.broadcast_to(own, (2, 3, 4)).ravel(),
+    )
+    for found, wanted in zip(hits, right, strict=True):
+        np.testing.assert_array_equal(found, wanted.reshape(2, 3, 4, *wanted.shape[1:]))
+    assert (hits.ids >= 0).any()
+    for found, wanted in zip(world.nearest_many(places, 3), world.nearest_many(flat, 3), strict=True):
+        np.testing.assert_array_equal(found, wanted.reshape(2, 3, 4, 3))
+    boxes = np.concatenate((places, places + 0.3), axis=-1)
+    for found, wanted in (
+        (world.query_point(places), world.query_point(flat)),
+        (world.query_radius(places, radii), world.query_radius(flat, far)),
+        (world.query_box(boxes), world.query_box(boxes.reshape(-1, 4))),
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_the_first_of_several_axes_is_the_environment_whichever_argument_has_it():
     index = bp.BoxTree()
     index.insert_many([[4, -1, 5, 1], [2, -1, 3, 1]], env=[0, 1])
@@ -474,8 +512,6 @@ def test_arrays_of_worlds_that_do_not_fit_are_refused():
         bp.join(boxes, boxes[:1])
     with pytest.raises(ValueError, match=r"origin has shape \(2, 3, 2\) and direction has shape \(2, 4, 2\)"):
         index.raycast(boxes[..., :2], np.ones((2, 4, 2)))
-    with pytest.raises(
-        ValueError, match=r"point must have shape \(\.\.\., 2\) in this index; got shape \(2, 3"
-    ):
+    with pytest.raises(ValueError, match=r"point must have shape \(\.\.\., 2\); got shape \(2, 3"):
         index.nearest(boxes)
     assert len(index) == 0

@@ -304,7 +304,7 @@ def in_rows(given: Sequence[Named], env: Any, has_envs: bool) -> tuple[list[Any]
     )
     for shape, (_, name, width) in zip(shapes, given, strict=True):
         if width and shape[-1:] != (width,):
-            raise ValueError(f"{name} must have shape (..., {width}) in this index; got shape {shape}")
+            raise ValueError(f"{name} must have shape (..., {width}); got shape {shape}")
     if env is not None:
         raise ValueError(
             f"{said}: of several leading axes the first axis is the environment; leave env= out, or give rows"

@@ -319,7 +319,8 @@ class PointIndex:
         Parameters
         ----------
         points : array_like, shape (m, dim) or (dim,)
-            Finite; rounded to the dtype of the index.
+            Finite; rounded to the dtype of the index.  Of several leading axes the rows of the result are
+            those of ``points.reshape(-1, dim)``.
         r : float or array_like, shape (m,)
             The distance, or one for each query.
         exclude_self : bool
@@ -348,6 +349,7 @@ class PointIndex:
                [0, 2, 1]])
         """
         parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+        (points, r), _ = self._in_rows(points, r)
         query, kept = self._query(points)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
         found = near_of(query, r, how, kept)
@@ -369,7 +371,7 @@ class PointIndex:
 
         Parameters
         ----------
-        points : array_like, shape (m, dim) or (dim,)
+        points : array_like, shape (..., dim)
             Finite; rounded to the dtype of the index.
         k, r, threads
             As for `broadphase.nearest`.
@@ -379,8 +381,8 @@ class PointIndex:
         Returns
         -------
         NearestPoints
-            What ``broadphase.nearest(points, k, other=index.points)`` returns, with the ids of the index.  Of
-            one point ``ids`` and ``distances`` have shape ``(k,)``.
+            What ``broadphase.nearest(points, k, other=index.points)`` returns, with the ids of the index, in
+            shape ``(..., k)``: of one point ``(k,)``.
 
         Raises
         ------
@@ -395,15 +397,24 @@ class PointIndex:
         NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
         parts, places, r = resolve(threads), as_places(k), settled_reach(r)
+        (points,), axes = self._in_rows(points)
         query, kept = self._query(points)
         ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
-        return NearestPoints(ids, distances)
+        return arguments.in_axes(NearestPoints(ids, distances), axes)
+
+    def _in_rows(self, points: Any, *r: Any) -> tuple[list[Any], arguments.Axes | None]:
+        """Points, and distances, in rows; and the axes of the question if it has several."""
+        points = _array(points, "points")
+        if points.ndim < 3:  # the usual case
+            return [points, *r], None
+        named = [(points, "points", self._for(points)[1].dim), *((one, "r", 0) for one in r)]
+        rows, _, axes = arguments.in_rows(named, None, False)
+        return rows, axes
 
     def _query(self, points: Any) -> tuple[PointQuery, _Kept]:
         """The query, and what is kept for it."""
-        points = _array(points, "points")
         store, reader = self._for(points)
         given = reader.point_or_points(points, "points", finite=True)
         one = isinstance(given, tuple)

@@ -178,6 +178,7 @@ class Queries:
 
     def _boxes(self, boxes: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
+        (boxes,), _ = _in_rows((boxes, "box", 4))
         given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
         if given.shape[1] != 4:
             raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {given.shape}")
@@ -187,6 +188,7 @@ class Queries:
 
     def _points(self, points: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
+        (points,), _ = _in_rows((points, "point", 2))
         at = as_points(points, "point")
         nothing = np.zeros(len(at))
         shapes = _columns(BOX, at[:, 0], at[:, 1], nothing, nothing)
@@ -194,8 +196,8 @@ class Queries:
 
     def _circles(self, centers: Any, r: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
+        (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         at = as_points(centers, "center")
-        r = arguments.settled_distance(r, "r")
         radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)
         if radii.ndim and len(radii) != len(at):
             raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")
@@ -395,6 +397,10 @@ class Queries:
     def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
         """See `World.raycast_many`."""
         tag, category, mask, ignore = rules
+        (origins, directions, max_distance, ignore), axes = _in_rows(
+            (origins, "origins", 2), (directions, "directions", 2), (max_distance, "max_distance", 0),
+            (ignore, "ignore", 0),
+        )  # fmt: skip
         rays = _rays(origins, directions, max_distance)
         own = self._left_out(ignore, len(rays))
         fits = self._fit(tag, category, mask)
@@ -408,7 +414,7 @@ class Queries:
         is_body = found >= 0
         at[is_body] = -1
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
-        return BodyHits(found, distances, normals, at)
+        return arguments.in_axes(BodyHits(found, distances, normals, at), axes)
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
         """Write down which tile each ray hits first, how far away, and the side."""
@@ -558,13 +564,14 @@ class Queries:
     def nearest_many(self, points: Any, k: int, rules: Any) -> Nearest:
         """See `World.nearest_many`."""
         tag, category, mask, ignore = rules
+        (points, ignore), axes = _in_rows((points, "points", 2), (ignore, "ignore", 0))
         at = np.atleast_2d(as_points(points, "points"))
         most = arguments.count(k, "k", 1)
         own = self._left_out(ignore, len(at))
         fits = self._fit(tag, category, mask)
         space = self._space
         if not space.periodic:
-            return self._nearest_many(at, most, own, fits)
+            return arguments.in_axes(self._nearest_many(at, most, own, fits), axes)
         at = space.places(at)
         of, shifts = self._shifts_around(at)
         ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
@@ -579,7 +586,7 @@ class Queries:
         place = np.arange(len(order)) - starts[which[order]]
         order, place = order[place < most], place[place < most]
         found[which[order], place], distances[which[order], place] = near[order], apart[order]
-        return Nearest(found, distances)
+        return arguments.in_axes(Nearest(found, distances), axes)
 
     def _nearest_many(self, at: Floats, most: int, own: Rows, fits: _Flags) -> Nearest:
         """The same without images."""
@@ -678,8 +685,18 @@ def is_batch(values: Any) -> bool:
             return False
         return len(values) > 0 and np.ndim(values[0]) == 1 and not hasattr(values, "_fields")
     if hasattr(type(values), "__dlpack__") and not hasattr(type(values), "ndim"):
-        return as_numpy(values, "values").ndim == 2
-    return getattr(values, "ndim", 0) == 2
+        return as_numpy(values, "values").ndim > 1
+    return getattr(values, "ndim", 0) > 1
+
+
+def _in_rows(*given: arguments.Named) -> tuple[list[Any], arguments.Axes | None]:
+    """Arguments of a batch with several leading axes in rows, and these axes; others as they are."""
+    if not any(getattr(one, "ndim", 0) > 1 + (width > 0) for one, _, width in given):
+        return [one for one, _, _ in given], None
+    rows, _, axes = arguments.in_rows(
+        [(settled(one, name), name, width) for one, name, width in given], None, False
+    )
+    return rows, axes
 
 
 def _distance(value: Any, name: str) -> float:

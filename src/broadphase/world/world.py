@@ -1442,7 +1442,8 @@ class World:
         Parameters
         ----------
         origins, directions : array_like, shape (m, 2)
-            Or one ``(x, y)`` for all rays.  Directions are of any length but 0.
+            Or one ``(x, y)`` for all rays.  Directions are of any length but 0.  Arrays may have several
+            leading axes, such as ``(robots, rays, 2)``; they broadcast, and results have them.
         max_distance : float or array_like, shape (m,)
             In world units.
         tag, category, mask, tiles
@@ -1560,6 +1561,7 @@ class World:
         Parameters
         ----------
         points : array_like, shape (m, 2)
+            Results have several leading axes where points have.
         k : int
             At least 1.
         tag, category, mask
