@@ -29,7 +29,7 @@ import broadphase as bp
 from broadphase.bench.peers import build_yardstick as build
 from broadphase.bench.peers import with_yardstick as yardstick
 from broadphase.bench.scenes import Case, uniform
-from broadphase.runtime import threads as own_threads
+from broadphase.inputs.numeric import thread_count
 
 Points = npt.NDArray[np.float64]
 NEIGHBORS = 10
@@ -173,7 +173,7 @@ def nanoflann(points: Points, k: int) -> Callable[[], Any]:
     def run() -> Any:
         tree = pynanoflann.KDTree(n_neighbors=k + 1, metric="L2", leaf_size=10)
         tree.fit(points)
-        return tree.kneighbors(points, n_jobs=own_threads.resolve(None))[0][:, 1:]
+        return tree.kneighbors(points, n_jobs=thread_count(None))[0][:, 1:]
 
     return run
 

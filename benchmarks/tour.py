@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import broadphase as bp
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 
 COUNTS = (24, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288)
 CELL = 60.0  # as in the page's steps.js

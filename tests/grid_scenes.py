@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from broadphase.boxes import as_boxes
+from broadphase.inputs.boxes import as_boxes
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.methods import brute_force, spatial_hash, uniform_grid
 from broadphase.methods.task import Task

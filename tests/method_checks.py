@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from broadphase import methods
-from broadphase.boxes import as_boxes
+from broadphase.inputs.boxes import as_boxes
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.methods.task import Task
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from broadphase import Box
 from broadphase.world.hits import Blockers
-from broadphase.world.movement import resolve
+from broadphase.world.movement.sweep import resolve
 
 
 def around_boxes(boxes, others=None):

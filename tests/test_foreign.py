@@ -12,7 +12,7 @@ import shapely
 
 import broadphase as bp
 from broadphase.balls import BallSimulation
-from broadphase.boxes import as_boxes
+from broadphase.inputs.boxes import as_boxes
 
 pytestmark = pytest.mark.smaller_set
 

@@ -15,7 +15,7 @@ from grid_scenes import (
     task,
 )
 
-from broadphase.boxes import as_boxes
+from broadphase.inputs.boxes import as_boxes
 from broadphase.methods import cells as cell_search
 from broadphase.methods import spatial_hash, uniform_grid
 from broadphase.methods.cells import fill

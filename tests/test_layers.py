@@ -51,13 +51,13 @@ WRONG = {
     ),
     "up, for type checkers": (
         "runtime/threads.py",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from broadphase.boxes import BoxArray",
-        ("layers", "broadphase.runtime.threads -> broadphase.boxes"),
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from broadphase.inputs import boxes",
+        ("layers", "broadphase.runtime.threads -> broadphase.inputs.boxes"),
     ),
     "up, in a function": (
         "kernels/boxes/brute_force.py",
-        "def late():\n    import broadphase.boxes",
-        ("layers", "broadphase.kernels.boxes.brute_force -> broadphase.boxes"),
+        "def late():\n    import broadphase.inputs.boxes",
+        ("layers", "broadphase.kernels.boxes.brute_force -> broadphase.inputs.boxes"),
     ),
     "sideways": (
         "bench/report.py",

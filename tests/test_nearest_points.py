@@ -8,8 +8,8 @@ import point_scenes
 import pytest
 
 import broadphase as bp
-from broadphase.methods import nearest_points
-from broadphase.points import as_query
+from broadphase.inputs.points import as_query
+from broadphase.points import nearest
 
 N = 600  # so many that they are sorted, whatever is asked
 KINDS = list(product((2, 3), (np.float32, np.float64)))
@@ -124,7 +124,7 @@ def test_one_point_far_away_does_not_make_all_others_look_at_all(dtype, far):
     points = np.random.default_rng(6).random((20_000, 2)).astype(dtype)
     points[0] = far
     query = as_query(points, None, None, None)
-    kind, scale = nearest_points._kind_and_scale(query)
+    kind, scale = nearest._kind_and_scale(query)
     with np.errstate(over="raise", under="raise"):
         assert kind.type(1e-4 * scale) ** 2 > np.finfo(kind).tiny
         assert kind.type(2.0 * far * scale) ** 2 * kind.type(3) < np.finfo(kind).max

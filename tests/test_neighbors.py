@@ -10,8 +10,8 @@ import point_scenes
 import pytest
 
 import broadphase as bp
-from broadphase.methods import fixed_radius
-from broadphase.methods import fixed_radius as engine
+from broadphase.points import fixed_radius
+from broadphase.points import fixed_radius as engine
 
 N = 600  # so many that they are sorted, whatever is asked
 KINDS = list(product((2, 3), (np.float32, np.float64)))

@@ -6,7 +6,7 @@ import pytest
 import broadphase as bp
 from broadphase.indexes import changes
 from broadphase.runtime.slices import ranges
-from broadphase.world import motion_many, movement
+from broadphase.world.movement import motion_many, sweep
 
 smaller_set = pytest.mark.smaller_set
 
@@ -26,10 +26,10 @@ def pile(count, mover):
 @pytest.mark.parametrize(
     "form", [bp.Box(5, 5, 5, 5), bp.Circle(8, 8, 3), bp.Polygon([(5, 5), (9, 5), (7, 9)])]
 )
-@pytest.mark.parametrize("first_capacity", [1, movement.FIRST_CAPACITY])
+@pytest.mark.parametrize("first_capacity", [1, sweep.FIRST_CAPACITY])
 def test_a_body_in_a_pile_meets_all_of_it(form, first_capacity, monkeypatch):
-    count = movement.FIRST_CAPACITY + 20
-    monkeypatch.setattr(movement, "FIRST_CAPACITY", first_capacity)
+    count = sweep.FIRST_CAPACITY + 20
+    monkeypatch.setattr(sweep, "FIRST_CAPACITY", first_capacity)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
     assert [body.id for body in met[:count]] == list(range(count))

@@ -9,7 +9,7 @@ from sweep_scenes import around_boxes, go, overlaps
 from broadphase import Box, Tile, TileMap
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.world.hits import Hit
-from broadphase.world.movement import resolve
+from broadphase.world.movement.sweep import resolve
 
 WALL = (10, 0, 20, 100)
 PLAYER = (0, 40, 4, 4)

@@ -12,7 +12,7 @@ from sweep_scenes import boxes_of_tiles
 from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
 from broadphase.geometry.table import table_of
 from broadphase.world.hits import Blockers
-from broadphase.world.movement import resolve
+from broadphase.world.movement.sweep import resolve
 
 HALF = math.sqrt(0.5)
 DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])

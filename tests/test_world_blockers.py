@@ -9,7 +9,7 @@ from test_sweep_shapes import around_shapes
 
 from broadphase import Box, Circle, Polygon, Tile, TileMap
 from broadphase.world.hits import NOTHING
-from broadphase.world.movement import beside, blocker_at, resolve
+from broadphase.world.movement.sweep import beside, blocker_at, resolve
 
 DOWN, UP, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 

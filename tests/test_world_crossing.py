@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import broadphase as bp
 from broadphase import ANY, Box, Circle, Polygon, World
 from broadphase.world.hits import Blockers
-from broadphase.world.movement import resolve
+from broadphase.world.movement.sweep import resolve
 
 
 def ids(hits):

@@ -12,7 +12,7 @@ import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
 from broadphase.world.bodies import ALL
-from broadphase.world.character import Walkers, rules_of
+from broadphase.world.movement.character import Walkers, rules_of
 
 if __package__:
     from tests.walk_oracle import things_of

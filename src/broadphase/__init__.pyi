@@ -9,11 +9,6 @@ from . import balls as balls
 from . import files as files
 from . import outofcore as outofcore
 from . import plot as plot
-from .api.neighborhoods import NearestPoints as NearestPoints
-from .api.neighborhoods import Neighbors as Neighbors
-from .api.neighborhoods import count_neighbors as count_neighbors
-from .api.neighborhoods import nearest as nearest
-from .api.neighborhoods import neighbors as neighbors
 from .api.one_shot import METHODS as METHODS
 from .api.one_shot import count_pairs as count_pairs
 from .api.one_shot import explain as explain
@@ -46,7 +41,6 @@ from .indexes.classes import SpatialHash as SpatialHash
 from .indexes.classes import Strips as Strips
 from .indexes.classes import SweepAndPrune as SweepAndPrune
 from .indexes.classes import UniformGrid as UniformGrid
-from .indexes.point_index import PointIndex as PointIndex
 from .indexes.results import Nearest as Nearest
 from .indexes.results import PairChanges as PairChanges
 from .indexes.results import RayHit as RayHit
@@ -54,6 +48,12 @@ from .indexes.results import RayHits as RayHits
 from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
 from .loading import preload as preload
+from .points.index import PointIndex as PointIndex
+from .points.neighborhoods import NearestPoints as NearestPoints
+from .points.neighborhoods import Neighbors as Neighbors
+from .points.neighborhoods import count_neighbors as count_neighbors
+from .points.neighborhoods import nearest as nearest
+from .points.neighborhoods import neighbors as neighbors
 from .recording.reader import RecordedFrame as RecordedFrame
 from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder
@@ -71,8 +71,8 @@ from .world.hits import Walks as Walks
 from .world.listeners import Contact as Contact
 from .world.listeners import ContactRows as ContactRows
 from .world.listeners import Listener as Listener
+from .world.movement.platforms import Push as Push
 from .world.pathfinding import FlowField as FlowField
-from .world.platforms import Push as Push
 from .world.queries import BodyHit as BodyHit
 from .world.queries import BodyHits as BodyHits
 from .world.queries import NearestBodies as NearestBodies

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_float_array, settled
-from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
+from broadphase.inputs.boxes import BoxArray, as_float_array, settled
+from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
+from broadphase.inputs.numeric import plain, real, whole
+from broadphase.inputs.space import as_period
 from broadphase.kernels.movement import balls as kernel
-from broadphase.numeric import plain, real, whole
 from broadphase.runtime.memory import PairArray
-from broadphase.space import as_period
 
 Vectors = npt.NDArray[np.float64]
 Walls = tuple[float, float, float, float]

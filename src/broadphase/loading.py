@@ -7,7 +7,7 @@ import numpy.ma  # noqa: F401 - `numpy.unique` imports it at its first call
 
 from broadphase.runtime import threads
 
-_PACKAGES = "api", "geometry", "indexes", "methods", "world"
+_PACKAGES = "api", "geometry", "indexes", "methods", "points", "world"
 
 
 def preload() -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_boxes, settled
 from broadphase.errors import need
-from broadphase.foreign import BOXES
-from broadphase.numeric import real
+from broadphase.inputs.boxes import BoxArray, as_boxes, settled
+from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.numeric import real
 from broadphase.runtime.memory import PairArray
 
 if TYPE_CHECKING:

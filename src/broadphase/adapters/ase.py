@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import neighbors
 from broadphase.errors import need
+from broadphase.points.neighborhoods import neighbors
 
 __all__ = ["neighbor_list", "primitive_neighbor_list"]
 

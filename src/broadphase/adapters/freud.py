@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import nearest, neighbors
 from broadphase.errors import need
+from broadphase.points.neighborhoods import nearest, neighbors
 
 __all__ = ["AABBQuery", "LinkCell", "NeighborQueryResult"]
 

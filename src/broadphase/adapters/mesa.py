@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import NearestPoints, Neighbors, nearest, neighbors
 from broadphase.errors import need
+from broadphase.points.neighborhoods import NearestPoints, Neighbors, nearest, neighbors
 
 __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
 

@@ -37,8 +37,8 @@ from broadphase.adapters.pygame_world import (
     draw_world,
 )
 from broadphase.api.one_shot import join, pairs
-from broadphase.boxes import BoxArray
 from broadphase.errors import need
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.shapes.sprites import edges_of_rects
 from broadphase.runtime.memory import PairArray
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import foreign
 from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
-from broadphase.boxes import BoxArray, as_boxes, settled
 from broadphase.errors import SpriteWarning, need
 from broadphase.geometry.shapes import Box, Circle, Shape
+from broadphase.inputs import foreign
+from broadphase.inputs.boxes import BoxArray, as_boxes, settled
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
 from broadphase.plot import count_cells

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import Neighbors, count_neighbors, neighbors
 from broadphase.errors import need
-from broadphase.indexes.point_index import PointIndex
+from broadphase.points.index import PointIndex
+from broadphase.points.neighborhoods import Neighbors, count_neighbors, neighbors
 
 __all__ = ["KDTree", "cKDTree"]
 

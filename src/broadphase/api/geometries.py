@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
-from broadphase.foreign import as_geometries
+from broadphase.inputs.foreign import as_geometries
+from broadphase.inputs.points import as_distance, as_radii, settled_reach
 from broadphase.methods.pair_order import one_array
-from broadphase.points import as_distance, as_radii, settled_reach
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import growing
 from broadphase.runtime.threads import run_all, shares

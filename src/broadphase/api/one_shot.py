@@ -6,9 +6,11 @@ import numpy as np
 
 from broadphase import methods
 from broadphase.api.geometries import Predicate, as_geometry_join
-from broadphase.boxes import BoxArray, as_boxes, as_filter, as_float_array, join_filter, settled
 from broadphase.errors import PairLimitExceeded
-from broadphase.foreign import BOXES, check_same_crs, labelled
+from broadphase.inputs.boxes import BoxArray, as_boxes, as_filter, as_float_array, join_filter, settled
+from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.space import BOX_WIDTHS, as_period, rows_of_both, rows_of_worlds, settled_period
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
@@ -17,8 +19,6 @@ from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 from broadphase.runtime.slices import joined, ranges
-from broadphase.runtime.threads import resolve
-from broadphase.space import BOX_WIDTHS, as_period, rows_of_both, rows_of_worlds, settled_period
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -125,7 +125,7 @@ def pairs(
     >>> bp.pairs(boxes, env=[7, 8, 8])
     array([[1, 2]], dtype=int32)
     """
-    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    threads, max_pairs, touching = thread_count(threads), _settled_limit(max_pairs), bool(touching)
     boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
     array = _boxes_around(boxes, "boxes", period, threads)
     pair_filter = as_filter(len(array), static, categories, masks)
@@ -249,7 +249,7 @@ def join(
     Name: index_right, dtype: str
     """
     check_same_crs(a, "a", b, "b")
-    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    threads, max_pairs, touching = thread_count(threads), _settled_limit(max_pairs), bool(touching)
     tables = a, b
     if predicate is not None:
         if period is not None or env is not None or not touching:
@@ -305,13 +305,13 @@ def count_pairs(
     >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    threads, touching = resolve(threads), bool(touching)
+    threads, touching = thread_count(threads), bool(touching)
     boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
     array = _boxes_around(boxes, "boxes", period, threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     with borrowed_scratch() as scratch:
-        task = Task(array, bool(touching), pair_filter, resolve(threads), store=False, scratch=scratch)
+        task = Task(array, bool(touching), pair_filter, thread_count(threads), store=False, scratch=scratch)
         return search(method, task, space).pairs
 
 
@@ -367,7 +367,7 @@ def stored_pairs(
     """`pairs` of arguments that were checked; shared with worlds."""
     limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
-        parts, sorting = resolve(threads), sort and space is None
+        parts, sorting = thread_count(threads), sort and space is None
         task = Task(boxes, bool(touching), pair_filter, parts, limit, sort=sorting, scratch=scratch)
         found = search(method, task, space)
         # Always a copy: the chunks may be in scratch memory.

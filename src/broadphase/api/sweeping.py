@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_boxes, as_filter, as_float_array, settled
 from broadphase.errors import PairLimitExceeded
-from broadphase.foreign import BOXES, WAYS, check_same_crs
+from broadphase.inputs.boxes import BoxArray, as_boxes, as_filter, as_float_array, settled
+from broadphase.inputs.foreign import BOXES, WAYS, check_same_crs
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times
 from broadphase.methods.in_space import Space, as_space, find_in_space
@@ -26,7 +27,6 @@ from broadphase.methods.task import NO_LIMIT, Task, pair_limit
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 from broadphase.runtime.slices import ranges
-from broadphase.runtime.threads import resolve
 
 Times = npt.NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def swept_pairs(
     SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
     """
     check_same_crs(boxes, "boxes", motion, "motion")
-    most_threads, touching = None if threads is None else resolve(threads), bool(touching)
+    most_threads, touching = None if threads is None else thread_count(threads), bool(touching)
     max_pairs = None if max_pairs is None else pair_limit(max_pairs)
     boxes, motion, env = (
         settled(boxes, "boxes", BOXES),
@@ -150,7 +150,7 @@ def meeting_pairs(
             f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
             "cannot come from infinity or go there within a frame"
         )
-    parts = threads.resolve(most_threads)
+    parts = thread_count(most_threads)
     with borrowed_scratch() as scratch:
         task = Task(_bounds(starts, goals), True, rules, parts, scratch=scratch)
         found = find_in_space("auto", task, space or Space(None, None))

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.bench.contest import DisagreementError
-from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.classes import CellIndex
 from broadphase.indexes.storage import EVERY_BIT
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import readable
 from broadphase.methods.choose import FEW_BOXES
-from broadphase.numeric import readable
 from broadphase.recording.following import Follower
 from broadphase.recording.held import Calls
 from broadphase.recording.reader import RecordedFrame, Recording

@@ -22,9 +22,10 @@ from rich.table import Table
 from broadphase import methods
 from broadphase import pairs as find_pairs
 from broadphase.api.one_shot import search
-from broadphase.boxes import BoxArray, as_boxes, as_filter
 from broadphase.cli.terminal import Steps, complain
 from broadphase.errors import FileError, need
+from broadphase.inputs.boxes import BoxArray, as_boxes, as_filter
+from broadphase.inputs.numeric import thread_count
 from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Found, Task
@@ -425,7 +426,7 @@ def _check(balls: int, frames: int, output: str) -> None:
 
 
 def _task(boxes: BoxArray, scratch: Scratch) -> Task:
-    return Task(as_boxes(boxes), True, as_filter(len(boxes)), threads.resolve(None), scratch=scratch)
+    return Task(as_boxes(boxes), True, as_filter(len(boxes)), thread_count(None), scratch=scratch)
 
 
 def _load(boxes: BoxArray, records: dict[str, Record]) -> None:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_boxes, as_float_array, as_plain_array, settled
-from broadphase.foreign import BOXES, CIRCLES
 from broadphase.geometry.shapes import Box, Circle, Polygon, Shape, columns_of
+from broadphase.inputs.boxes import BoxArray, as_boxes, as_float_array, as_plain_array, settled
+from broadphase.inputs.foreign import BOXES, CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes.contact import touch_rounded
 from broadphase.runtime.memory import PairArray

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_float_array
-from broadphase.foreign import POINTS, column
+from broadphase.inputs.boxes import as_float_array
+from broadphase.inputs.foreign import POINTS, column
 
 # -----------------------------------------------------------------------------------------------------------
 # Convex polygons: from their corners to the columns that kernels take, checked and measured.

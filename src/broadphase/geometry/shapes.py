@@ -14,10 +14,10 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.foreign import rectangle_of
 from broadphase.geometry.polygons import corners_of, form_of, middle_of, reach_of, read_only
+from broadphase.inputs.foreign import rectangle_of
+from broadphase.inputs.numeric import real
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, cosine_sine, turn_points
-from broadphase.numeric import real
 
 # -----------------------------------------------------------------------------------------------------------
 # Single numbers from the caller, checked once.

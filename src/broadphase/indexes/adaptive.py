@@ -27,7 +27,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULES, Given, Rows, Rules
 from broadphase.indexes.box_tree import QueriedByTree
 from broadphase.indexes.changes import as_pairs, pair_keys
@@ -43,12 +42,13 @@ from broadphase.indexes.protocol import (
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.strips import StripsFrame
 from broadphase.indexes.touched import Touched
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import STATIC, no_filter
 from broadphase.kernels.pairs.changes import replace_pairs
 from broadphase.methods.choose import FEW_BOXES
 from broadphase.methods.pair_order import one_array, sorted_pairs
 from broadphase.methods.task import Found, Task
-from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import first_of, ranges, rows_at
 
@@ -226,7 +226,7 @@ class AdaptiveStructure(QueriedByTree):
         found = self._search(limit, scratch)
         self._pairs = found.pairs
         if (pay or not changed) and found.pairs <= limit:
-            ordered, parts = self.sort and not found.ordered, threads.resolve(self.threads)
+            ordered, parts = self.sort and not found.ordered, thread_count(self.threads)
             kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
             found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
             self._kept = kept
@@ -269,7 +269,7 @@ class AdaptiveStructure(QueriedByTree):
         """The pairs of moving boxes by strips, and those with static ones by the tree."""
         store, tree, movers = self.store, self._tree, self._mover_ids()
         rules = store.filter(movers)._replace(classes=no_filter().classes)
-        parts = threads.resolve(self.threads)
+        parts = thread_count(self.threads)
         task = Task(rows_at(store.boxes, movers), self.touching, rules, parts, limit, scratch=scratch)
         sweep = search_anyhow if len(movers) <= FEW_BOXES else self.frame.sweep
         among = renamed(sweep(task), movers)

@@ -14,13 +14,19 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, settled, unsound_box_error
-from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
+from broadphase.inputs.boxes import (
+    BoxArray,
+    as_float_array,
+    as_plain_array,
+    check_sound,
+    settled,
+    unsound_box_error,
+)
+from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
+from broadphase.inputs.numeric import real, thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import join_rays
-from broadphase.numeric import real, whole
-from broadphase.runtime import threads
 from broadphase.runtime.memory import result_array
 
 Floats = tuple[float, ...]
@@ -133,7 +139,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """Points that nothing else writes to, as numbers or an array (`broadphase.boxes.settled`)."""
+        """Points that nothing else writes to, as numbers or an array (`broadphase.inputs.boxes.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 
@@ -365,7 +371,7 @@ def flag(value: Any, name: str) -> bool:
 
 def thread_limit(limit: int | None) -> int | None:
     """The most threads that a call may use; ``None``, for all cores, stays None."""
-    return None if limit is None else threads.resolve(limit)
+    return None if limit is None else thread_count(limit)
 
 
 def known_id(store: BoxStore, value: Any) -> int:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
-from broadphase.foreign import BOXES
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Floats, Reader, Rows, Rules
 from broadphase.indexes.changes import History, Journal
@@ -16,9 +14,11 @@ from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
+from broadphase.inputs.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
+from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.space import BOX_WIDTHS, as_env, as_period, rows_of_worlds
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
-from broadphase.space import BOX_WIDTHS, as_env, as_period, rows_of_worlds
 
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
@@ -1017,7 +1017,7 @@ class Index:
     def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
         """The rules of a query, and its environment; None if the index has no environments.
 
-        No code of the caller runs afterwards (`broadphase.boxes.settled`).
+        No code of the caller runs afterwards (`broadphase.inputs.boxes.settled`).
         """
         rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
         if self._store.envs is not None:

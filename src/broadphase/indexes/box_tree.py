@@ -26,12 +26,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
@@ -341,7 +342,7 @@ class TreeStructure(Structure):
         # The two trees are the classes.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
         search = partial(join_leaf_pairs, *nodes, leaves, store.boxes, exact, self.touching, rules)
-        parts = threads.resolve(self.threads) if count > _ENOUGH_FOR_THREADS else 1
+        parts = thread_count(self.threads) if count > _ENOUGH_FOR_THREADS else 1
         task = Task(store.boxes, self.touching, rules, parts, limit)
         found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())
         return found._replace(tests=found.tests + tests)

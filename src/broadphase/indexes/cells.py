@@ -19,11 +19,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import NO_IDS, FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import IdArray, expect
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import readable, thread_count
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes.checks import put_box
 from broadphase.kernels.boxes.overlap import no_filter
@@ -41,8 +42,6 @@ from broadphase.methods.cells import (
     take_sample,
 )
 from broadphase.methods.task import Found, Task
-from broadphase.numeric import readable
-from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import growing, in_chunks, joined
 
@@ -192,7 +191,7 @@ class CellStructure(Structure):
         store, moving, static = self.store, *self.cells()
         # The two sets of cells are the classes.
         rules = store.filter()._replace(classes=no_filter().classes)
-        task = Task(store.boxes, self.touching, rules, threads.resolve(self.threads), limit)
+        task = Task(store.boxes, self.touching, rules, thread_count(self.threads), limit)
         found = search(task, moving)._replace(cells=moving.places + static.places)
         for some, others in (
             (static.large, moving.small),

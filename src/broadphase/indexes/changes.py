@@ -30,6 +30,7 @@ import numpy.typing as npt
 from broadphase import methods
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.pairs import changes as kernel
@@ -376,7 +377,7 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     parts = planned // _A_PART + 1
     calls: list[Callable[[], Compared]] = [search_old]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
-    most = threads.resolve(structure.threads) if planned > _ENOUGH_FOR_THREADS else 1
+    most = thread_count(structure.threads) if planned > _ENOUGH_FOR_THREADS else 1
     found = threads.run_all(calls, most)
     return (
         _in_order([began for began, _, _ in found], store.end),

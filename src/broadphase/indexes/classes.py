@@ -10,7 +10,7 @@ import numpy as np
 
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Structure
-from broadphase.numeric import real
+from broadphase.inputs.numeric import real
 
 if TYPE_CHECKING:
     from broadphase.indexes.cells import CellReport, CellStructure

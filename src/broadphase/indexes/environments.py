@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_plain_array
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -34,16 +33,17 @@ from broadphase.indexes.protocol import (
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.space import NO_HIT, PlainSpace
 from broadphase.indexes.storage import IdArray, expect
+from broadphase.inputs.boxes import BoxArray, as_plain_array
+from broadphase.inputs.space import as_env, numbered
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.boxes.queries import rank_nearest_one
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.methods.in_space import Space, find_in_space
-from broadphase.methods.nearest_points import curve_for
+from broadphase.methods.morton import curve_for
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
 from broadphase.runtime.slices import in_chunks, ranges
-from broadphase.space import as_env, numbered
 
 # Moving so many boxes at once, it is quicker to write all columns again.
 MANY = 64

@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import unsound_row
 from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
+from broadphase.inputs.boxes import unsound_row
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import joined

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, check_sound
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules
 from broadphase.indexes.box_tree import TreeStructure
@@ -32,14 +31,15 @@ from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_any
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.inputs.boxes import BoxArray, check_sound
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.space import Period, check_ray_lengths
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
 from broadphase.methods.in_space import search_in_envs
 from broadphase.methods.periodic import Wrapped, find_across, period_of, wrapped_boxes
 from broadphase.methods.task import Found, Task
-from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
-from broadphase.space import Period, check_ray_lengths
 
 # Distances are rounded; an image farther away than this factor is certainly farther.
 _WIDER = 1.0 + 1e-6
@@ -266,7 +266,7 @@ class PeriodicSpace(PlainSpace):
         if not crossed:
             return found
         wrapped = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
-        task = Task(boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
+        task = Task(boxes, self.touching, store.filter(), thread_count(self.threads), limit)
         search = search_anyhow if store.envs is None else partial(search_in_envs, "auto", store.envs)
         more = find_across(task, wrapped, search, found.pairs)
         return Found(

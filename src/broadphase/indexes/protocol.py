@@ -41,12 +41,13 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
-from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
 from broadphase.kernels.pairs.changes import name_pairs
@@ -312,7 +313,7 @@ class Structure(ABC):
         """`_shared_out`, with one call for each share."""
         if count < ENOUGH_QUERIES:
             return [search(0, count)]
-        parts = threads.resolve(self.threads)
+        parts = thread_count(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
     # ---- about itself
@@ -370,13 +371,13 @@ def all_pairs(
         found = find(limit, scratch)
         if found.pairs > limit:
             raise PairLimitExceeded(limit)
-        parts = threads.resolve(most_threads)
+        parts = thread_count(most_threads)
         return one_array(found.chunks, store.end, sort and not found.ordered, scratch, parts), found.tests
 
 
 def search_live(structure: Structure, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:
     """Let a method of `broadphase.methods` search the live boxes, and turn its rows into ids."""
-    store, parts = structure.store, threads.resolve(structure.threads)
+    store, parts = structure.store, thread_count(structure.threads)
     rules = structure.touching, store.live_filter(), parts, limit
     found = find(Task(store.live_boxes(), *rules, sort=structure.sort, scratch=scratch))
     return renamed(found, store.ids())
@@ -400,7 +401,7 @@ def renamed(found: Found, ids: IdArray) -> Found:
 def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
     how = touching, rules
-    parts = min(threads.resolve(structure.threads), len(boxes) // _SHARE)
+    parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
     if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
         return _find_sorted(structure, how, boxes)
     parts = max(parts, 1)
@@ -412,7 +413,7 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -
     hits, together = structure.packets_from
     if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
         within = partial(_find_sorted, structure, (True, rules))
-        stored, most = structure.store.boxes, threads.resolve(structure.threads)
+        stored, most = structure.store.boxes, thread_count(structure.threads)
         found = batched_queries.find(within, stored, boxes, touching, few, sample, together, most)
         if found is not None:
             return found

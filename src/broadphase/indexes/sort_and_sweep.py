@@ -22,18 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.sorted import insertion_sort, make_maxima, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
-from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import in_chunks, joined, paced, rows_at
 
@@ -137,7 +137,7 @@ class SortStructure(Structure):
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         self._reported, self._steps = self._steps, 0
         store = self.store
-        task = Task(store.boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
+        task = Task(store.boxes, self.touching, store.filter(), thread_count(self.threads), limit)
         return sweep_ordered(task, self.columns, self.ids, len(self))
 
     # ---- queries

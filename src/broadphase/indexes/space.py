@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules, around, around_many
 from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.space import as_period
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
@@ -29,7 +31,6 @@ from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 from broadphase.runtime.slices import growing, joined, paced
-from broadphase.space import as_period
 
 NO_HIT = RayHit(-1, np.inf, ())
 # A box around a circle is enlarged by more than rounding, so that whatever touches the circle overlaps it.
@@ -228,7 +229,7 @@ class PlainSpace:
                 )
             return rows[first:end]
 
-        parts = threads.resolve(self.threads) if len(rows) >= ENOUGH_FOR_THREADS else 1
+        parts = thread_count(self.threads) if len(rows) >= ENOUGH_FOR_THREADS else 1
         kept = threads.run_all([partial(keep, *span) for span in threads.shares(len(rows), parts)])
         found = kept[0] if parts == 1 else joined_pairs(kept, parts)
         self.last = ("query_radius", tests, len(found))
@@ -286,7 +287,7 @@ class PlainSpace:
             return None
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
-        parts = threads.resolve(self.threads)
+        parts = thread_count(self.threads)
         found = find_nearest(boxes, sets, rules, points, k, parts)
         if found is None:
             return None
@@ -340,7 +341,7 @@ def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
     here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
     kind = np.result_type(here_boxes, there_boxes)
     boxes = joined((here_boxes.astype(kind, copy=False), there_boxes.astype(kind, copy=False)))
-    parts = threads.resolve(here.threads)
+    parts = thread_count(here.threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
         found = search_anyhow(task) if plain else _search_in_space(task, here, there)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import MOST_BOXES, BoxArray
+from broadphase.inputs.boxes import MOST_BOXES, BoxArray
 from broadphase.kernels.boxes.checks import put_box, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call

@@ -16,11 +16,11 @@ these strips for the frames in which much has moved, and follows small changes w
 
 from typing import Any
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Given
 from broadphase.indexes.box_tree import QueriedByTree
 from broadphase.indexes.protocol import search_live
 from broadphase.indexes.storage import IdArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import Scratch

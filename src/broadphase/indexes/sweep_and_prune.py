@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
 from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.indexes.touched import Touched
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_out, move_ends
 from broadphase.methods.task import Found

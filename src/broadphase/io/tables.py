@@ -27,10 +27,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import foreign as columns
-from broadphase.boxes import BoxArray, as_boxes
 from broadphase.errors import FileError
-from broadphase.foreign import HEADERLESS, Axis, Column, Layout, names_without_header
+from broadphase.inputs import foreign as columns
+from broadphase.inputs.boxes import BoxArray, as_boxes
+from broadphase.inputs.foreign import HEADERLESS, Axis, Column, Layout, names_without_header
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
@@ -139,7 +139,7 @@ class Table(NamedTuple):
 def find_layout(
     names: Sequence[str], file: str, id_column: str | None = None, axes: tuple[Axis, ...] | None = None
 ) -> Layout:
-    """`broadphase.foreign.find_layout`, which raises `FileError` here."""
+    """`broadphase.inputs.foreign.find_layout`, which raises `FileError` here."""
     try:
         return columns.find_layout(names, file, id_column, axes)
     except ValueError as error:
@@ -149,7 +149,7 @@ def find_layout(
 def boxes_from_columns(
     layout: Layout, values: Mapping[str, Column], file: str, row_name: Callable[[int], str]
 ) -> BoxArray:
-    """`broadphase.foreign.boxes_from_columns`, which raises `FileError` here."""
+    """`broadphase.inputs.foreign.boxes_from_columns`, which raises `FileError` here."""
     try:
         return columns.boxes_from_columns(layout, values, file, row_name)
     except ValueError as error:

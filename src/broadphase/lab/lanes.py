@@ -13,13 +13,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.classes import AdaptiveIndex, CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
 from broadphase.indexes.strips import StripsFrame
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
+from broadphase.inputs.boxes import BoxArray
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
 from broadphase.methods.cells import at_most, suggest_cell_size, take_sample, world_of

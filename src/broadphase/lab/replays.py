@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
+from broadphase.inputs.boxes import BoxArray
 from broadphase.lab.lanes import Lane, Outcome
 from broadphase.lab.messages import REPLAY
 from broadphase.lab.scenes import Bounds, Scene, Start, region_of, stand_still

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.balls import BallSimulation
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.world.tiles import TileMap
 
 Vectors = npt.NDArray[np.float64]

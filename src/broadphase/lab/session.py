@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.lab import frames, tracing
 from broadphase.lab.frames import Shown, encode
 from broadphase.lab.lanes import Lane, measure_growth, scene_frames

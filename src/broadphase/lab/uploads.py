@@ -29,8 +29,8 @@ import numpy as np
 
 import broadphase
 from broadphase import files
-from broadphase.boxes import BoxArray, as_boxes
 from broadphase.errors import FileError
+from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.lab.scenes import MOST
 from broadphase.methods.choose import explain
 from broadphase.runtime import windows

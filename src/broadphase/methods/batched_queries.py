@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.boxes.queries import (
     compare_packets,

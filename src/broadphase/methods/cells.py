@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import readable, real
 from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.numeric import readable, real
 from broadphase.runtime import threads
 from broadphase.runtime.slices import FEW_QUERIES, growing, joined, ranges, rows_at
 

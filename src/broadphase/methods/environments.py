@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.space import Envs
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.partition import (
@@ -33,7 +34,6 @@ from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, leng
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
-from broadphase.space import Envs
 
 Find = Callable[[Task], Found]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.space import Envs, Period, as_env, as_period
 from broadphase.methods import choose
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.space import Envs, Period, as_env, as_period
 
 _FEW = 128  # boxes of which all pairs are compared in less time than grouping them by environment takes
 

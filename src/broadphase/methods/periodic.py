@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.space import Period
 from broadphase.kernels.boxes import periodic as kernel
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
-from broadphase.space import Period
 
 # Boxes that share a class bit are never paired: here the pairs that were found inside the world.
 _AS_THEY_LIE = np.uint8(8)

@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import plain
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.sorted import sweep
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.numeric import plain
 from broadphase.runtime import threads
 
 Axis = Literal[0, 1, 2, "auto"]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
     MOST_PLACES,

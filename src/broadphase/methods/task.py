@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import whole
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.numeric import whole
 from broadphase.runtime import threads
 from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
 from broadphase.runtime.slices import (

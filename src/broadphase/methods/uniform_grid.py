@@ -18,7 +18,7 @@ sorted along an axis first, and the lists are swept, which costs about ``n ** 1.
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
     at_most,

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import ipc, parquet
 
-from broadphase.boxes import BoxArray, as_boxes, bit_sets
 from broadphase.errors import FileError, need
-from broadphase.foreign import Layout, names_without_header
+from broadphase.inputs.boxes import BoxArray, as_boxes, bit_sets
+from broadphase.inputs.foreign import Layout, names_without_header
 from broadphase.io.arrow import (
     check_no_nulls,
     edge_numbers,

@@ -22,8 +22,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from broadphase.api.one_shot import search
-from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.kernels.partition import rows_of_pairs
 from broadphase.methods.pair_order import one_array

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
 from broadphase.errors import FileError
+from broadphase.inputs.boxes import BoxArray
 from broadphase.outofcore.inputs import (
     RULE_TYPES,
     TEXT,

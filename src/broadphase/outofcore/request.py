@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import bit_sets, settled, static_flags
 from broadphase.errors import path_of
+from broadphase.inputs.boxes import bit_sets, settled, static_flags
+from broadphase.inputs.numeric import whole
 from broadphase.methods.task import pair_limit
-from broadphase.numeric import whole
 from broadphase.outofcore.inputs import InputFile, identity
 from broadphase.runtime import threads
 

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.partition import LEFT, RIGHT, copy_to_tiles, count_tiles
 from broadphase.outofcore.inputs import TEXT, Chunk, ReadOptions, Unit, chunks_of
 from broadphase.outofcore.work import WorkFolder

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.geometry.shapes import Box, Circle, Shape, from_outline
 from broadphase.geometry.table import ShapeTable, table_of
+from broadphase.inputs.boxes import BoxArray
 from broadphase.recording.frames import (
     BOX,
     CIRCLE,

@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import Method, pairs
-from broadphase.boxes import BoxArray, as_filter
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Shape
+from broadphase.inputs.boxes import BoxArray, as_filter
+from broadphase.inputs.numeric import whole
+from broadphase.inputs.space import as_period
 from broadphase.methods.in_space import Space, as_space
 from broadphase.methods.task import Task
-from broadphase.numeric import whole
 from broadphase.recording.frames import FRESH, Part, Sections, Steps, read_frames, read_head
 from broadphase.recording.held import Calls, HeldRows, Words, apply, apply_tiles, words_of
 from broadphase.recording.work import (
@@ -27,7 +28,6 @@ from broadphase.recording.work import (
     sentence,
 )
 from broadphase.runtime.memory import PairArray
-from broadphase.space import as_period
 from broadphase.world.tiles import TileMap
 
 MOST_MARKED = 1 << 28

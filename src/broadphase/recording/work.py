@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import search
-from broadphase.boxes import BoxArray
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.numeric import readable
 from broadphase.kernels.boxes.overlap import IN_B, rules_of
 from broadphase.methods.in_space import Space
 from broadphase.methods.task import Task
-from broadphase.numeric import readable
 from broadphase.runtime.memory import PairArray
 
 Rows = npt.NDArray[np.intp]

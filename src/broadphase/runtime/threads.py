@@ -31,7 +31,6 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 
 from broadphase.kernels.arrays.spin_wait import watch
-from broadphase.numeric import whole
 
 Result = TypeVar("Result")
 
@@ -249,16 +248,6 @@ def _turns(seconds: float) -> int:
 
 def _most_helpers() -> int:
     return max(1, cores() - 1)
-
-
-def resolve(threads: int | None) -> int:
-    """The number of threads for ``threads=``; ``None`` is all cores."""
-    if threads is None:
-        return cores()
-    number = whole(threads, "threads", "an int or None")
-    if number < 1:
-        raise ValueError(f"threads must be at least 1; got {number}")
-    return number
 
 
 def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> list[Result]:

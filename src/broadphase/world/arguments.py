@@ -6,11 +6,11 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import settled
-from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
+from broadphase.inputs.boxes import settled
+from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
+from broadphase.inputs.numeric import plain
 from broadphase.kernels.movement.sweep import FARTHEST
-from broadphase.numeric import plain
 
 _PLAIN = frozenset((float, int))
 _LARGEST = 2.0**1000  # what is not so far away fits into a float

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_boxes, settled
-from broadphase.foreign import BOXES, rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
+from broadphase.inputs.boxes import as_boxes, settled
+from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.world.arguments import as_place, as_shape, as_two

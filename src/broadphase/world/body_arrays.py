@@ -10,8 +10,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from broadphase.boxes import settled
-from broadphase.foreign import NUMBERS
+from broadphase.inputs.boxes import settled
+from broadphase.inputs.foreign import NUMBERS
 from broadphase.world.arguments import as_places, as_points
 from broadphase.world.bodies import Body, BodyStore, Floats, Rows
 from broadphase.world.hits import Answer, Movements, Walks

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import stored_pairs
-from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
@@ -25,6 +24,7 @@ from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure, Tree
 from broadphase.indexes.storage import expect
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,

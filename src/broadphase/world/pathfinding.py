@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import settled
-from broadphase.foreign import NUMBERS
+from broadphase.inputs.boxes import settled
+from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.world.arguments import as_points

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_boxes, settled
-from broadphase.foreign import BOXES, WAYS
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
+from broadphase.inputs.boxes import as_boxes, settled
+from broadphase.inputs.foreign import BOXES, WAYS
+from broadphase.inputs.numeric import as_numpy, real
+from broadphase.inputs.space import check_ray_lengths
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
-from broadphase.numeric import as_numpy, real
-from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
 from broadphase.world.body_arrays import Bodies

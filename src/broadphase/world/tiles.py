@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.foreign import WAYS
 from broadphase.geometry.shapes import Bounds, Polygon, finite
+from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid

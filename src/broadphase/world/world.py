@@ -23,23 +23,23 @@ from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT
+from broadphase.inputs.numeric import whole
+from broadphase.inputs.space import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
-from broadphase.numeric import whole
-from broadphase.space import as_period
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Floats, Rows
 from broadphase.world.body_arrays import Bodies
-from broadphase.world.character import Character
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
 from broadphase.world.listeners import Callback, Listener, ManyCallback, TagWatch
-from broadphase.world.motion import Motion, Rollback
-from broadphase.world.motion_many import ManyMotion
-from broadphase.world.platforms import Push, push
+from broadphase.world.movement.character import Character
+from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.motion_many import ManyMotion
+from broadphase.world.movement.platforms import Push, push
+from broadphase.world.movement.separation import separate
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
-from broadphase.world.separation import separate
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch

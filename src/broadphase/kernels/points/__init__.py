@@ -6,11 +6,11 @@ coordinate is a rounded function that never decreases, the same for boxes and fo
 whatever is between two coordinates is in the cells between theirs.  `nearest_boxes` sorts boxes and queries
 by cell and searches.
 
-For points within a distance of each other (`broadphase.methods.fixed_radius`): `fixed_radius` sorts them into
+For points within a distance of each other (`broadphase.points.fixed_radius`): `fixed_radius` sorts them into
 cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
 `distance` computes distances and offsets of points, with a period or without.
 
-For the nearest points (`broadphase.methods.nearest_points`): `nearest_points` sorts them along a Morton
+For the nearest points (`broadphase.points.nearest`): `nearest_points` sorts them along a Morton
 curve, computes bounding boxes of points that follow each other, and traverses these boxes.
 
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.classes import CellIndex
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.cells.bins import (
     BOX,
     LENGTH,

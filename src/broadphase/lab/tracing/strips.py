@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.indexes.classes import AdaptiveIndex, Strips
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.small_worlds import buckets_of
 from broadphase.kernels.strips.sweep import CROWDED, buckets_for

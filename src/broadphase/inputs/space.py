@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_plain_array
+from broadphase.inputs.boxes import as_plain_array
+from broadphase.inputs.numeric import as_numpy, plain, real
 from broadphase.kernels.partition import survey_envs
-from broadphase.numeric import as_numpy, plain, real
 
 Period = npt.NDArray[np.float64]
 Envs = npt.NDArray[np.int64]

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.inputs.numeric import whole
+from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
@@ -26,9 +28,8 @@ from broadphase.kernels.points.nearest_points import (
     search_points,
     take_in_order,
 )
-from broadphase.methods.few_points import find_small_nearest
-from broadphase.numeric import whole
-from broadphase.points import Numbers, PointQuery, Points
+from broadphase.methods.morton import Curve, curve_for
+from broadphase.points.few import find_small_nearest
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
 
@@ -37,19 +38,8 @@ Floats = npt.NDArray[np.float64]
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
 _COMPARISONS = 400.0  # the cost of a point, for `slices`; more for those that want many
-_SAMPLE = 4096
-_TRIMMED = 0.005
 _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
 _LARGEST_SINGLE = 40  # of coordinates that are searched in float32
-_MOST_BITS = {2: 31, 3: 21}
-
-
-class Curve(NamedTuple):
-    """How coordinates are mapped to the curve."""
-
-    low: Floats
-    per_unit: Floats
-    width: int
 
 
 class CurveTree(NamedTuple):
@@ -140,23 +130,6 @@ def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_
 def _some_of(query: PointQuery, rows: npt.NDArray[np.bool_]) -> PointQuery:
     """The same query for some of its points."""
     return query._replace(points=query.points[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
-
-
-def curve_for(found: Points, lowest: Any, highest: Any, worlds: int) -> Curve:
-    """The finest steps that fit in the region of nearly all points; the others are at the ends."""
-    dim = found.shape[1]
-    sample = np.sort(found[:: max(len(found) // _SAMPLE, 1)].astype(np.float64), axis=0)
-    aside = int(_TRIMMED * len(sample))
-    low, high = sample[aside], sample[-1 - aside]
-    with np.errstate(over="ignore"):
-        margin = 0.25 * high - 0.25 * low
-        low, high = np.maximum(low - margin, lowest), np.minimum(high + margin, highest)
-        spread = 0.5 * high - 0.5 * low
-    width = min(_MOST_BITS[dim], (62 - max(worlds - 1, 0).bit_length()) // dim)
-    # Equally many steps on each axis, but none longer on a short axis: neighbours are near on all axes.
-    longest = float(spread.max())
-    per_unit = 2.0 ** (width - 1) / longest if longest > 1e-300 else 0.0
-    return Curve(low, np.full(dim, per_unit), width)
 
 
 def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":

@@ -7,24 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import as_float_array, settled
 from broadphase.errors import PairLimitExceeded, with_hints
-from broadphase.foreign import NUMBERS
-from broadphase.kernels.points.distance import find_offsets
-from broadphase.kernels.points.fixed_radius import count_both, put_both
-from broadphase.methods.few_points import find_nearest, find_pairs
-from broadphase.methods.fixed_radius import (
-    TOO_MANY,
-    Reach,
-    count_near,
-    find_near,
-    find_near_mixed,
-    one_reach,
-)
-from broadphase.methods.lattice import Kept, count_near_images, find_near_images, find_nearest_images
-from broadphase.methods.nearest_points import as_count, find_nearest_points, make_tree
-from broadphase.methods.task import pair_limit
-from broadphase.points import (
+from broadphase.inputs.boxes import as_float_array, settled
+from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.points import (
     PointQuery,
     Points,
     as_distance,
@@ -33,9 +20,22 @@ from broadphase.points import (
     settled_points,
     settled_reach,
 )
-from broadphase.runtime import threads as own_threads
+from broadphase.kernels.points.distance import find_offsets
+from broadphase.kernels.points.fixed_radius import count_both, put_both
+from broadphase.methods.task import pair_limit
+from broadphase.points.few import find_nearest, find_pairs
+from broadphase.points.fixed_radius import (
+    TOO_MANY,
+    Reach,
+    count_near,
+    find_near,
+    find_near_mixed,
+    one_reach,
+)
+from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
+from broadphase.points.nearest import as_count, find_nearest_points, make_tree
 from broadphase.runtime.slices import ranges
-from broadphase.runtime.threads import resolve
+from broadphase.runtime.threads import run_all, shares
 
 if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
@@ -320,7 +320,7 @@ def neighbors(
     array([[-2.,  0.],
            [ 3.,  4.]])
     """
-    parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+    parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given = settled_points(points, other, period, env)
     if (
         other is None
@@ -420,7 +420,7 @@ def count_neighbors(
     >>> bp.count_neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], [1.0, 4.5, 5.0])
     array([1, 2, 3])
     """
-    parts, lengths = resolve(threads), as_float_array(settled(r, "r", NUMBERS), "r")
+    parts, lengths = thread_count(threads), as_float_array(settled(r, "r", NUMBERS), "r")
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     query = as_query(*settled_points(points, other, period, env))
@@ -488,7 +488,7 @@ def nearest(
            [ 2, -1],
            [ 0,  1]], dtype=int32)
     """
-    parts, places, r = resolve(threads), as_places(k), settled_reach(r)
+    parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
     given = settled_points(points, other, period, env)
     if other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
@@ -578,6 +578,6 @@ def _offsets(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
         for span in ranges(first, last):
             find_offsets(query.points, query.found, query.period, i, j, *span, offsets)
 
-    spans = own_threads.shares(len(i), parts if len(i) >= _ENOUGH_FOR_THREADS else 1)
-    own_threads.run_all([partial(find, *span) for span in spans], parts)
+    spans = shares(len(i), parts if len(i) >= _ENOUGH_FOR_THREADS else 1)
+    run_all([partial(find, *span) for span in spans], parts)
     return offsets

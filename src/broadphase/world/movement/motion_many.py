@@ -7,16 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import stored_pairs
-from broadphase.boxes import settled
-from broadphase.foreign import NUMBERS
 from broadphase.geometry.shapes import finite
+from broadphase.inputs.boxes import settled
+from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import new_buffers
-from broadphase.world.crossing import cross_many, paths_of, with_solid
 from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
@@ -28,7 +27,8 @@ from broadphase.world.hits import (
     code_of,
     velocities_after,
 )
-from broadphase.world.motion import Motion, Rollback, bits_of
+from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
+from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.space import Images, TilesNear, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile

@@ -3,7 +3,7 @@
 See `broadphase.kernels.points.few_points`.  ``python benchmarks/neighbors.py --points 100 1000`` compares it
 with other libraries.  Cost: for points that are spread evenly about ``n ** 1.5`` comparisons in 2-D and
 ``n ** 1.67`` in 3-D.  It loses to cells from about a thousand points on, and to the curve of
-`broadphase.methods.nearest_points` where many of the nearest are wanted.
+`broadphase.points.nearest` where many of the nearest are wanted.
 
 With other points, a period, environments or radii, each point is compared with each (`find_small_pairs`,
 `find_small_nearest`), which loses from a few hundred points on.
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.few_points import (
@@ -25,7 +26,6 @@ from broadphase.kernels.points.few_points import (
     find_pairs_of_few,
 )
 from broadphase.kernels.points.fixed_radius import MOST_RANGES, Cells, find_few_near
-from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime.memory import Group, borrowed_scratch
 
 _MOST = 1_000

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import MOST_BOXES, as_float_array, settled
-from broadphase.foreign import NUMBERS, POINTS, check_same_crs
-from broadphase.kernels.points.fixed_radius import find_extent
-from broadphase.runtime import threads
-from broadphase.runtime.slices import ranges
-from broadphase.space import (
+from broadphase.inputs.boxes import MOST_BOXES, as_float_array, settled
+from broadphase.inputs.foreign import NUMBERS, POINTS, check_same_crs
+from broadphase.inputs.space import (
     POINT_WIDTHS,
     Lattice,
     as_env,
@@ -23,6 +20,9 @@ from broadphase.space import (
     rows_of_worlds,
     settled_period,
 )
+from broadphase.kernels.points.fixed_radius import find_extent
+from broadphase.runtime import threads
+from broadphase.runtime.slices import ranges
 
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
@@ -267,7 +267,7 @@ def settled_reach(r: Any) -> Any:
         return float(r)
     reach = settled(r, "r", NUMBERS)
     if type(reach) is np.ndarray and reach.ndim == 0 and reach.dtype.kind == "f":
-        return float(reach)  # as Python's float, for which `few_points` is there: 4 us instead of 92
+        return float(reach)  # as a float of Python, for `broadphase.points.few`: 4 us instead of 92
     return reach
 
 

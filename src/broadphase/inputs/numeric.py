@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.runtime.threads import cores
+
 Array = npt.NDArray[Any]
 
 _PLAIN = (int, float, bool, str, type(None))
@@ -144,6 +146,16 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
     if isinstance(number, bool) or not (isinstance(number, Integral) or _turns_into(number, "__index__")):
         raise TypeError(f"{name} must be {wanted}; got {value!r}")
     return index(number)
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads for ``threads=``; ``None`` is all cores."""
+    if threads is None:
+        return cores()
+    number = whole(threads, "threads", "an int or None")
+    if number < 1:
+        raise ValueError(f"threads must be at least 1; got {number}")
+    return number
 
 
 def _turns_into(value: Any, by: str) -> bool:

@@ -16,11 +16,11 @@ from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
-from broadphase.world.motion import Motion, Rollback
-from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
-from broadphase.world.movement import checked_displacement, resolve
+from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
+from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.motion_many import ManyMotion, as_rows, hit_arrays
+from broadphase.world.movement.sweep import checked_displacement, resolve
 from broadphase.world.space import Images, TilesNear
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import foreign
-from broadphase.foreign import BOXES, NUMBERS, Wanted
+from broadphase.inputs import foreign
+from broadphase.inputs.foreign import BOXES, NUMBERS, Wanted
+from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.sorting import AT_ONCE
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, no_filter
-from broadphase.runtime.threads import resolve, run_all, shares
+from broadphase.runtime.threads import run_all, shares
 
 BoxArray = npt.NDArray[np.floating[Any]]
 
@@ -39,8 +40,8 @@ def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
     ----------
     boxes : array_like
         Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``; a table
-        or structured array, read by the names of its columns (`broadphase.foreign`); or shapes, taken by
-        their bounds.  An empty list counts as no boxes in 2-D.
+        or structured array, read by the names of its columns (`broadphase.inputs.foreign`); or shapes,
+        taken by their bounds.  An empty list counts as no boxes in 2-D.
     name : str
         What the caller's argument is called, for the error messages.
     threads : int
@@ -139,7 +140,7 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
         # By the shortest way: the other one is 1.5 us longer, where a small index follows in 2.2.
         rows = [copy_sound_rows(boxes, into, 0, n)]
     else:
-        parts = resolve(threads)
+        parts = thread_count(threads)
         spans = shares(n, max(parts, n // AT_ONCE))
         rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):

@@ -23,9 +23,9 @@ from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
-from broadphase.world.crossing import Start, cross
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
-from broadphase.world.movement import (
+from broadphase.world.movement.crossing import Start, cross
+from broadphase.world.movement.sweep import (
     beside,
     blocker_at,
     first_against,

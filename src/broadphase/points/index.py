@@ -1,6 +1,6 @@
 """Points by id that are searched often: `broadphase.neighbors` and `nearest` without sorting each time.
 
-The cells of `broadphase.methods.fixed_radius` and the tree of `broadphase.methods.nearest_points` are made
+The cells of `broadphase.points.fixed_radius` and the tree of `broadphase.points.nearest` are made
 when they are first needed, and kept until a point changes.
 
 Cost: a change is that of a row; the first query after it sorts all points.  So it wins where there are many
@@ -15,17 +15,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.neighborhoods import How, NearestPoints, Neighbors, as_places, near_of, nearest_of
-from broadphase.boxes import settled
-from broadphase.foreign import POINTS
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
-from broadphase.methods.lattice import Kept
+from broadphase.inputs.boxes import settled
+from broadphase.inputs.foreign import POINTS
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
+from broadphase.inputs.space import Lattice, as_point_period, settled_period
 from broadphase.methods.task import pair_limit
-from broadphase.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
-from broadphase.runtime.threads import resolve
-from broadphase.space import Lattice, as_point_period, settled_period
+from broadphase.points.lattice import Kept
+from broadphase.points.neighborhoods import How, NearestPoints, Neighbors, as_places, near_of, nearest_of
 
 
 @dataclass(slots=True)
@@ -348,7 +348,7 @@ class PointIndex:
         array([[0, 0, 1],
                [0, 2, 1]])
         """
-        parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+        parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
         (points, r), _ = self._in_rows(points, r)
         query, kept = self._query(points)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
@@ -396,7 +396,7 @@ class PointIndex:
         >>> index.nearest((3.0, 3.0), [1, 3])
         NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
-        parts, places, r = resolve(threads), as_places(k), settled_reach(r)
+        parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
         (points,), axes = self._in_rows(points)
         query, kept = self._query(points)
         ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
@@ -451,7 +451,7 @@ class PointIndex:
 
 
 def _array(points: Any, name: str) -> Points:
-    """The points as an array of the call's own, which is not looked at yet (`broadphase.boxes.settled`)."""
+    """The points as an array of the call's own, not looked at yet (`broadphase.inputs.boxes.settled`)."""
     own: Points = settled(points, name, POINTS)
     return own
 

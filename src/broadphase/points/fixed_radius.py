@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
+from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.fixed_radius import (
@@ -33,9 +34,8 @@ from broadphase.kernels.points.fixed_radius import (
     put_rows,
     search_near,
 )
-from broadphase.methods.few_points import find_in_cells, find_small_pairs
 from broadphase.methods.task import NO_LIMIT
-from broadphase.points import Numbers, PointQuery, Points
+from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.numeric import as_numpy
+from broadphase.inputs.numeric import as_numpy
 
 Column = npt.NDArray[np.floating[Any]]
 
@@ -251,7 +251,7 @@ class Wanted(NamedTuple):
     """What a row of numbers means, for rows that come as named columns or as shapes."""
 
     forms: tuple[str, ...] = ()
-    """Possible names of the numbers of a row; those of boxes are in `broadphase.foreign`."""
+    """Possible names of the numbers of a row; those of boxes are in `broadphase.inputs.foreign`."""
     needed: int = 0
     """How many names of a form must be there; the others are optional."""
     shapes: str = ""

@@ -6,12 +6,12 @@ import numpy as np
 
 from broadphase.api.one_shot import pairs
 from broadphase.errors import PairLimitExceeded
+from broadphase.inputs.numeric import real
 from broadphase.kernels.movement.separation import push_apart
-from broadphase.numeric import real
 from broadphase.runtime.memory import PairArray
 from broadphase.world.bodies import Floats, Rows
 from broadphase.world.hits import Movements
-from broadphase.world.motion_many import ManyMotion
+from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.space import moved_columns
 from broadphase.world.state import State
 

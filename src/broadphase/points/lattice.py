@@ -21,7 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
-from broadphase.methods.fixed_radius import (
+from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.space import Lattice
+from broadphase.methods.task import NO_LIMIT
+from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
     TOO_MANY,
     KeptCells,
@@ -29,10 +32,7 @@ from broadphase.methods.fixed_radius import (
     find_near,
     find_near_mixed,
 )
-from broadphase.methods.nearest_points import CurveTree, find_nearest_points, make_tree
-from broadphase.methods.task import NO_LIMIT
-from broadphase.points import Numbers, PointQuery, Points
-from broadphase.space import Lattice
+from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
 
 # The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
 _FURTHEST = 1.5

@@ -9,8 +9,8 @@ from broadphase.kernels.movement.motion import swept_region
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
-from broadphase.world.motion import Motion
-from broadphase.world.movement import beside, checked_displacement, resolve
+from broadphase.world.movement.motion import Motion
+from broadphase.world.movement.sweep import beside, checked_displacement, resolve
 
 _Vector = tuple[float, float]
 
