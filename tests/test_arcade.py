@@ -267,6 +267,18 @@ for hashed in (False, True):
         assert set(found) == set(arcade.check_for_collision_with_list(sprite, whole))
         hits += len(found)
     assert hits
+import broadphase as bp
+world = bp.World()
+assert not ours.draw_world(world)
+world.add(bp.Box(10, 20, 30, 30), tag="box")
+world.add(bp.Circle(900, 20, 30))
+camera = arcade.Camera2D(position=(40, 40), viewport=window.rect)
+window.clear()
+with camera.activate():
+    ours.draw_world(world, colors={"box": (255, 0, 0)})
+image = arcade.get_image(0, 0, 64, 64).convert("RGB")
+red = [(x, 63 - y) for x in range(64) for y in range(64) if image.getpixel((x, y))[0] > 200]
+assert red and min(red) in [(2, y) for y in range(11, 14)] and max(red)[0] in (31, 32), red
 print("right")
 """
 

@@ -56,11 +56,12 @@ def test_cells_are_outlined_with_their_counts():
 def test_a_world_is_drawn_in_its_shapes():
     world = bp.World()
     world.tiles = bp.TileMap([[False, True], [False, False]], 10, origin=(100, 200))
-    world.add(bp.Box(105, 215, 20, 20))
-    world.add(bp.Circle(150, 230, 8), static=True)
-    world.add(bp.Polygon([(160, 210), (178, 210), (160, 250)]), sensor=True)
-    world.add(bp.Box(500, 500, 9, 9))
-    colors = {"color": "red", "static_color": "green1", "sensor_color": "blue"}
+    world.add(bp.Box(105, 215, 20, 20), tag="box")
+    world.add(bp.Circle(150, 230, 8), static=True, tag="wall")
+    world.add(bp.Polygon([(160, 210), (178, 210), (160, 250)]), tag="zone")
+    world.add(bp.Box(500, 500, 9, 9), tag="box")
+    green = dict.fromkeys(("wall", "tile", "slope"), "green1")
+    colors = {"colors": {"box": "red", "zone": "blue"} | green}
     drawn = picture(lambda s: ours.draw_world(s, world, camera=(100, 200), **colors))
     seen = [np.argwhere(drawn[:, :, channel] == 255) for channel in range(3)]
     ends = [(part.min(axis=0).tolist(), part.max(axis=0).tolist()) for part in seen]
@@ -75,6 +76,14 @@ def test_a_world_is_drawn_in_its_shapes():
     assert drawn[3, 15:19, 1].any(), "the slope, aslant"
     capsule = bp.World()
     capsule.add(bp.Capsule(20, 20, 40, 20, 5))
-    drawn = picture(lambda s: ours.draw_world(s, capsule, color="red"))[:, :, 0]
+    capsule.body(0).tag = "one"
+    drawn = picture(lambda s: ours.draw_world(s, capsule, colors={"one": "red"}))[:, :, 0]
     assert drawn[:, 20].any()
     assert 15 <= np.argwhere(drawn)[:, 0].min() <= 16
+    larger = picture(lambda s: ours.draw_world(s, capsule, colors={"one": "red"}, camera=(10, 10), zoom=2))
+    assert 10 <= np.argwhere(larger[:, :, 0])[:, 0].min() <= 12
+    capsule.body(0).sensor = True
+    faint = picture(lambda s: ours.draw_world(s, capsule, colors={"one": "red"}))[:, :, 0]
+    assert 0 < faint.max() < 255
+    with pytest.raises(ValueError, match="zoom = 0"):
+        ours.draw_world(pygame.Surface((9, 9)), capsule, zoom=0)

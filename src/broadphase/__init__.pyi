@@ -72,6 +72,7 @@ from .world.listeners import Contact as Contact
 from .world.listeners import ContactRows as ContactRows
 from .world.listeners import Listener as Listener
 from .world.movement.platforms import Push as Push
+from .world.outlines import Outline as Outline
 from .world.pathfinding import FlowField as FlowField
 from .world.queries import BodyHit as BodyHit
 from .world.queries import BodyHits as BodyHits

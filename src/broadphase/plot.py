@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "draw_boxes", "draw_cells", "draw_pairs"]
+__all__ = ["draw", "draw_boxes", "draw_cells", "draw_pairs", "draw_world"]
 
 Projection = Literal["xy", "xz", "yz"]
 
@@ -258,6 +258,48 @@ def draw(
         draw_pairs(flat, pairs, ax=ax, links=links)
     ax.set_title(title)
     return _figure(ax)
+
+
+def draw_world(world: Any, view: Any = None, *, ax: "Axes | None" = None, **options: Any) -> "Axes":
+    """Draw what a world sees: bodies by their tags, sensors dashed, tiles, contacts.
+
+    Parameters
+    ----------
+    world : World
+    view : Box or (float, float, float, float), optional
+        What is seen of it; all of it if not given.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure, with y down as on a screen, if it is not given.
+    **options
+        ``show`` and ``colors`` of `broadphase.World.outlines`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> world = bp.World()
+    >>> ball = world.add(bp.Circle(5, 5, 2), tag="ball")
+    >>> axes = bp.plot.draw_world(world)
+    >>> axes.figure.savefig("world.png")  # doctest: +SKIP
+    """
+    found = [(one, one.segments()) for one in world.outlines(view, **options)]
+    ends = [lines.min(axis=1) for _, lines in found] + [lines.max(axis=1) for _, lines in found]
+    points = np.concatenate([np.empty((0, 2)), *ends])
+    own = ax is None
+    ax = _prepared(ax, np.hstack((points, points)), None)
+    if own:
+        ax.invert_yaxis()
+    from matplotlib.collections import LineCollection
+
+    for one, lines in found:
+        color = one.color if isinstance(one.color, str) else tuple(np.array(one.color) / 255.0)
+        style = "dashed" if one.kind == "sensor" else "solid"
+        ax.add_collection(LineCollection(list(lines), colors=[color], linestyles=style, linewidths=1.0))
+    return ax
 
 
 def _flat(boxes: Any, projection: Projection | None) -> npt.NDArray[np.float64]:

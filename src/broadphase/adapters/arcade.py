@@ -35,7 +35,7 @@ that it handles wrongly:
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from math import trunc
@@ -60,6 +60,8 @@ from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
+from broadphase.world.outlines import SHOWN, Kind
+from broadphase.world.world import World
 
 __all__ = [
     "PhysicsEnginePlatformer",
@@ -68,6 +70,7 @@ __all__ = [
     "SpriteBodies",
     "check_for_collision_with_list",
     "check_for_collision_with_lists",
+    "draw_world",
 ]
 
 # With more sprites, a query of the spatial hash, if there is one, costs less than a pass over the arrays:
@@ -612,3 +615,56 @@ def _hull(points: Iterable[Point]) -> list[Point]:
 
 def _turn(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+# ---- drawing
+
+_FAR = np.float32(1e6)  # pixels, beyond any window
+_FAINT = 110  # of 255: how opaque the lines of sensors are
+
+
+def draw_world(
+    world: World, *, show: Collection[Kind] = SHOWN, colors: Mapping[Any, tuple[int, ...]] | None = None
+) -> None:
+    """Outline what the world sees, as the camera in use shows it, in one call of the graphics card.
+
+    Bodies are drawn by their tags, sensors, which do not block, faintly.  Call it in ``on_draw``, last.
+
+    Parameters
+    ----------
+    world : World
+    show, colors
+        As of `broadphase.World.outlines`; colours are of 0 to 255, red, green, blue and perhaps alpha.
+
+    Examples
+    --------
+    >>> def on_draw(self):
+    ...     with self.camera.activate():
+    ...         self.sprites.draw()
+    ...         draw_world(self.world)
+    """
+    module = arcade()
+    ctx = module.get_window().ctx
+    seen = ~(ctx.projection_matrix @ ctx.view_matrix)
+    corners = np.array([tuple(seen @ module.Vec4(x, y, 0.0, 1.0))[:2] for x in (-1, 1) for y in (-1, 1)])
+    view = (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
+    found = [(one, one.segments().reshape(-1, 2)) for one in world.outlines(view, show=show, colors=colors)]
+    lines, end = np.empty((sum(len(points) for _, points in found), 6), np.float32), 0
+    for one, points in found:
+        red, green, blue, *alpha = one.color
+        begin, end = end, end + len(points)
+        lines[begin:end, :2] = np.clip(points, -_FAR, _FAR)
+        lines[begin:end, 2:] = (
+            red,
+            green,
+            blue,
+            alpha[0] if alpha else _FAINT if one.kind == "sensor" else 255,
+        )
+    if not len(lines):
+        return
+    buffer = ctx.buffer(data=lines)
+    layout = module.gl.BufferDescription(buffer, "2f 4f", ("in_vert", "in_color"))
+    ctx.enable(ctx.BLEND)
+    ctx.geometry([layout]).render(ctx.line_generic_with_colors_program, mode=ctx.LINES)
+    ctx.disable(ctx.BLEND)
+    buffer.delete()

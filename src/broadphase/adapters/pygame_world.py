@@ -1,7 +1,7 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -11,14 +11,16 @@ import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning, need
-from broadphase.geometry.shapes import Box, Circle, Shape
+from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.boxes import BoxArray, as_boxes, settled
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
 from broadphase.plot import count_cells
+from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Answer, Movement, Movements, Response, Steps, Walk, Walks
+from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
 
@@ -604,6 +606,7 @@ CONTACTS = (213, 94, 0)
 CELLS = (128, 128, 128)
 _FAR = 1e6  # pixels, beyond any surface
 _ARROW = 12.0
+_FAINT = (60, 60, 60)
 
 
 def draw_boxes(
@@ -729,64 +732,58 @@ def draw_world(
     surface: Any,
     world: World,
     *,
-    color: Color = BOXES,
-    static_color: Color = CELLS,
-    sensor_color: Color = CONTACTS,
     camera: Point = (0.0, 0.0),
+    zoom: float = 1.0,
+    show: Collection[Kind] = SHOWN,
+    colors: Mapping[Any, Color] | None = None,
 ) -> None:
-    """Outline the shapes of all bodies, solid tiles and slopes of a world that lie on the surface.
+    """Outline what the world sees on the surface: bodies by their tags, tiles, contacts, rays.
+
+    Sensors, which do not block, are faint.
 
     Parameters
     ----------
     surface : pygame.Surface
     world : World
-    color, static_color, sensor_color : str or tuple
-        The colours of bodies, of static bodies and tiles, and of sensors.
     camera : (float, float)
         The point of the world at the upper left corner of the surface.
+    zoom : float
+        Pixels for each unit of the world.
+    show, colors
+        As of `broadphase.World.outlines`.
 
     Examples
     --------
     >>> import broadphase as bp, pygame
     >>> from broadphase.adapters.pygame import draw_world
     >>> world, surface = bp.World(), pygame.Surface((80, 60))
-    >>> body = world.add(bp.Circle(40, 30, 10))
-    >>> draw_world(surface, world, color="white")
+    >>> body = world.add(bp.Circle(40, 30, 10), tag="ball")
+    >>> draw_world(surface, world, colors={"ball": "white"})
     >>> surface.get_at((30, 30)) == (255, 255, 255), surface.get_at((40, 30)) == (0, 0, 0)
     (True, True)
     """
-    width, height = surface.get_size()
-    seen = camera[0], camera[1], camera[0] + width, camera[1] + height
-    for shape in _tile_shapes(world, seen):
-        _draw_shape(surface, shape, static_color, camera)
-    for body in world.query_box(seen):
-        paint = sensor_color if body.sensor else static_color if body.static else color
-        _draw_shape(surface, body.shape, paint, camera)
+    (left, top), size = as_two(camera, "camera"), np.array(surface.get_size())
+    scale = extent(zoom, "zoom")
+    if scale == 0.0:
+        raise ValueError("zoom = 0; give the pixels for each unit of the world")
+    corner, draw = np.array((left, top)), _pygame.draw
+    view = np.hstack((corner, corner + size / scale))
 
+    def on_screen(points: npt.NDArray[np.float64]) -> Any:
+        return np.clip((points - corner) * scale, -_FAR, _FAR)
 
-def _tile_shapes(world: World, seen: tuple[float, float, float, float]) -> Iterator[Shape]:
-    tiles = world.tiles
-    if tiles is None:
-        return
-    for column, row in tiles.tiles_in(seen).tolist():
-        left, top, right, bottom = tiles.bounds_of(column, row)
-        yield Box(left, top, right - left, bottom - top)
-    for _, slope in tiles.slopes_in(seen):
-        yield slope
-
-
-def _draw_shape(surface: Any, shape: Shape, color: Color, camera: Point) -> None:
-    """Draw an outline; of a rounded shape, the corners and the circles around them."""
-    if isinstance(shape, Box):
-        draw_boxes(surface, [shape.bounds], color=color, camera=camera)
-        return
-    if isinstance(shape, Circle):
-        corners, radius = np.array([[shape.x, shape.y]]), shape.radius
-    else:
-        corners, radius = np.asarray(shape.points, np.float64), shape.radius
-    corners = np.clip(corners - camera, -_FAR, _FAR)
-    if len(corners) > 1:
-        _pygame.draw.lines(surface, color, True, corners.tolist())
-    if radius:
-        for corner in corners.tolist():
-            _pygame.draw.circle(surface, color, corner, max(min(radius, _FAR), 1.0), 1)
+    for one in world.outlines(tuple(view.tolist()), show=show, colors=colors):
+        color = _pygame.Color(one.color)
+        if one.kind == "sensor":
+            color = color.lerp(_FAINT, 0.6)
+        boxes = on_screen(one.boxes.reshape(-1, 2)).round().reshape(-1, 4)
+        boxes[:, 2:] = np.maximum(boxes[:, 2:] - boxes[:, :2], 1.0)
+        for box in boxes.tolist():
+            draw.rect(surface, color, box, 1)
+        centers, radii = on_screen(one.circles[:, :2]).tolist(), np.clip(one.circles[:, 2] * scale, 1.0, _FAR)
+        for center, radius in zip(centers, radii.tolist(), strict=True):
+            draw.circle(surface, color, center, radius, 1)
+        for corners in chain.from_iterable(on_screen(some).tolist() for some in one.polygons):
+            draw.lines(surface, color, True, corners)
+        for start, end in on_screen(one.lines.reshape(-1, 2, 2)).tolist():
+            draw.line(surface, color, start, end)

@@ -446,6 +446,20 @@ class TreeStructure(Structure):
         arrays = self._arrays
         return arrays.edges, arrays.children, self.store.boxes, names
 
+    def parts(self, view: Rows) -> Rows:
+        self.ready()
+        arrays, parts = self._arrays, [super().parts(view)]
+        edges: Any = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH).transpose(0, 2, 1)
+        for tree in (0, 1):
+            nodes, slots = np.zeros(1, np.int64), np.arange(tree, tree + 1)
+            for _ in range(int(arrays.children[0, kernel.HEIGHT + tree])):
+                parts.append(edges[nodes, slots])
+                nodes = arrays.children[nodes, slots].astype(np.int64).repeat(kernel.WIDTH)
+                slots = np.tile(np.arange(kernel.WIDTH), len(nodes) // kernel.WIDTH)
+                used = slots < arrays.links[nodes, kernel.COUNT]
+                nodes, slots = nodes[used], slots[used]
+        return np.concatenate(parts)
+
     def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
         n = len(rays)
         hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, self.dim)))

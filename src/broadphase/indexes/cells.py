@@ -52,6 +52,8 @@ Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 _AS_LOOSE = 64
 # Boxes that share a cell with more others than this spend most time on comparisons.
 _CROWD = 24.0
+# More rows or columns of cells would be one grey area in a picture.
+_MOST_DRAWN = 1_000
 # A square of 0.4 times a cell lies in two cells on average, a cube in 2.7; twice that is too often.
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
@@ -324,6 +326,22 @@ class CellStructure(Structure):
         filled = self._filled
         assert filled is not None
         return filled.moving, filled.static
+
+    def parts(self, view: Rows) -> Rows:
+        parts = [super().parts(view)]
+        for bins in self.cells():
+            (x, y, _), size = bins.lattice.origin.tolist(), 1.0 / bins.lattice.per_unit
+            low, high = (bins.reach[k, :2] + k for k in (0, 1))  # in cells
+            first = np.maximum(low, np.floor((view[:2] - (x, y)) / size))
+            last = np.minimum(high, np.ceil((view[2:] - (x, y)) / size))
+            if not (last > first).all() or (last - first).max() > _MOST_DRAWN:
+                continue
+            for axis in (0, 1):
+                strips = np.repeat([[*first, *last]], int(last[axis] - first[axis]), axis=0)
+                strips[:, axis] = first[axis] + np.arange(len(strips))
+                strips[:, axis + 2] = strips[:, axis] + 1
+                parts.append(strips * size + (x, y, x, y))
+        return np.concatenate(parts)
 
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why."""

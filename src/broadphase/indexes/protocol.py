@@ -280,6 +280,10 @@ class Structure(ABC):
         """What kernels that search several trees in one call take of one; None: this is not a tree."""
         return None
 
+    def parts(self, view: Rows) -> Rows:
+        """The boxes of its nodes or cells that may lie in a view, for pictures; none where it has neither."""
+        return np.empty((0, 2 * self.dim))
+
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
 

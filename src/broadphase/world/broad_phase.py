@@ -113,6 +113,11 @@ class BroadPhase:
         """One of the indexes, which are alike."""
         return self._indexes[0]
 
+    def parts(self, view: Floats) -> Floats:
+        """The boxes of the nodes or cells of all indexes that lie in a view, for pictures."""
+        self.hand_over()
+        return np.concatenate([self._structure(layer).parts(view) for layer in ALL])
+
     # ---- keeping up
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:

@@ -28,6 +28,7 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
 from broadphase.world.body_arrays import Bodies
+from broadphase.world.outlines import AskedRays
 from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -105,6 +106,8 @@ class Queries:
         self._space, self._store, self._broad_phase = state.space, state.store, state.broad_phase
         self._shape = columns_of(Box(0, 0, 0, 0))
         """The box or circle of a query, overwritten by the next."""
+        self.asked = AskedRays()
+        """For pictures."""
 
     # ---- overlaps
 
@@ -254,7 +257,7 @@ class Queries:
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules
     ) -> BodyHits:
         """All that a ray hits as arrays; see `World.query_ray`."""
-        hits = self.ray(origin, direction, max_distance, tiles, rules, len(self._store.bodies))
+        hits = self.ray(origin, direction, max_distance, tiles, rules, len(self._store.bodies) + 1)
         others = [hit.other for hit in hits]
         return BodyHits(
             np.array([one.id if isinstance(one, Body) else -1 for one in others], np.int32),
@@ -273,7 +276,12 @@ class Queries:
         max_distance = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        return self._along_ray(start, _unit(dx, dy), max_distance, tiles, kept, most)
+        hits = self._along_ray(start, _unit(dx, dy), max_distance, tiles, kept, most)
+        if self.asked.wanted:
+            ends = bool(hits) and (most == 1 or isinstance(hits[-1].other, Tile))
+            far = hits[-1].distance if ends else math.inf
+            self.asked.note((*start, *_unit(dx, dy), max_distance), far)
+        return hits
 
     def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> bool:
         """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
@@ -290,6 +298,8 @@ class Queries:
         dx, dy = math.remainder(to_x - x, along_x), math.remainder(to_y - y, along_y)
         if dx == 0.0 and dy == 0.0:
             return True
+        if self.asked.wanted:
+            self.asked.note((x, y, *_unit(dx, dy), math.hypot(dx, dy)), math.inf)
         kept = tag, category, mask, frozenset(ignored), True
         if self._space.periodic:
             return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
@@ -414,6 +424,8 @@ class Queries:
         is_body = found >= 0
         at[is_body] = -1
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
+        if self.asked.wanted:
+            self.asked.note(rays, distances)
         return arguments.in_axes(BodyHits(found, distances, normals, at), axes)
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:

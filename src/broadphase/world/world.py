@@ -11,7 +11,7 @@ listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
 
@@ -27,7 +27,7 @@ from broadphase.inputs.numeric import whole
 from broadphase.inputs.space import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
-from broadphase.world.arguments import as_two
+from broadphase.world.arguments import as_bounds, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Floats, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.contacts import Events
@@ -39,6 +39,7 @@ from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.platforms import Push, push
 from broadphase.world.movement.separation import separate
+from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
@@ -1379,7 +1380,7 @@ class World:
         as_ids : bool
             Whether to return arrays, a `BodyHits` with a row for each hit, instead of a list.
         """
-        rules, most = (tag, category, mask, ignore), len(self._state.store.bodies)
+        rules, most = (tag, category, mask, ignore), len(self._state.store.bodies) + 1
         if as_ids:
             return self._queries.ray_hits(origin, direction, max_distance, tiles, rules)
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
@@ -1589,6 +1590,52 @@ class World:
         ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
         """
         return self._queries.nearest_many(points, k, (tag, category, mask, ignore))
+
+    def outlines(
+        self, view: Any = None, *, show: Collection[Kind] = SHOWN, colors: Mapping[Any, Any] | None = None
+    ) -> list[Outline]:
+        """What the world sees, as arrays of lines by colour: to draw it over a game with any engine.
+
+        `broadphase.adapters.pygame.draw_world`, `broadphase.adapters.arcade.draw_world` and
+        `broadphase.plot.draw_world` draw it in one call.
+
+        Parameters
+        ----------
+        view : Box or (float, float, float, float), optional
+            What is seen of the world, ``min_x, min_y, max_x, max_y``; all of it if not given.
+        show : collection of str
+            ``"body"`` and ``"sensor"`` by their tags, ``"tile"``, ``"slope"``, ``"one_way"``, ``"ladder"``;
+            ``"contact"``: those of the last update, with normals; ``"ray"``: rays and lines of sight that
+            were asked for since the call before, the first of which starts it; ``"index"``, which alone is
+            not shown by default: the nodes or cells of the broad phase.
+        colors : dict, optional
+            Colours by tag, or by one of these words; they come back as they are.
+
+        Returns
+        -------
+        list of Outline
+            ``kind, tags, color, boxes, circles, polygons, lines``, from back to front.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no valid box, or ``show`` has another word.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> _ = world.add(bp.Circle(5, 5, 2), tag="ball"), world.add(bp.Box(900, 0, 1, 1))
+        >>> [(one.kind, one.color, one.circles.tolist()) for one in world.outlines((0, 0, 640, 360))]
+        [('body', (230, 159, 0), [[5.0, 5.0, 2.0]])]
+        """
+        unknown = [kind for kind in show if kind not in KINDS]
+        if isinstance(show, str) or unknown:
+            raise ValueError(f"show = {show!r} must be several of {', '.join(KINDS)}")
+        area = np.array((-np.inf, -np.inf, np.inf, np.inf) if view is None else as_bounds(view))
+        if view is None and self.period is not None:
+            area = np.array([0.0, 0.0, *(length or np.inf for length in self.period)])
+        return outlines(self._state, self._queries.asked, area, show, colors or {})
 
     # ---- snapshots
 

@@ -1,0 +1,255 @@
+"""What a debug draw shows of a world: the outlines of all that it holds, as arrays by colour.
+
+`World.outlines` is for any engine; the adapters and `broadphase.plot` draw it.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
+from broadphase.kernels.tiles.slopes import LADDER
+from broadphase.world.bodies import Floats
+from broadphase.world.space import moved_columns, tiles_near
+from broadphase.world.state import State
+from broadphase.world.tiles import TileMap
+
+Kind = Literal["index", "tile", "ladder", "slope", "one_way", "body", "sensor", "contact", "ray"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SHOWN: tuple[Kind, ...] = KINDS[1:]
+"""All but the cells and nodes of the index, which hide the rest."""
+
+# Those of bodies are Okabe and Ito's, safe for the colour-blind; the first is of bodies without tags.
+_OF_BODIES = (
+    *((86, 180, 233), (230, 159, 0), (0, 158, 115), (204, 121, 167)),
+    *((240, 228, 66), (0, 114, 178), (213, 94, 0)),
+)
+_OF_KINDS: dict[str, Any] = {
+    "index": (70, 90, 110),
+    "tile": (150, 150, 150),
+    "ladder": (160, 110, 60),
+    "slope": (150, 150, 150),
+    "one_way": (120, 200, 120),
+    "contact": (255, 60, 60),
+    "ray": (255, 235, 130),
+}
+# A circle of straight lines has so many corners.
+_AROUND = 16
+# An arc at a rounded corner has so many points.
+_ARC = 6
+# A contact's normal is so long, as a part of the shorter side of the smaller body.
+_NORMAL = 0.5
+_TICK = 0.25  # of a tile: the mark on a side that blocks
+
+_NO_LINES, _NO_CIRCLES = np.empty((0, 4)), np.empty((0, 3))
+
+
+class Outline(NamedTuple):
+    """Lines of one colour, see `World.outlines`."""
+
+    kind: Kind
+    tags: frozenset[Any]
+    """Of bodies and sensors: their tags."""
+    color: Any
+    """Red, green and blue, 0 to 255; or what ``colors`` says."""
+    boxes: Floats = _NO_LINES
+    """``(n, 4)``: ``min_x, min_y, max_x, max_y``"""
+    circles: Floats = _NO_CIRCLES
+    """``(n, 3)``: ``x, y, radius``"""
+    polygons: tuple[Floats, ...] = ()
+    """Polygons with c corners each: ``(n, c, 2)``."""
+    lines: Floats = _NO_LINES
+    """``(n, 4)``: from ``x, y`` to ``x, y``"""
+
+    def segments(self) -> npt.NDArray[np.float32]:
+        """``(n, 2, 2)``: all of it as straight lines, for what can draw nothing else."""
+        turns = np.linspace(0.0, 2.0 * np.pi, _AROUND, endpoint=False)
+        ring = np.column_stack((np.cos(turns), np.sin(turns)))
+        rings = self.circles[:, None, :2] + self.circles[:, 2, None, None] * ring
+        corners = self.boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
+        segments = [self.lines.astype(np.float32).reshape(-1, 2, 2)]
+        for some in (corners, rings, *self.polygons):
+            sides = np.empty((*some.shape[:2], 2, 2), np.float32)
+            sides[:, :, 0], sides[:, :-1, 1], sides[:, -1, 1] = some, some[:, 1:], some[:, 0]
+            segments.append(sides.reshape(-1, 2, 2))
+        return np.concatenate(segments)
+
+
+class AskedRays:
+    """The rays that were asked for since they were last drawn; nothing is kept before the first time."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Floats] | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody draws them."""
+        return self._kept is not None
+
+    def note(self, rays: Any, distances: Any) -> None:
+        """Keep rays ``x, y, dx, dy, max_distance``, and how far away each hit something."""
+        assert self._kept is not None
+        known = np.array(rays, np.float64).reshape(-1, 5)
+        self._kept.append(np.column_stack((known[:, :4], np.minimum(known[:, 4], distances))))
+
+    def take(self) -> Floats:
+        """``(n, 4)``: those that were kept, as lines; from now on, rays are kept."""
+        rays = np.concatenate((np.empty((0, 5)), *(self._kept or ())))
+        self._kept = deque(maxlen=1_000)
+        far = np.minimum(rays[:, 4], 1e5)[:, None]
+        return np.hstack((rays[:, :2], rays[:, :2] + far * rays[:, 2:4]))
+
+
+def outlines(
+    state: State, asked: AskedRays, view: Floats, show: Collection[Kind], colors: Mapping[Any, Any]
+) -> list[Outline]:
+    """See `World.outlines`; ``view`` is one box."""
+    tiles = tiles_near(state.tiles, state.space, tuple(view.tolist())).tiles
+    found = [*_of_tiles(tiles, view), *_of_bodies(state, view, colors)]
+    if "index" in show:
+        found.insert(0, _plain("index", boxes=state.broad_phase.parts(view)))
+    if "contact" in show:
+        found.append(_plain("contact", lines=_normals(state, view)))
+    if "ray" in show:
+        found.append(_plain("ray", lines=_seen(asked.take(), view)))
+    return [
+        one._replace(color=colors.get(one.kind, one.color)) if one.kind in _OF_KINDS else one
+        for one in found
+        if one.kind in show and (len(one.boxes) or len(one.circles) or one.polygons or len(one.lines))
+    ]
+
+
+def _plain(kind: Kind, **shapes: Any) -> Outline:
+    return Outline(kind, frozenset(), _OF_KINDS[kind], **shapes)
+
+
+def _seen(lines: Floats, view: Floats) -> Floats:
+    """The lines that may lie in a view."""
+    low, high = np.minimum(lines[:, :2], lines[:, 2:]), np.maximum(lines[:, :2], lines[:, 2:])
+    return lines[((low <= view[2:]) & (high >= view[:2])).all(axis=1)]
+
+
+def _meets(boxes: Floats, view: Floats) -> npt.NDArray[np.bool_]:
+    meets: Any = ((boxes[:, :2] < view[2:]) & (boxes[:, 2:] > view[:2])).all(axis=1)
+    return meets  # type: ignore[no-any-return]
+
+
+# ---- bodies
+
+
+def _of_bodies(state: State, view: Floats, colors: Mapping[Any, Any]) -> Iterator[Outline]:
+    store, space = state.store, state.space
+    rows = store.rows()
+    _, turns = space.turns_near(view[None]) if space.periodic else (None, np.zeros((1, 2), np.int64))
+    bounds, shifts = store.table.bounds(rows), space.shift(turns)
+    # All are compared: a search would change what the indexes do.
+    which = [np.flatnonzero(_meets(bounds + np.tile(shift, 2), view)) for shift in shifts]
+    seen = rows[np.concatenate(which)]
+    shapes = moved_columns(store.table.columns, seen, np.repeat(shifts, [len(one) for one in which], axis=0))
+    keys = 2 * store.group[seen] + store.sensor[seen]
+    for key in np.unique(keys).tolist():
+        group, is_sensor = divmod(key, 2)
+        tags = store.tag_sets.groups[group]
+        color = next((colors[tag] for tag in colors if tag in tags), _OF_BODIES[group % len(_OF_BODIES)])
+        yield Outline(
+            "sensor" if is_sensor else "body", tags, color, *_parts(shapes, np.flatnonzero(keys == key))
+        )
+
+
+def _parts(shapes: ShapeColumns, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats, tuple[Floats, ...]]:
+    """The boxes, circles and polygons of some shapes."""
+    kinds, at = shapes.kinds[rows], np.column_stack(shapes[1:5])
+    boxes, circles = at[rows[kinds == BOX]], at[rows[kinds == CIRCLE], :3]
+    polygons = []
+    others = rows[(kinds != BOX) & (kinds != CIRCLE)]
+    for count in np.unique(shapes.counts[others]).tolist():
+        same = others[shapes.counts[others] == count]
+        points = shapes.starts[same, None] + np.arange(count)
+        corners, radii = at[same, None, :2] + shapes.points[points], at[same, 2]
+        sharp = radii == 0.0
+        polygons += [corners[sharp], _rounded(corners[~sharp], radii[~sharp])]
+    boxes[:, 2:] += boxes[:, :2]
+    return boxes, circles, tuple(one for one in polygons if len(one))
+
+
+def _rounded(corners: Floats, radii: Floats) -> Floats:
+    """Polygons grown by a radius: an arc around each corner, from one edge's normal to the next one's."""
+    edges = np.roll(corners, -1, 1) - corners
+    angles = np.arctan2(-edges[..., 0], edges[..., 1])
+    before = np.roll(angles, 1, 1)
+    turns = before[..., None] + ((angles - before) % (2.0 * np.pi))[..., None] * np.linspace(0.0, 1.0, _ARC)
+    arcs = np.stack((np.cos(turns), np.sin(turns)), -1) * radii[:, None, None, None]
+    rounded: Floats = (corners[:, :, None] + arcs).reshape(len(corners), corners.shape[1] * _ARC, 2)
+    return rounded
+
+
+def _normals(state: State, view: Floats) -> Floats:
+    """The contacts of the last update: a line along the normal, from the middle of what the bounds share."""
+    found, store = state.contacts.found, state.store
+    there = store.alive[found.ids].all(axis=1)
+    first, second = (store.table.bounds(found.ids[there, side]) for side in (0, 1))
+    shift = state.space.nearest_shift(first[:, :2], second[:, :2])
+    second = second + np.hstack((shift, shift))
+    middles = 0.5 * (np.maximum(first[:, :2], second[:, :2]) + np.minimum(first[:, 2:], second[:, 2:]))
+    sides = np.hstack((first[:, 2:] - first[:, :2], second[:, 2:] - second[:, :2]))
+    ends = middles + _NORMAL * sides.min(axis=1, initial=np.inf)[:, None] * found.normals[there]
+    return _seen(np.hstack((middles, ends)), view)
+
+
+# ---- tiles
+
+
+def _of_tiles(tiles: TileMap | None, view: Floats) -> Iterator[Outline]:
+    if tiles is None:
+        return
+    columns, rows = tiles.cells(tuple(view.tolist()))
+    chosen = slice(rows.start, rows.stop), slice(columns.start, columns.stop)
+    (x, y), (width, height) = tiles.origin, tiles.tile_size
+    edges_x: Any = x + width * np.arange(columns.start, columns.stop + 1)
+    edges_y: Any = y + height * np.arange(rows.start, rows.stop + 1)
+    solid = tiles.solid[chosen]
+    across, down = _borders(solid, edges_x, edges_y), _borders(solid.T, edges_y, edges_x)
+    yield _plain("tile", lines=np.concatenate((across, down[:, [1, 0, 3, 2]])))
+    ladders = np.argwhere(tiles.grid.ground[chosen] & LADDER)
+    left, top = edges_x[ladders[:, 1]], edges_y[ladders[:, 0]]
+    rungs = [np.column_stack((left, top + k * height, left + width, top + k * height)) for k in (0.25, 0.75)]
+    yield _plain("ladder", lines=np.concatenate(rungs))
+    slopes = [np.asarray(slope.points)[None] for _, slope in tiles.slopes_in(tuple(view.tolist()))]
+    yield _plain("slope", polygons=tuple(slopes))
+    if tiles.one_way is not None:
+        sides = np.where(tiles.solid[chosen], 0, tiles.one_way[chosen])
+        yield _plain("one_way", lines=np.concatenate([*_one_way(sides, edges_x, edges_y, (width, height))]))
+
+
+def _borders(solid: npt.NDArray[np.bool_], edges_x: Floats, edges_y: Floats) -> Floats:
+    """The borders between solid and free tiles along x, each run of them as one line."""
+    padded = np.pad(solid, ((1, 1), (0, 0)))
+    border = np.pad(padded[1:] != padded[:-1], ((0, 0), (1, 1)))
+    rows, first = np.nonzero(border[:, 1:] & ~border[:, :-1])
+    _, last = np.nonzero(border[:, :-1] & ~border[:, 1:])
+    at = edges_y[rows]
+    return np.column_stack((edges_x[first], at, edges_x[last], at))
+
+
+def _one_way(
+    sides: npt.NDArray[Any], edges_x: Floats, edges_y: Floats, size: tuple[float, float]
+) -> Iterator[Floats]:
+    """The sides that block, each with a tick towards where what it stops comes from."""
+    width, height = size
+    for bit, (from_x, from_y), (to_x, to_y), (tick_x, tick_y) in (
+        (LEFT, (0, 0), (0, 1), (-1, 0)),
+        (RIGHT, (1, 0), (1, 1), (1, 0)),
+        (TOP, (0, 0), (1, 0), (0, -1)),
+        (BOTTOM, (0, 1), (1, 1), (0, 1)),
+    ):
+        at = np.argwhere(sides & bit)
+        x, y = edges_x[at[:, 1]], edges_y[at[:, 0]]
+        one = np.column_stack((x + from_x * width, y + from_y * height))
+        other = np.column_stack((x + to_x * width, y + to_y * height))
+        middle, tick = 0.5 * (one + other), _TICK * np.array((tick_x * width, tick_y * height))
+        yield np.hstack((one, other))
+        yield np.hstack((middle, middle + tick))
