@@ -49,8 +49,8 @@ from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
 from .loading import preload as preload
 from .points.index import PointIndex as PointIndex
+from .points.neighbor_lists import Neighbors as Neighbors
 from .points.neighborhoods import NearestPoints as NearestPoints
-from .points.neighborhoods import Neighbors as Neighbors
 from .points.neighborhoods import count_neighbors as count_neighbors
 from .points.neighborhoods import nearest as nearest
 from .points.neighborhoods import neighbors as neighbors

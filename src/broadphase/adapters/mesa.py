@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
-from broadphase.points.neighborhoods import NearestPoints, Neighbors, nearest, neighbors
+from broadphase.points.neighbor_lists import Neighbors
+from broadphase.points.neighborhoods import NearestPoints, nearest, neighbors
 
 __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
 

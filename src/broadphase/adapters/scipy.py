@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from broadphase.errors import need
 from broadphase.points.index import PointIndex
-from broadphase.points.neighborhoods import Neighbors, count_neighbors, neighbors
+from broadphase.points.neighbor_lists import Neighbors
+from broadphase.points.neighborhoods import count_neighbors, neighbors
 
 __all__ = ["KDTree", "cKDTree"]
 

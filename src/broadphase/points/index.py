@@ -25,7 +25,8 @@ from broadphase.inputs.points import PointQuery, Points, as_query, query_from, s
 from broadphase.inputs.space import Lattice, as_point_period, settled_period
 from broadphase.methods.task import pair_limit
 from broadphase.points.lattice import Kept
-from broadphase.points.neighborhoods import How, NearestPoints, Neighbors, as_places, near_of, nearest_of
+from broadphase.points.neighbor_lists import Neighbors
+from broadphase.points.neighborhoods import How, NearestPoints, as_places, near_of, nearest_of
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from broadphase.inputs.points import (
     settled_reach,
 )
 from broadphase.kernels.points.distance import find_offsets
-from broadphase.kernels.points.fixed_radius import count_both, put_both
 from broadphase.methods.task import pair_limit
 from broadphase.points.few import find_nearest, find_pairs
 from broadphase.points.fixed_radius import (
@@ -34,194 +33,15 @@ from broadphase.points.fixed_radius import (
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import as_count, find_nearest_points, make_tree
+from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors
+from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
 
-if TYPE_CHECKING:
-    import networkx  # type: ignore[import-untyped]
-    import pandas  # type: ignore[import-untyped]
-    import scipy.sparse  # type: ignore[import-untyped]
-
-_ENOUGH_FOR_THREADS = 100_000
 _OF_SCIPY = {
     "boxsize": "the lengths of a periodic world are period=",
     "workers": "the most threads are threads=",
 }
-
-
-class Csr(NamedTuple):
-    """Neighbours in compressed rows: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
-
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    distances: Points
-
-
-class CsrWithOffsets(NamedTuple):
-    """A `Csr`, and for each entry the way from point ``i`` to the nearest image of its neighbour."""
-
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    distances: Points
-    offsets: Points
-
-
-class Neighbors:
-    """Pairs of points near each other; made by `neighbors`.
-
-    Attributes
-    ----------
-    i, j : numpy.ndarray
-        ``(m,)`` int32 row numbers, ``i < j``; with ``other=`` rows of the points and rows of the others.
-    distance : numpy.ndarray
-        ``(m,)``, in the points' dtype.
-    offset : numpy.ndarray or None
-        ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
-    shape : tuple of int
-        How many points were searched from, and among how many.
-    """
-
-    __slots__ = ("_among", "_sorted", "distance", "i", "j", "offset", "shape")
-
-    def __init__(
-        self,
-        i: npt.NDArray[np.int32],
-        j: npt.NDArray[np.int32],
-        distance: Points,
-        shape: tuple[int, int],
-        *,
-        offset: Points | None = None,
-        among: bool = True,
-        in_order: bool = True,
-    ) -> None:
-        self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
-        self._among, self._sorted = among, in_order
-
-    def __len__(self) -> int:
-        """How many pairs there are."""
-        return len(self.i)
-
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
-        """``i, j, distance``, so that a result can be unpacked."""
-        return iter((self.i, self.j, self.distance))
-
-    def __repr__(self) -> str:
-        """How many pairs of how many points."""
-        return f"<Neighbors: {len(self)} pairs, shape {self.shape}>"
-
-    def csr(self) -> Csr | CsrWithOffsets:
-        """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
-
-        With ``other=`` there is one row for each of the points, with row numbers of the others.  Neighbours
-        that were found with ``offsets=True`` have the ``offsets`` of all entries too.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
-        >>> near.csr().indptr, near.csr().indices
-        (array([0, 2, 4, 6]), array([1, 2, 0, 2, 0, 1], dtype=int32))
-        """
-        starts = np.zeros(self.shape[0] + 1, np.int64)
-        i, j, distance, offset = self.i, self.j, self.distance, self.offset
-        if not self._sorted:
-            order = np.lexsort((j, i))
-            i, j, distance = i[order], j[order], distance[order]
-            offset = None if offset is None else offset[order]
-        if not self._among:
-            np.cumsum(np.bincount(i, minlength=self.shape[0]), out=starts[1:])
-            rows = Csr(starts, j.copy(), distance.copy())
-            return rows if offset is None else CsrWithOffsets(*rows, offset.copy())
-        for span in ranges(0, len(i)):
-            count_both(i, j, *span, starts)
-        np.cumsum(starts, out=starts)
-        # With offsets the pair of each entry is written in place of its distance.
-        kept = distance if offset is None else np.arange(len(i), dtype=np.float64)
-        columns, values = np.empty(2 * len(i), np.int32), np.empty(2 * len(i), kept.dtype)
-        ends = starts[:-1].copy()
-        for span in ranges(0, len(i)):
-            put_both(i, j, kept, *span, ends, columns, values)
-        if offset is None:
-            return Csr(starts, columns, values)
-        pair = values.astype(np.intp)
-        backward = (columns == i[pair])[:, None]
-        offsets = np.where(backward, -offset[pair], offset[pair])
-        return CsrWithOffsets(starts, columns, distance[pair], offsets)
-
-    def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
-        """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, the form that graph libraries take.
-
-        Parameters
-        ----------
-        both : bool
-            Also append each pair in the other direction: ``(2, 2 * m)``.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0).edge_index()
-        array([[0, 0, 1],
-               [1, 2, 2]])
-        """
-        if both and not self._among:
-            raise ValueError("both=True has no meaning with other=, whose rows are not those of the points")
-        first, second = ((self.i, self.j), (self.j, self.i)) if both else ((self.i,), (self.j,))
-        return np.stack((np.concatenate(first), np.concatenate(second))).astype(np.int64)
-
-    def to_scipy(self) -> "scipy.sparse.csr_array":
-        """Distances as a sparse array of SciPy, in both directions; distances of 0 are stored too.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_scipy().toarray()
-        array([[0., 5.],
-               [5., 0.]])
-        """
-        from scipy.sparse import csr_array
-
-        rows = self.csr()
-        return csr_array((rows.distances, rows.indices, rows.indptr), shape=self.shape)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """A table of pandas with the columns ``i``, ``j`` and ``distance``.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_pandas()
-           i  j  distance
-        0  0  1       5.0
-        """
-        import pandas
-
-        return pandas.DataFrame({"i": self.i, "j": self.j, "distance": self.distance})
-
-    def to_networkx(self) -> "networkx.Graph":
-        """A graph of networkx with all points as nodes, and edges with their ``distance``.
-
-        With ``other=`` nodes are ``("point", i)`` and ``("other", j)``.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_networkx().edges(data="distance")
-        EdgeDataView([(0, 1, 5.0)])
-        """
-        import networkx
-
-        graph = networkx.Graph()
-        edges = zip(self.i.tolist(), self.j.tolist(), self.distance.tolist(), strict=True)
-        if self._among:
-            graph.add_nodes_from(range(self.shape[0]))
-            graph.add_weighted_edges_from(edges, weight="distance")
-            return graph
-        graph.add_nodes_from(("point", i) for i in range(self.shape[0]))
-        graph.add_nodes_from(("other", j) for j in range(self.shape[1]))
-        graph.add_weighted_edges_from(
-            ((("point", i), ("other", j), distance) for i, j, distance in edges), weight="distance"
-        )
-        return graph
 
 
 @with_hints(**_OF_SCIPY, k="the k nearest are found by nearest(points, k)")
@@ -238,6 +58,7 @@ def neighbors(
     threads: int | None = None,
     max_pairs: int | None = None,
     offsets: bool = False,
+    half: bool = True,
 ) -> Neighbors:
     """All pairs of points within a distance ``r`` of each other, with their distances.
 
@@ -275,11 +96,15 @@ def neighbors(
         Raise an error rather than return more pairs; those nearer than ``r_min`` count here too.
     offsets : bool
         Also return for each pair the offset from ``i`` to the nearest image of ``j``.
+    half : bool
+        Each pair once, ``i < j``.  With ``False`` it is there in both directions, as ``(i, j)`` and
+        ``(j, i)``, always sorted.
 
     Returns
     -------
     Neighbors
-        Arrays ``i``, ``j`` and ``distance``; ``csr()``, ``edge_index()``, ``to_scipy()``, ``to_networkx()``.
+        Arrays ``i``, ``j`` and ``distance``; ``csr()``, ``edge_index()``, ``to_scipy()``, ``to_networkx()``;
+        ``sum()`` and ``scatter()`` add up over the pairs of each point.
 
     Raises
     ------
@@ -327,13 +152,14 @@ def neighbors(
         and period is None
         and env is None
         and not offsets
+        and half
         and type(r_min) is float
         and r_min == 0.0
     ):
         few = find_pairs(given.points, r, limit)
         if few is not None:
-            return Neighbors(*few, (len(given.points), len(given.points)))
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
+            return Neighbors(*few, (len(given.points), len(given.points)), parts=parts)
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half))
     return near_of(as_query(*given), r, how)
 
 
@@ -346,13 +172,16 @@ class How(NamedTuple):
     offsets: bool
     parts: int
     limit: int
+    half: bool = True
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
     """What `neighbors` returns; through what is kept, where there is one distance for all."""
     reach, least = _as_reach(r, query), as_distance(how.r_min, query.kind, "r_min")
     alone = how.exclude_self and query.others is not None
-    most = how.limit + alone * min(len(query.points), len(query.found))
+    both = not how.half and query.others is None
+    limit = how.limit // 2 if both else how.limit
+    most = limit + alone * min(len(query.points), len(query.found))
     plain, at = query, None
     try:
         if query.lattice is not None:
@@ -367,10 +196,10 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         keep = (distance >= least) & (i != j) if alone else distance >= least
         i, j, distance = i[keep], j[keep], distance[keep]
         at = None if at is None else at[keep]
-        if len(i) > how.limit:
+        if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY)
     offset = _offsets(plain, i, j if at is None else at, how.parts) if how.offsets else None
-    return Neighbors(
+    found = Neighbors(
         i,
         j,
         _rounded(distance, query.kind),
@@ -378,7 +207,9 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         offset=None if offset is None else _rounded(offset, query.kind),
         among=query.others is None,
         in_order=how.sort,
+        parts=how.parts,
     )
+    return found.in_both_directions() if both else found
 
 
 @with_hints(**_OF_SCIPY)
@@ -572,12 +403,12 @@ def _as_reach(r: Any, query: PointQuery) -> Reach:
 
 
 def _offsets(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
-    offsets = np.empty((len(i), query.points.shape[1]), query.points.dtype)
+    offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
 
     def find(first: int, last: int) -> None:
         for span in ranges(first, last):
             find_offsets(query.points, query.found, query.period, i, j, *span, offsets)
 
-    spans = shares(len(i), parts if len(i) >= _ENOUGH_FOR_THREADS else 1)
+    spans = shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
     run_all([partial(find, *span) for span in spans], parts)
     return offsets

@@ -8,7 +8,8 @@ by cell and searches.
 
 For points within a distance of each other (`broadphase.points.fixed_radius`): `fixed_radius` sorts them into
 cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
-`distance` computes distances and offsets of points, with a period or without.
+`distance` computes distances and offsets of points, with a period or without, and `pair_lists` sums over the
+pairs of each point.
 
 For the nearest points (`broadphase.points.nearest`): `nearest_points` sorts them along a Morton
 curve, computes bounding boxes of points that follow each other, and traverses these boxes.

@@ -571,26 +571,3 @@ def _put_long_row(begin, count, ids, words, summary, second_ids, at):
                 second_ids[0, at] = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
                 at += _ONE
                 left &= left - _ONE
-
-
-@jit
-def count_both(first_ids, second_ids, begin, end, starts):
-    """Add to ``starts[i + 1]`` how many of the pairs have row ``i``."""
-    for at in range(begin, end):
-        starts[unsigned(first_ids[at]) + _ONE] += 1
-        starts[unsigned(second_ids[at]) + _ONE] += 1
-
-
-@jit
-def put_both(first_ids, second_ids, distances, begin, end, ends, columns, values):
-    """Write pairs into the rows of both points; sorted pairs give sorted rows.  ``ends`` advance."""
-    for at in range(begin, end):
-        i, j = first_ids[at], second_ids[at]
-        place = unsigned(ends[unsigned(i)])
-        ends[unsigned(i)] = place + _ONE
-        columns[place] = j
-        values[place] = distances[at]
-        place = unsigned(ends[unsigned(j)])
-        ends[unsigned(j)] = place + _ONE
-        columns[place] = i
-        values[place] = distances[at]

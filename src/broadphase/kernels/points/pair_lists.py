@@ -1,0 +1,113 @@
+"""Lists of pairs: both directions of each, sums over the pairs of a point, and the rows of an earlier list.
+
+A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order of the list.
+"""
+
+from broadphase.kernels.machine.jit import always_inline, jit, unsigned
+from broadphase.kernels.machine.memory import AHEAD, prefetch
+
+# -----------------------------------------------------------------------------------------------------------
+# Each pair in both directions, in rows of one point each.
+
+
+@jit
+def count_both(i, j, begin, end, part, counts):
+    """Add to ``counts[part, row]`` in how many of the pairs each row is."""
+    for at in range(begin, end):
+        counts[part, unsigned(i[at])] += 1
+        counts[part, unsigned(j[at])] += 1
+
+
+@jit
+def put_both(i, j, distances, offsets, begin, end, part, ends, columns, values, ways):
+    """Write pairs into the rows of both points; sorted pairs give sorted rows.  ``ends[part]`` advance.
+
+    ``offsets`` may have no rows; their signs are those of the direction.
+    """
+    dim = offsets.shape[1] if offsets.shape[0] > 0 else 0
+    for at in range(begin, end):
+        ahead = j[min(at + AHEAD, end - 1)]
+        prefetch(ends, part, ahead)
+        a, b = unsigned(i[at]), unsigned(j[at])
+        first, second = unsigned(ends[part, a]), unsigned(ends[part, b])
+        ends[part, a] += 1
+        ends[part, b] += 1
+        columns[first], columns[second] = j[at], i[at]
+        values[first] = values[second] = distances[at]
+        for axis in range(dim):
+            way = offsets[at, axis]
+            ways[first, axis], ways[second, axis] = way, -way
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Sums over the pairs of each point.
+
+
+@always_inline
+def _sum_columns(i, j, values, both, begin, end, sums, width):
+    for at in range(begin, end):
+        prefetch(values, j[min(at + AHEAD, end - 1)], 0)
+        a, b = unsigned(i[at]), unsigned(j[at])
+        for k in range(width):
+            sums[a, k] += values[b, k]
+        if both:
+            for k in range(width):
+                sums[b, k] += values[a, k]
+
+
+@jit
+def sum_neighbors(i, j, values, both, begin, end, sums):
+    """Add the values of the neighbours of each row: of ``j`` to ``i``, with ``both`` of ``i`` to ``j``."""
+    width = values.shape[1]
+    # A loop over a constant number of columns is unrolled.
+    if width == 1:
+        _sum_columns(i, j, values, both, begin, end, sums, 1)
+    elif width == 2:
+        _sum_columns(i, j, values, both, begin, end, sums, 2)
+    elif width == 3:
+        _sum_columns(i, j, values, both, begin, end, sums, 3)
+    else:
+        _sum_columns(i, j, values, both, begin, end, sums, width)
+
+
+@always_inline
+def _scatter_columns(i, j, values, sign, begin, end, sums, width):
+    kind = sums.dtype.type
+    for at in range(begin, end):
+        prefetch(sums, j[min(at + AHEAD, end - 1)], 0)
+        a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
+        for k in range(width):
+            sums[a, k] += values[row, k]
+        if sign != 0:
+            for k in range(width):
+                sums[b, k] += kind(sign) * values[row, k]
+
+
+@jit
+def scatter_pairs(i, j, values, sign, begin, end, sums):
+    """Add the value of each pair to row ``i``, and ``sign`` times the value to row ``j``."""
+    width = values.shape[1]
+    if width == 1:
+        _scatter_columns(i, j, values, sign, begin, end, sums, 1)
+    elif width == 2:
+        _scatter_columns(i, j, values, sign, begin, end, sums, 2)
+    elif width == 3:
+        _scatter_columns(i, j, values, sign, begin, end, sums, 3)
+    else:
+        _scatter_columns(i, j, values, sign, begin, end, sums, width)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The same pairs in an earlier list.
+
+
+@jit
+def match_rows(i, j, old_i, old_j, old, begin, end, rows):
+    """Write the row of each pair in another list, or -1; both are sorted, and ``old`` is where to begin."""
+    last = old_i.shape[0]
+    for at in range(begin, end):
+        a, b = i[at], j[at]
+        while old < last and (old_i[old] < a or (old_i[old] == a and old_j[old] < b)):
+            old += 1
+        rows[at] = old if old < last and old_i[old] == a and old_j[old] == b else -1
+    return old

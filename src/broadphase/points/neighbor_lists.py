@@ -1,0 +1,433 @@
+"""`Neighbors`: pairs of points near each other, as lists by point and as sums over the pairs of a point."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.inputs.boxes import as_float_array
+from broadphase.inputs.points import Numbers, Points
+from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
+from broadphase.kernels.points.pair_lists import (
+    count_both,
+    match_rows,
+    put_both,
+    scatter_pairs,
+    sum_neighbors,
+)
+from broadphase.runtime import threads as own_threads
+from broadphase.runtime.memory import result_array
+from broadphase.runtime.slices import paced, ranges, rows_at
+
+if TYPE_CHECKING:
+    import networkx  # type: ignore[import-untyped]
+    import pandas  # type: ignore[import-untyped]
+    import scipy.sparse  # type: ignore[import-untyped]
+
+ENOUGH_FOR_THREADS = 100_000
+_MOST_PARTIAL_SUMS = 8
+
+
+class Csr(NamedTuple):
+    """Neighbours in compressed rows: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    distances: Points
+
+
+class CsrWithOffsets(NamedTuple):
+    """A `Csr`, and for each entry the way from point ``i`` to the nearest image of its neighbour."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    distances: Points
+    offsets: Points
+
+    @property
+    def unit(self) -> Points:
+        """The unit vector of each entry; zeros at distance 0."""
+        return _unit(self.offsets, self.distances)
+
+
+class Neighbors:
+    """Pairs of points near each other; made by `neighbors`.
+
+    Attributes
+    ----------
+    i, j : numpy.ndarray
+        ``(m,)`` int32 row numbers, ``i < j``, with ``half=False`` also ``i > j``; with ``other=`` rows of the
+        points and rows of the others.
+    distance : numpy.ndarray
+        ``(m,)``, in the points' dtype.
+    offset : numpy.ndarray or None
+        ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
+    shape : tuple of int
+        How many points were searched from, and among how many.
+    """
+
+    __slots__ = ("_among", "_half", "_parts", "_sorted", "distance", "i", "j", "offset", "shape")
+
+    def __init__(
+        self,
+        i: npt.NDArray[np.int32],
+        j: npt.NDArray[np.int32],
+        distance: Points,
+        shape: tuple[int, int],
+        *,
+        offset: Points | None = None,
+        among: bool = True,
+        half: bool | None = None,
+        in_order: bool = True,
+        parts: int | None = None,
+    ) -> None:
+        self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
+        self._among, self._sorted = among, in_order
+        self._half = among if half is None else half
+        self._parts = own_threads.cores() if parts is None else parts
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.i)
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        """``i, j, distance``, so that a result can be unpacked."""
+        return iter((self.i, self.j, self.distance))
+
+    def __repr__(self) -> str:
+        """How many pairs of how many points."""
+        return f"<Neighbors: {len(self)} pairs, shape {self.shape}>"
+
+    @property
+    def unit(self) -> Points:
+        """``(m, dim)``: the unit vector from ``i`` to the nearest image of ``j``; zeros at distance 0.
+
+        Raises
+        ------
+        ValueError
+            The neighbours were found without ``offsets=True``.
+        """
+        if self.offset is None:
+            raise ValueError("unit vectors are made of offsets; find the neighbours with offsets=True")
+        return _unit(self.offset, self.distance)
+
+    def sum(self, values: Any) -> Points:
+        """For each point the sum of the values of its neighbours.
+
+        Parameters
+        ----------
+        values : array_like, shape (n, ...)
+            One or several numbers for each point; with ``other=`` for each of the others.  float32 is added
+            in float32, everything else in float64.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of the shape of values, a row for each point.  The order of the sums follows from the pairs alone,
+            so the result is the same on any number of threads.
+
+        Raises
+        ------
+        TypeError, ValueError
+            They are not numbers, or not as many as points.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 4.5)
+        >>> near.sum([1.0, 10.0, 100.0])
+        array([100., 100.,  11.])
+        """
+        return self._added(sum_neighbors, values, "values", self.shape[1], self._half)
+
+    def scatter(self, values: Any, *, antisymmetric: bool = False) -> Points:
+        """For each point the sum of the values of its pairs, such as forces.
+
+        Parameters
+        ----------
+        values : array_like, shape (m, ...)
+            One or several numbers for each pair; types as of `sum`.
+        antisymmetric : bool
+            Whether ``j`` gets the values with the other sign: then ``values`` are what acts on ``i``.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(n, ...)``.  Each pair counts for both of its points; with ``other=`` and ``half=False`` for
+            ``i`` only.  The same on any number of threads, as of `sum`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            They are not numbers, or not as many as pairs; or ``antisymmetric`` where pairs count for ``i``
+            only.
+
+        Examples
+        --------
+        Springs that pull points together:
+
+        >>> import broadphase as bp
+        >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0, offsets=True)
+        >>> near.scatter(2.0 * near.unit, antisymmetric=True)
+        array([[ 1.2,  1.6],
+               [-1.2, -1.6]])
+        """
+        if antisymmetric and not self._half:
+            raise ValueError(
+                "antisymmetric=True has no meaning with other= or half=False, where values act on i only"
+            )
+        sign = -1 if antisymmetric else int(self._half)
+        return self._added(scatter_pairs, values, "values", len(self), sign)
+
+    def rows_in(self, previous: "Neighbors") -> npt.NDArray[np.intp]:
+        """The row of each pair in an earlier result, or -1, to keep values of pairs from step to step.
+
+        Parameters
+        ----------
+        previous : Neighbors
+            Of the same points, in whatever places they were.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m,)``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> before = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
+        >>> now = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 9.0]], 6.0)
+        >>> now.rows_in(before)  # of the pairs (0, 1) and (1, 2)
+        array([0, 2])
+        """
+        if not isinstance(previous, Neighbors):
+            raise TypeError(f"previous must be what neighbors returned; got {type(previous).__name__}")
+        if (self._half, self._among) != (previous._half, previous._among):
+            raise ValueError("previous must have been found in the same way, with other= and half= as here")
+        own, old = self._order(), previous._order()
+        i, j = (self.i, self.j) if own is None else (self.i[own], self.j[own])
+        old_i, old_j = (previous.i, previous.j) if old is None else (previous.i[old], previous.j[old])
+        rows = result_array((len(i),), np.intp)
+
+        def match(first: int, last: int) -> None:
+            at = int(np.searchsorted(old_i, i[first])) if first < last else 0
+            for span in ranges(first, last):
+                at = match_rows(i, j, old_i, old_j, at, *span, rows)
+
+        self._in_spans(match)
+        if old is not None:
+            rows = np.where(rows < 0, -1, rows_at(old, rows)) if len(old) else rows
+        if own is None:
+            return rows
+        given = np.empty_like(rows)
+        given[own] = rows
+        return given
+
+    def csr(self) -> Csr | CsrWithOffsets:
+        """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
+
+        With ``other=`` there is one row for each of the points, with row numbers of the others.  Neighbours
+        that were found with ``offsets=True`` have the ``offsets`` of all entries too.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
+        >>> near.csr().indptr, near.csr().indices
+        (array([0, 2, 4, 6]), array([1, 2, 0, 2, 0, 1], dtype=int32))
+        """
+        if self._half:
+            starts, j, distance, offset = self._both()
+        else:
+            starts = np.zeros(self.shape[0] + 1, np.int64)
+            np.cumsum(np.bincount(self.i, minlength=self.shape[0]), out=starts[1:])
+            _, j, distance, offset = self._ordered()
+            j, distance = j.copy(), distance.copy()
+            offset = None if offset is None else offset.copy()
+        rows = Csr(starts, j, distance)
+        return rows if offset is None else CsrWithOffsets(*rows, offset)
+
+    def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
+        """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, the form that graph libraries take.
+
+        Parameters
+        ----------
+        both : bool
+            Also append each pair in the other direction: ``(2, 2 * m)``, unless they are there already.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0).edge_index()
+        array([[0, 0, 1],
+               [1, 2, 2]])
+        """
+        if both and not self._among:
+            raise ValueError("both=True has no meaning with other=, whose rows are not those of the points")
+        first, second = (
+            ((self.i, self.j), (self.j, self.i)) if both and self._half else ((self.i,), (self.j,))
+        )
+        return np.stack((np.concatenate(first), np.concatenate(second))).astype(np.int64)
+
+    def to_scipy(self) -> "scipy.sparse.csr_array":
+        """Distances as a sparse array of SciPy, in both directions; distances of 0 are stored too.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_scipy().toarray()
+        array([[0., 5.],
+               [5., 0.]])
+        """
+        from scipy.sparse import csr_array
+
+        rows = self.csr()
+        return csr_array((rows.distances, rows.indices, rows.indptr), shape=self.shape)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A table of pandas with the columns ``i``, ``j`` and ``distance``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_pandas()
+           i  j  distance
+        0  0  1       5.0
+        """
+        import pandas
+
+        return pandas.DataFrame({"i": self.i, "j": self.j, "distance": self.distance})
+
+    def to_networkx(self) -> "networkx.Graph":
+        """A graph of networkx with all points as nodes, and edges with their ``distance``.
+
+        With ``other=`` nodes are ``("point", i)`` and ``("other", j)``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_networkx().edges(data="distance")
+        EdgeDataView([(0, 1, 5.0)])
+        """
+        import networkx
+
+        graph = networkx.Graph()
+        edges = zip(self.i.tolist(), self.j.tolist(), self.distance.tolist(), strict=True)
+        if self._among:
+            graph.add_nodes_from(range(self.shape[0]))
+            graph.add_weighted_edges_from(edges, weight="distance")
+            return graph
+        graph.add_nodes_from(("point", i) for i in range(self.shape[0]))
+        graph.add_nodes_from(("other", j) for j in range(self.shape[1]))
+        graph.add_weighted_edges_from(
+            ((("point", i), ("other", j), distance) for i, j, distance in edges), weight="distance"
+        )
+        return graph
+
+    # ---- inner
+
+    def in_both_directions(self) -> "Neighbors":
+        """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
+        starts, j, distance, offset = self._both()
+        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts))
+        return Neighbors(i, j, distance, self.shape, offset=offset, half=False, parts=self._parts)
+
+    def _order(self) -> Numbers | None:
+        """The rows by ``i``, then ``j``; None where they are in this order."""
+        return None if self._sorted else argsort_keys(self.i.astype(np.int64) << 32 | self.j)
+
+    def _ordered(self) -> tuple[Numbers, Numbers, Points, Points | None]:
+        order = self._order()
+        columns = self.i, self.j, self.distance, self.offset
+        if order is None:
+            return columns
+        i, j, distance, offset = (one if one is None else rows_at(one, order) for one in columns)
+        assert i is not None
+        assert j is not None
+        assert distance is not None
+        return i, j, distance, offset
+
+    def _spans(self) -> list[tuple[int, int]]:
+        return own_threads.shares(len(self), self._parts if len(self) >= ENOUGH_FOR_THREADS else 1)
+
+    def _in_spans(self, work: Callable[[int, int], None]) -> None:
+        own_threads.run_all([partial(work, *span) for span in self._spans()], self._parts)
+
+    def _both(self) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
+        """Where the rows of each point begin, and the columns of pairs in both directions."""
+        i, j, distance, offset = self._ordered()
+        kind, twice, spans = distance.dtype, 2 * len(i), self._spans()
+        starts = np.zeros(self.shape[0] + 1, np.int64)
+        counts = np.zeros((len(spans), self.shape[0]), np.int64)
+        columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
+        given = np.empty((0, 2), kind) if offset is None else offset
+        ways = given if offset is None else result_array((twice, given.shape[1]), kind)
+
+        def count(part: int, first: int, last: int) -> None:
+            for span in paced(first, last):
+                count_both(i, j, *span, part, counts)
+
+        def put(part: int, first: int, last: int) -> None:
+            for span in paced(first, last):
+                put_both(i, j, distance, given, *span, part, counts, columns, values, ways)
+
+        own_threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], self._parts)
+        starts_from_counts(counts, starts[1:])
+        own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], self._parts)
+        return starts, columns, values, None if offset is None else ways
+
+    def _added(self, kernel: Any, values: Any, name: str, rows: int, other_way: int) -> Points:
+        """Sums over the pairs of each point; ``other_way`` is what the kernel does for ``j``, 0 for nothing.
+
+        Pairs are cut into pieces.  Where only ``i`` counts, a piece has all pairs of its points.  Else each
+        has sums of its own, which are added in the order of the pieces; how many there are does not depend on
+        threads.
+        """
+        given = as_float_array(values, name)
+        if given.ndim == 0 or len(given) != rows:
+            what = "each pair" if rows == len(self) and kernel is scatter_pairs else "each point"
+            raise ValueError(f"{name} must have {rows} rows, one for {what}; got shape {given.shape}")
+        flat = given.reshape(rows, math.prod(given.shape[1:]))
+        n, m, i, j = self.shape[0], len(self), self.i, self.j
+        sums = np.zeros((n, flat.shape[1]), flat.dtype)
+        alone = self._sorted and not other_way
+        if alone:
+            begins = [int(np.searchsorted(i, i[begin])) if begin < m else m for begin, _ in self._spans()]
+        else:
+            pieces = 1
+            while pieces < _MOST_PARTIAL_SUMS and m >= 2 * pieces * max(2 * n, ENOUGH_FOR_THREADS // 2):
+                pieces *= 2
+            begins = [begin for begin, _ in own_threads.shares(m, pieces)]
+        partly = np.zeros((0 if alone else len(begins) - 1, *sums.shape), sums.dtype)
+
+        def add(piece: int, first: int, last: int) -> None:
+            into = sums if alone or piece == 0 else partly[piece - 1]
+            for span in paced(first, last):
+                kernel(i, j, flat, other_way, *span, into)
+
+        def gather(first: int, last: int) -> None:
+            for begin, more in zip(begins[1:], partly, strict=True):
+                low = max(first, int(i[begin])) if self._sorted else first
+                for span in ranges(low, max(low, last)):
+                    sums[slice(*span)] += more[slice(*span)]
+
+        ends = [*begins[1:], m]
+        own_threads.run_all(
+            [partial(add, piece, *span) for piece, span in enumerate(zip(begins, ends, strict=True))],
+            self._parts,
+        )
+        if len(partly):
+            spans = own_threads.shares(n, self._parts)
+            own_threads.run_all([partial(gather, *span) for span in spans], self._parts)
+        return sums.reshape(n, *given.shape[1:])
+
+
+def _unit(offsets: Points, distances: Points) -> Points:
+    lengths = np.where(distances > 0.0, distances, np.inf)
+    units: Points = result_array(offsets.shape, offsets.dtype)
+    for axis in range(units.shape[1]):
+        np.divide(offsets[:, axis], lengths, out=units[:, axis])
+    return units

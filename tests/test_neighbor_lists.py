@@ -1,0 +1,139 @@
+"""What is made of pairs: sums over the pairs of each point, both directions, unit vectors, earlier rows.
+
+NumPy's ``add.at`` says the same.  Whole numbers are added, so that no order of the sums changes a digit.
+"""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+KINDS = [(2, np.float32), (2, np.float64), (3, np.float32), (3, np.float64)]
+
+
+def scene(n, dim, dtype, seed=0):
+    """Points in a periodic world, and a distance at which each has some neighbours."""
+    places = np.random.default_rng((seed, n, dim)).random((n, dim)).astype(dtype)
+    return places, float((6 / max(n, 6)) ** (1 / dim) * 0.7), (1.0,) * dim
+
+
+def added(n, i, j, first, second):
+    sums = np.zeros((n, *first.shape[1:]))
+    np.add.at(sums, i, first)
+    if second is not None:
+        np.add.at(sums, j, second)
+    return sums
+
+
+@pytest.mark.parametrize("n", [0, 1, 60, 3_000, 60_000])
+@pytest.mark.parametrize("sort", [True, False])
+def test_sums(n, sort):
+    for dim, dtype in KINDS if n < 60_000 else KINDS[:1]:
+        places, r, period = scene(n, dim, dtype)
+        near = bp.neighbors(places, r, period=period, sort=sort)
+        i, j, _ = near
+        random = np.random.default_rng(n)
+        for shape in ((), (1,), (2,), (3,), (5,), (2, 2), (0,)):
+            each = random.integers(-99, 99, (n, *shape)).astype(dtype)
+            found = near.sum(each)
+            np.testing.assert_array_equal(found, added(n, i, j, each[j], each[i]))
+            assert (found.dtype, found.shape) == (dtype, each.shape)
+            of_pairs = random.integers(-99, 99, (len(near), *shape)).astype(dtype)
+            np.testing.assert_array_equal(near.scatter(of_pairs), added(n, i, j, of_pairs, of_pairs))
+            found = near.scatter(of_pairs, antisymmetric=True)
+            np.testing.assert_array_equal(found, added(n, i, j, of_pairs, -of_pairs))
+            assert (found.dtype, found.shape) == (dtype, each.shape)
+
+
+def test_sums_are_the_same_on_any_number_of_threads():
+    places, r, period = scene(60_000, 2, np.float64)
+    values, sums = np.random.default_rng(1).normal(size=(60_000, 2)), []
+    for threads in (1, 2, 7):
+        near = bp.neighbors(places, 2 * r, period=period, threads=threads, offsets=True)
+        sums.append((near.sum(values), near.scatter(near.offset, antisymmetric=True), *near.csr()))
+    for other in sums[1:]:
+        for one, same in zip(sums[0], other, strict=True):
+            np.testing.assert_array_equal(one, same)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+def test_sums_among_others_count_for_the_points(sort):
+    places, r, period = scene(3_000, 3, np.float64)
+    others = scene(500, 3, np.float64, 1)[0]
+    near = bp.neighbors(places, 2 * r, other=others, period=period, sort=sort)
+    random = np.random.default_rng(2)
+    each, of_pairs = random.integers(0, 99, 500), random.integers(0, 99, (len(near), 2))
+    np.testing.assert_array_equal(near.sum(each), added(3_000, near.i, near.j, each[near.j], None))
+    np.testing.assert_array_equal(near.scatter(of_pairs), added(3_000, near.i, near.j, of_pairs, None))
+    with pytest.raises(ValueError, match="antisymmetric=True has no meaning with other="):
+        near.scatter(of_pairs, antisymmetric=True)
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_both_directions(dim, dtype):
+    places, r, period = scene(2_000, dim, dtype)
+    half = bp.neighbors(places, r, period=period, offsets=True)
+    full = bp.neighbors(places, r, period=period, offsets=True, half=False)
+    i, j = np.concatenate((half.i, half.j)), np.concatenate((half.j, half.i))
+    order = np.lexsort((j, i))
+    np.testing.assert_array_equal(full.i, i[order])
+    np.testing.assert_array_equal(full.j, j[order])
+    np.testing.assert_array_equal(full.distance, np.tile(half.distance, 2)[order])
+    np.testing.assert_array_equal(full.offset, np.concatenate((half.offset, -half.offset))[order])
+    for rows in (half.csr(), full.csr(), bp.neighbors(places, r, period=period, half=False).csr()):
+        np.testing.assert_array_equal(rows.indices, full.j)
+        np.testing.assert_array_equal(np.repeat(np.arange(2_000), np.diff(rows.indptr)), full.i)
+        np.testing.assert_array_equal(rows.distances, full.distance)
+    np.testing.assert_array_equal(half.csr().offsets, full.offset)
+    np.testing.assert_array_equal(half.csr().unit, full.unit)
+    np.testing.assert_array_equal(full.edge_index(both=True), full.edge_index())
+    assert full.to_scipy().nnz == len(full)
+    each = np.arange(2_000.0)
+    np.testing.assert_array_equal(full.sum(each), half.sum(each))
+    np.testing.assert_array_equal(full.scatter(full.distance > 0), half.scatter(half.distance > 0))
+    few = bp.neighbors(places[:20], 0.5, half=False)
+    assert len(few) == 2 * len(bp.neighbors(places[:20], 0.5))
+    assert (np.diff(few.i) >= 0).all()
+    assert len(bp.neighbors(places, r, period=period, half=False, max_pairs=len(full))) == len(full)
+    with pytest.raises(bp.PairLimitExceeded) as refused:
+        bp.neighbors(places, r, period=period, half=False, max_pairs=len(full) - 1)
+    assert refused.value.max_pairs == len(full) - 1
+
+
+def test_unit_vectors():
+    points = [[0.0, 0.0], [3.0, 4.0], [3.0, 4.0], [-6.0, 8.0]]
+    near = bp.neighbors(points, 10.0, offsets=True)
+    assert near.unit.tolist() == [[0.6, 0.8], [0.6, 0.8], [-0.6, 0.8], [0, 0], *2 * [near.unit[4].tolist()]]
+    np.testing.assert_allclose(np.hypot(*near.unit[4]), 1.0)
+    with pytest.raises(ValueError, match="find the neighbours with offsets=True"):
+        bp.neighbors(points, 10.0).unit  # noqa: B018
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("n", [0, 60, 3_000, 60_000])
+def test_rows_in_an_earlier_list(n, sort):
+    places, r, period = scene(n, 2, np.float64)
+    moved = places + np.random.default_rng(3).normal(size=places.shape) * r / 5
+    before = bp.neighbors(places, r, period=period, sort=sort)
+    now = bp.neighbors(moved, r, period=period, sort=not sort)
+    rows = {pair: row for row, pair in enumerate(zip(before.i.tolist(), before.j.tolist(), strict=True))}
+    wanted = [rows.get(pair, -1) for pair in zip(now.i.tolist(), now.j.tolist(), strict=True)]
+    assert now.rows_in(before).tolist() == wanted
+    assert before.rows_in(before).tolist() == list(range(len(before)))
+    none = bp.neighbors(np.zeros((0, 2)), r)
+    assert none.rows_in(before).tolist() == []
+    assert (now.rows_in(none) == -1).all()
+
+
+def test_what_does_not_fit_is_named():
+    near = bp.neighbors([[0, 0], [1, 1], [2, 2]], 2.0)
+    with pytest.raises(ValueError, match=r"values must have 3 rows, one for each point; got shape \(2,\)"):
+        near.sum([1, 2])
+    with pytest.raises(ValueError, match=r"values must have 2 rows, one for each pair; got shape \(\)"):
+        near.scatter(1.0)
+    with pytest.raises(TypeError, match="values"):
+        near.sum(["a", "b", "c"])
+    with pytest.raises(TypeError, match="previous must be what neighbors returned; got list"):
+        near.rows_in([])
+    with pytest.raises(ValueError, match="found in the same way"):
+        near.rows_in(bp.neighbors([[0, 0]], 2.0, other=[[1, 1]]))
