@@ -245,6 +245,10 @@ class Walk(NamedTuple):
     """Unit vector out of the floor: straight up on level ground."""
     ladder: Tile | None
     """The ladder in which its middle is, or its feet."""
+    edge: bool = False
+    """With ``probe``: whether the floor ends within so much ahead."""
+    wall: Hit | None = None
+    """With ``probe``: what stands within so much ahead, too steep to walk on and too high to step on."""
 
     @property
     def blocked(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.fans import as_angle, as_units, cones
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
@@ -29,7 +30,7 @@ from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, o
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.outlines import AskedRays
-from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near, union
+from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -117,8 +118,13 @@ class Queries:
             return self._boxes(box, rules)
         return self._overlapping(as_bounds(box), None, rules, as_ids)
 
-    def shape(self, shape: Shape, rules: Rules, as_ids: bool) -> list[Body] | Rows:
+    def shape(self, shape: Shape | Body, rules: Rules, as_ids: bool) -> list[Body] | Rows:
         """See `World.query_shape`."""
+        if isinstance(shape, Body):
+            own = self._store.row(shape, "shape")
+            tag, category, mask, ignore = rules
+            ignored = np.array([*(self._store.ignored(ignore) | {own})], np.int32)
+            shape, rules = shape.shape, (tag, category, mask, ignored)
         known = as_shape(shape)
         return self._overlapping(known.bounds, columns_of(known), rules, as_ids)
 
@@ -209,6 +215,37 @@ class Queries:
         return self._overlapping_many(
             reach, _columns(CIRCLE, at[:, 0], at[:, 1], radii, np.zeros(len(at))), rules
         )
+
+    def cone(
+        self, origin: Any, direction: Any, angle: Any, r: Any, sight: bool, rules: Rules, as_ids: bool
+    ) -> Any:
+        """See `World.query_cone`."""
+        tag, category, mask, ignore = rules
+        units, degrees = as_units(direction), as_angle(angle)
+        if isinstance(origin, Body):
+            ignore = np.array(
+                [*(self._store.ignored(ignore) | {self._store.row(origin, "origin")})], np.int32
+            )
+            origin = origin.center
+        single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
+        at, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
+        radii = np.broadcast_to(np.asarray(arguments.distance_or_distances(r, "r"), np.float64), (len(at),))
+        if not (radii < _FARTHEST).all():
+            raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
+        shapes, sectors = cones(at, units, degrees, radii)
+        found = self._overlapping_many(bounds_of(shapes), shapes, (tag, category, mask, ignore))
+        found[:, 0] //= sectors
+        rows: Rows = np.unique(found, axis=0)
+        if arguments.flag(sight, "sight"):
+            free = (None, None, None, ignore)
+            seen = [
+                self.line_of_sight(tuple(at[query].tolist()), self._store.bodies[row], True, free)
+                for query, row in rows.tolist()
+            ]
+            rows = rows[np.array(seen, np.bool_)]
+        if not single:
+            return rows
+        return rows[:, 1].copy() if as_ids else self._store.handles(rows[:, 1])
 
     def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Any) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""

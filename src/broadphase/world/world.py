@@ -456,6 +456,7 @@ class World:
         dy: float | None = None,
         response: Response = "slide",
         *,
+        dry: bool = False,
         ignore: BodyOrBodies = (),
     ) -> Movement:
         """Move a body as far as it can; it never tunnels, however fast it is.
@@ -479,6 +480,8 @@ class World:
             What to do at a hit: ``"slide"`` keeps the free axis, ``"touch"`` stops, ``"cross"`` only
             reports, ``"bounce"`` mirrors the rest of the displacement.  Or a function that takes a `Hit` and
             returns one of these names, or ``None`` to ignore it.
+        dry : bool
+            Whether to return what would happen and leave all as it is: the body, contacts and listeners.
         ignore : Body or bodies
             What neither blocks nor is crossed: a bullet's shooter.
 
@@ -513,7 +516,48 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
-        return self._motion.move(body, dx, dy, response, ignore)
+        return self._motion.move(body, dx, dy, response, ignore, arguments.flag(dry, "dry"))
+
+    def shape_cast(
+        self, shape: Shape | Body, dx: Any, dy: float | None = None, *, ignore: BodyOrBodies = ()
+    ) -> Movement:
+        """How far a shape would come before something blocks it: `raycast` for a ray as thick as the shape.
+
+        Parameters
+        ----------
+        shape : Box, Circle, Polygon or Body
+            Where it starts.  A body stands for its shape, its categories and masks count, and it does not
+            block itself.
+        dx, dy : float
+            The displacement.
+        ignore : Body or bodies
+            What does not count.
+
+        Returns
+        -------
+        Movement
+            As of `move` with ``"touch"``: ``hits`` has what blocks it, with time, normal and the place where
+            the shape touches; it is empty if nothing does.  Nothing has moved.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `move`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(50, 0, 10, 100), static=True)
+        >>> cast = world.shape_cast(bp.Circle(0, 50, 10), 100, 0)
+        >>> cast.x, cast.hits[0].other is wall, cast.hits[0].time
+        (40.0, True, 0.4)
+        """
+        if isinstance(shape, Body):
+            return self.move(shape, dx, dy, "touch", dry=True, ignore=ignore)
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
+        return self._motion.shape_cast(shape, dx, dy, ignore)
 
     def try_move(
         self, body: Body, dx: Any, dy: float | None = None, *, ignore: BodyOrBodies = ()
@@ -966,6 +1010,7 @@ class World:
         corner: float = 0.0,
         drop: bool = False,
         down: tuple[float, float] = (0.0, 1.0),
+        probe: float = 0.0,
         ignore: BodyOrBodies = (),
     ) -> Walk:
         """Move a character: horizontally by ``dx``, then vertically by ``dy``.
@@ -1003,13 +1048,17 @@ class World:
             Whether it falls through one-way tiles and ladders, which block on their top only.
         down : (float, float)
             The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up.
+        probe : float
+            How far to look ahead of a walker on a floor, towards ``dx``, for the edge of the floor and for a
+            wall; takes as long as two more walks.
         ignore : Body or bodies
             What neither blocks nor is crossed.
 
         Returns
         -------
         Walk
-            ``x, y, hits, crossed, floor, normal, ladder``, and ``blocked, left, right, top, bottom``.
+            ``x, y, hits, crossed, floor, normal, ladder``, and ``blocked, left, right, top, bottom``; with
+            ``probe``, ``edge`` and ``wall``.
 
         Raises
         ------
@@ -1029,11 +1078,18 @@ class World:
         (64.0, -8.0, Tile(column=2, row=0), True)
         >>> world.walk(hero, 0, -10).floor is None
         True
+
+        A monster that turns around at edges and walls:
+
+        >>> monster = world.add(bp.Box(0, 16, 16, 16))
+        >>> walk = world.walk(monster, -2, 1, probe=4)
+        >>> walk.edge, walk.wall
+        (True, None)
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
-        return self._walker.walk(body, dx, dy, rules, ignore)
+        return self._walker.walk(body, dx, dy, rules, probe, ignore)
 
     def walk_many(
         self,
@@ -1165,7 +1221,7 @@ class World:
     @overload
     def query_shape(
         self,
-        shape: Shape,
+        shape: Shape | Body,
         *,
         tag: Any = ...,
         category: Categories | None = ...,
@@ -1176,7 +1232,7 @@ class World:
     @overload
     def query_shape(
         self,
-        shape: Shape,
+        shape: Shape | Body,
         *,
         tag: Any = ...,
         category: Categories | None = ...,
@@ -1186,7 +1242,7 @@ class World:
     ) -> Rows: ...
     def query_shape(
         self,
-        shape: Shape,
+        shape: Shape | Body,
         *,
         tag: Any = None,
         category: Categories | None = None,
@@ -1194,8 +1250,71 @@ class World:
         ignore: BodyOrBodies = (),
         as_ids: bool = False,
     ) -> list[Body] | Rows:
-        """The bodies that overlap a shape; see `query_box`."""
+        """The bodies that overlap a shape, or other bodies that overlap a body; see `query_box`."""
         return self._queries.shape(shape, (tag, category, mask, ignore), as_ids)
+
+    def query_cone(
+        self,
+        origin: Any,
+        direction: Any,
+        angle: float,
+        r: Any,
+        *,
+        sight: bool = False,
+        tag: Any = None,
+        category: Categories | None = None,
+        mask: Categories | None = None,
+        ignore: BodyOrBodies = (),
+        as_ids: bool = False,
+    ) -> Any:
+        """The bodies in a cone of vision, by id: what a guard sees.
+
+        Parameters
+        ----------
+        origin : Body, (float, float) or array_like, shape (m, 2)
+            A body stands for its centre, and is not found itself.
+        direction : (float, float) or array_like, shape (m, 2)
+            The middle of the cone, of any length but 0.
+        angle : float
+            How wide it is, in degrees, up to 360.
+        r : float or array_like, shape (m,)
+            How far it reaches.  The round side is a polygon around the arc, at most 0.04 % farther.
+        sight : bool
+            Whether only bodies are found whose centre is in `line_of_sight`; that takes some microseconds
+            for each body in the cone.
+        tag, category, mask, ignore
+            As of `query_box`; what blocks the view is all but what is ignored, and sensors.
+        as_ids : bool
+            As of `query_box`.
+
+        Returns
+        -------
+        list of Body, or numpy.ndarray
+            Of many cones ``(n, 2)`` int32 rows ``[cone, id of a body]``, sorted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument is none of these.
+
+        See Also
+        --------
+        ray_fan : with `raycast_many`, what a cone shows of walls.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> guard = world.add(bp.Circle(0, 0, 5))
+        >>> thief, cat = world.add(bp.Circle(50, 20, 5)), world.add(bp.Circle(-50, 0, 5))
+        >>> world.query_cone(guard, (1, 0), 60, 100) == [thief]
+        True
+        >>> wall = world.add(bp.Box(30, 0, 5, 50), static=True)
+        >>> world.query_cone(guard, (1, 0), 60, 100, sight=True) == [wall]
+        True
+        """
+        rules = tag, category, mask, ignore
+        return self._queries.cone(origin, direction, angle, r, sight, rules, as_ids)
 
     @overload
     def query_point(

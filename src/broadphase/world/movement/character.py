@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from broadphase.geometry.shapes import extent
+from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Log, Scene
@@ -31,6 +31,8 @@ WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, floa
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
 """Circles are walked on as circumscribed polygons with these normals."""
 
+_THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
+
 
 class Character:
     """Walking: `World.walk` and `World.walk_many`."""
@@ -40,16 +42,50 @@ class Character:
         # The memory of single walks, which is reused.
         self._buffers, self._log, self._ends = _buffers(64, 256), _log(32, 64), _ends(1)
 
-    def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
+    def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, probe: float, ignore: Any) -> Walk:
         """See `World.walk`."""
-        known = rules_of(*rules)
+        known, ahead = rules_of(*rules), _reach(probe, "probe")
         store = self._state.store
         row = store.row(body)
         displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
         ignored = store.ignored(ignore)
         walk = self._walk_fast(row, *displacement, known, ignored)
-        if walk is not None:
-            return walk
+        if walk is None:
+            walk = self._walk_general(row, displacement, known, ignored)
+        if ahead and displacement[0] and walk.floor is not None:
+            return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
+        return walk
+
+    def _probed(self, walk: Walk, row: int, ahead: float, rules: Rules, ignored: Collection[int]) -> Walk:
+        """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
+        cast, (left, top, right, bottom) = self._motion.cast_for, self._state.store.bounds(row)
+        height, down = bottom - top, rules.flip
+
+        def is_floor(hit: Hit) -> bool:
+            return -hit.normal[1] * down >= rules.upright
+
+        box = Box(left, top, right - left, height)
+        walls = [hit for hit in cast(row, box, ahead, 0.0, ignored).hits if not is_floor(hit)]
+        if walls and rules.step:
+            walls = list(cast(row, box.moved_to(left, top - down * rules.step), ahead, 0.0, ignored).hits)
+        # A foot falls from where a slope or a step would rise to, as deep as it would lead down: from the
+        # front side, below which a floor that leads down already is.
+        nx, ny = walk.normal or (0.0, -down)
+        hangs = (right - left) * max(math.copysign(nx, nx * ahead) / abs(ny), 0.0)
+        rise = min(max(rules.step, abs(ahead) * rules.rise), height)
+        fall = hangs + max(rules.snap, abs(ahead) * rules.rise) + _THIN * height
+        thin, feet = _THIN * height, bottom if down > 0.0 else top
+        foot = Box(
+            (right if ahead > 0.0 else left) + ahead - 0.5 * thin, feet - down * rise - 0.5 * thin, thin, thin
+        )
+        under = cast(row, foot, 0.0, down * (rise + fall), ignored).hits
+        edge = not any(hit.time == 0.0 or is_floor(hit) for hit in under)
+        return walk._replace(edge=edge, wall=walls[0] if walls else None)
+
+    def _walk_general(
+        self, row: int, displacement: tuple[float, float], known: Rules, ignored: Collection[int]
+    ) -> Walk:
+        """The general path: a walk of one of many."""
         rows = np.array([row], np.int32)
         with Rollback(self._state, rows):
             found = self._walk_rows(rows, np.array([displacement]), known, ALL, ignored)

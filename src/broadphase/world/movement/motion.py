@@ -52,16 +52,40 @@ class Motion:
 
     # ---- what users call
 
-    def move(self, body: Body, dx: float, dy: float, response: Response, ignore: Any) -> Movement:
+    def move(
+        self, body: Body, dx: float, dy: float, response: Response, ignore: Any, dry: bool = False
+    ) -> Movement:
         """See `World.move`."""
         store = self._store
-        return self.move_row(store.row(body), dx, dy, response, store.ignored(ignore))
+        row, ignored = store.row(body), store.ignored(ignore)
+        if not dry:
+            return self.move_row(row, dx, dy, response, ignored)
+        x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
+        try:
+            return self.move_row(row, dx, dy, response, ignored)
+        finally:
+            if store.alive[row]:
+                store.put(row, x, y)
+            self._contacts.forget(noted)
 
     def try_move(self, body: Body, dx: float, dy: float, ignore: Any) -> object | None:
         """See `World.try_move`."""
         store = self._store
         movement = self.move_row(store.row(body), dx, dy, "touch", store.ignored(ignore), only_if_free=True)
         return movement.hits[0].other if movement.hits else None
+
+    def shape_cast(self, shape: Shape, dx: float, dy: float, ignore: Any) -> Movement:
+        """See `World.shape_cast`."""
+        ignored = self._store.ignored(ignore)
+        return self.cast_for(None, as_shape(shape), finite(dx, "dx"), finite(dy, "dy"), ignored)
+
+    def cast_for(
+        self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Collection[int]
+    ) -> Movement:
+        """How far a shape comes among all that blocks a body, or any body."""
+        self._space.check_displacement(dx, dy)
+        near = self._tiles_near(_reach(shape.bounds, dx, dy), shape.bounds)
+        return self._wrapped(resolve(shape, dx, dy, self.around(row, ignored), near.tiles, "touch"), near)
 
     def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
         """See `World.grounded`."""
