@@ -31,7 +31,7 @@ from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
-from broadphase.world.broad_phase import SPARSE, BroadPhase
+from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, Turns, bounds_of
 
@@ -41,6 +41,8 @@ Rows = npt.NDArray[np.integer[Any]]
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
+# The layers of bodies with listeners.
+_HEARD = 1 << MOVING | 1 << STATIC
 # So many contacts become objects at once: NumPy converts a hundred numbers as fast as one.
 _AT_ONCE = 256
 # Up to so many touched bodies take the incremental update; more are found as arrays.
@@ -93,6 +95,16 @@ class Found(NamedTuple):
         return Found(
             self.ids[:count], self.normals[:count], self.depths[:count], self.groups[:count], self.matcher
         )
+
+
+class Searched(NamedTuple):
+    """What a movement of many bodies found near them; it serves the next update if nothing else changes."""
+
+    rows: Rows
+    regions: Floats
+    """``(m, 4)``: each mover was expected to stay within its region."""
+    near: Near
+    matcher: Matcher
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
@@ -209,32 +221,22 @@ class Contacts(Sequence[Contact]):
     ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
         """The arguments of `_contact` for some rows."""
         bodies: list[Any] = self._bodies
-        gone, passings = self._gone, self._passings
         for begin in range(0, len(rows), _AT_ONCE):
             some = rows[begin : begin + _AT_ONCE]
             matches, which = self.matcher.of_rows(self.groups[some])
-            for at, (i, j), found, normal, depth in zip(
-                some.tolist(),
-                self.ids[some].tolist(),
-                which.tolist(),
-                self.normals[some].tolist(),
-                self.depths[some].tolist(),
-                strict=True,
-            ):
-                if at in passings:
-                    first, second, passed = passings[at]
-                    yield passed, first, second, normal, depth
-                elif gone:
-                    yield matches[found], gone.get(i) or bodies[i], gone.get(j) or bodies[j], normal, depth
-                else:
-                    yield matches[found], bodies[i], bodies[j], normal, depth
+            found = [matches[k] for k in which.tolist()]
+            pairs = [[self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
+            for k, at in enumerate(some.tolist()) if self._passings else ():
+                if at in self._passings:
+                    pairs[0][k], pairs[1][k], found[k] = self._passings[at]
+            normals = zip(*self.normals[some].T.tolist(), strict=True)
+            yield from zip(found, *pairs, normals, self.depths[some].tolist(), strict=True)
 
 
 def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
-    nx, ny = normal
     if turned:
-        first, second, nx, ny = second, first, 0.0 - nx, 0.0 - ny
-    contact: Contact = _new(Contact, (first, second, (nx, ny), depth))
+        first, second, normal = second, first, (0.0 - normal[0], 0.0 - normal[1])
+    contact: Contact = _new(Contact, (first, second, normal, depth))
     return contact
 
 
@@ -303,6 +305,7 @@ class ContactTracker:
         """What movements have crossed since the last update, where this concerns a listener."""
         self.stopped: Notes = []
         """What has stopped movements since the last update, likewise."""
+        self.searched: Searched | None = None
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
         self.changed = 0
@@ -356,7 +359,7 @@ class ContactTracker:
         store.look_at_kinds()
         n, events = len(store.bodies), changes.events
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, [], []
+        self.found, self.overlaps, self.crossed, self.stopped, self.searched = now, overlaps, [], [], None
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
         store.gone = {}
@@ -444,11 +447,15 @@ class ContactTracker:
         rows = np.flatnonzero(touched & store.alive & listening).astype(np.int32)
         self.candidates, fresh = 0, self._nothing()
         if len(rows):
-            pairs = None if store.space.periodic else self._all_pairs(rows)
+            pairs = None
+            if not store.space.periodic:
+                pairs = self._pairs_near(rows)
+                if pairs is None:
+                    pairs = self._all_pairs(rows)
             fresh = self._narrow(*self._candidates(rows)) if pairs is None else self._contacts_of(pairs)
         if not still.any():
             return fresh
-        both, _ = _merged(fresh, before.at(np.flatnonzero(still)))
+        both = _merged(fresh, before.at(np.flatnonzero(still)))
         return both._replace(groups=store.group[both.ids])
 
     def _limit(self) -> int:
@@ -458,6 +465,26 @@ class ContactTracker:
         if self._store.live < _FEW_BODIES:
             return NO_LIMIT
         return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
+
+    def _pairs_near(self, touched: Rows) -> RowPairs | None:
+        """As `_all_pairs`, from what the last movement found, if it covers all that was touched; else None.
+
+        It saves half of the time of an update after `World.move_many` or `World.step`.
+        """
+        store, searched = self._store, self.searched
+        if searched is None or searched.matcher is not self._listeners.matcher or store.retagged:
+            return None
+        keys = np.empty(len(searched.near.rows), np.int64)
+        count, is_sorted = kernel.pairs_near(
+            *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
+            *(len(touched), searched.rows, searched.regions, searched.near[:], keys),
+        )
+        if count < 0:
+            return None
+        keys = keys[:count]
+        if not is_sorted:
+            keys.sort()
+        return _pairs_of(keys)
 
     def _all_pairs(self, touched: Rows) -> RowPairs | None:
         """All pairs of bodies whose bounds overlap, sorted, if most bodies were touched; else None."""
@@ -471,7 +498,7 @@ class ContactTracker:
             return None
         classes = 0, 0, int(STATIC_CLASS)
         rows, boxes, kinds = broad_phase.boxes_of(
-            1 << MOVING | 1 << STATIC, np.full(n, -1, np.int32), _NO_REGIONS, classes
+            _HEARD, np.full(n, -1, np.int32), _NO_REGIONS, classes
         )
         limit, rules = self._limit(), no_filter()._replace(classes=kinds)
         if limit != NO_LIMIT and not self._all_concern(rows):
@@ -538,7 +565,7 @@ class ContactTracker:
         keys.sort()
         if not all_pairs or len(static):  # a pair may have been found from both sides
             keys = keys[np.diff(keys, prepend=-1) != 0]
-        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), None
+        return _pairs_of(keys), None
 
     def _near(self, rows: Rows, layers: tuple[int, ...]) -> tuple[npt.NDArray[Any], Turns | None]:
         """Pairs of these bodies and those in some layers whose bounds may overlap."""
@@ -599,7 +626,7 @@ class ContactTracker:
         passings: dict[int, Passing] = {}
         if self.crossed:
             passed = self._passed(before, now)
-            new, _ = _merged(new, passed)
+            new = _merged(new, passed)
             over, passings = self._with_passings(over, passed)
         handed = None
         if not same_listeners or store.retagged:
@@ -636,42 +663,47 @@ class ContactTracker:
 
     def _passed(self, before: Found, now: Found) -> Found:
         """The pairs that were in contact between the last update and this one only: they begin and end."""
-        found = self._noted(self.crossed, now)
-        known = _among(found.ids, before.ids) & ~self._store.renewed[found.ids].any(axis=1)
-        return found.at(np.flatnonzero(~(known | _among(found.ids, now.ids))))
+        return self._noted(self.crossed, now, before.ids)
 
     def _with_stops(self, overlaps: Found) -> Found:
         """The pairs that overlap, and those of which one stopped the other: they touch with depth 0."""
         # The last way in which one stopped the other counts.
         latest = [np.reshape(note, (-1, 6))[::-1] for note in reversed(self.stopped)]
-        stops = self._noted(latest, overlaps)
-        both, _ = _merged(overlaps, stops.at(np.flatnonzero(~_among(stops.ids, overlaps.ids))))
-        return both
+        return _merged(overlaps, self._noted(latest, overlaps, _NO_PAIRS))
 
-    def _noted(self, notes: Notes, now: Found) -> Found:
+    def _noted(self, notes: Notes, now: Found, before: RowPairs) -> Found:
         """The notes of movements as contacts of depth 0, if they still concern a listener.
 
-        Of several for the same two bodies, the first that is given counts.
+        Without pairs that are in contact ``now``, or were ``before``.  Of several for the same two bodies,
+        the first that is given counts.
         """
         store = self._store
         rows = np.concatenate([np.reshape(note, (-1, 6)) for note in notes])
-        pairs = rows[:, :2].astype(np.int32)
-        movers, others = pairs.T
-        sound = (store.alive[pairs] & (store.serial[pairs] == rows[:, 2:4])).all(axis=1)
-        sound &= ~(store.static[movers] & store.static[others]) & self.concerned(pairs)
-        turned = movers > others
-        normals = np.where(turned[:, None], 0.0 - rows[:, 4:], rows[:, 4:])
-        sound = np.flatnonzero(sound)
-        pairs = np.sort(pairs[sound], axis=1)
-        _, first = np.unique(_keys(pairs), return_index=True)
-        ids = pairs[first]
-        return Found(ids, normals[sound[first]], np.zeros(len(ids)), store.group[ids], now.matcher)
+        keys, chosen = np.empty((2, len(rows)), np.int64)
+        known = store.tag_sets.bits, store.group, store.category, store.mask
+        count = kernel.sound_notes(
+            *(rows, store.alive, store.serial, store.static, *known),
+            *(now.ids, before, store.renewed, keys, chosen),
+        )
+        keys, first = np.unique(keys[:count], return_index=True)
+        rows, ids = rows[chosen[first]], _pairs_of(keys)
+        if not store.tag_sets.exact:
+            wanted = self.concerned(ids)
+            rows, ids = rows[wanted], ids[wanted]
+        normals = np.where(rows[:, :1] > rows[:, 1:2], 0.0 - rows[:, 4:], rows[:, 4:])
+        return Found(ids, normals, np.zeros(len(ids)), store.group[ids], now.matcher)
 
     def _with_passings(self, over: Found, passed: Found) -> tuple[Found, dict[int, Passing]]:
-        """The contacts that ended, and those that began and ended, with their bodies and listeners."""
-        bodies: list[Any] = self._store.bodies
-        hidden = passed._replace(groups=np.zeros_like(passed.groups), matcher=over.matcher)
-        merged, order = _merged(over, hidden)
+        """The contacts that ended, and those that began and ended.
+
+        With their bodies and listeners, where these are others than those of what was before.
+        """
+        store = self._store
+        if over.matcher is passed.matcher and not store.gone:
+            return _merged(over, passed), {}
+        bodies: list[Any] = store.bodies
+        merged = _merged(over, passed._replace(groups=np.zeros_like(passed.groups), matcher=over.matcher))
+        order = np.argsort(_keys(np.concatenate((over.ids, passed.ids))), kind="stable")
         passings = {}
         for at in np.flatnonzero(order >= len(over.ids)).tolist():
             row = order.item(at) - len(over.ids)
@@ -756,24 +788,18 @@ def _keys(ids: RowPairs) -> npt.NDArray[np.int64]:
     return keys
 
 
-def _among(some: RowPairs, ids: RowPairs) -> npt.NDArray[np.bool_]:
-    """Which pairs are among sorted ones."""
-    keys, known = _keys(some), _keys(ids)
-    if len(known) == 0:
-        return np.zeros(len(keys), np.bool_)
-    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    among: npt.NDArray[np.bool_] = known[at] == keys
-    return among
+def _pairs_of(keys: npt.NDArray[np.int64]) -> RowPairs:
+    pairs = np.empty((len(keys), 2), np.int32)
+    pairs[:, 0], pairs[:, 1] = keys >> 32, keys & 0xFFFFFFFF
+    return pairs
 
 
-def _merged(first: Found, second: Found) -> tuple[Found, npt.NDArray[np.intp]]:
-    """Both, sorted; of the same ids the first before the second; and which rows of both these are."""
-    both = Found(
-        np.concatenate((first.ids, second.ids)),
-        np.concatenate((first.normals, second.normals)),
-        np.concatenate((first.depths, second.depths)),
-        np.concatenate((first.groups, second.groups)),
-        first.matcher,
-    )
-    order = np.argsort(_keys(both.ids), kind="stable")
-    return both.at(order), order
+def _merged(first: Found, second: Found) -> Found:
+    """Both, sorted; of the same ids the first before the second."""
+    if not len(second.ids):
+        return first
+    count = len(first.ids) + len(second.ids)
+    pairs = np.empty((2, count, 2), np.int32)
+    both = Found(pairs[0], np.empty((count, 2)), np.empty(count), pairs[1], first.matcher)
+    kernel.merge_contacts(first[:4], second[:4], *both[:4])
+    return both

@@ -69,8 +69,7 @@ class Dispatch:
         """Make all calls; each is counted as done first, so that an interrupt never repeats it."""
         self.calling = True
         try:
-            for call in islice(_calls(self.due), self.done, None):
-                listener, phase, contact = call
+            for listener, phase, contact in islice(_calls(self.due), self.done, None):
                 self.made += 1
                 if phase == "many":
                     began = contact.still(self._state.store)
@@ -79,15 +78,14 @@ class Dispatch:
                         listener.many(began)
                     continue
                 if phase == "end":
-                    if self.unheard_begins and between(call) in self.unheard_begins:
+                    if self.unheard_begins and (key := (listener, contact.a, contact.b)) in self.unheard_begins:
                         self.done += 1
-                        self.unheard_begins.remove(between(call))
+                        self.unheard_begins.remove(key)
                         continue
                 elif contact[0]._row < 0 or contact[1]._row < 0:  # one was removed
-                    key = between(call)
                     self.done += 1
                     if phase == "begin" and listener.end is not None:
-                        self.unheard_begins.add(key)
+                        self.unheard_begins.add((listener, contact.a, contact.b))
                     continue
                 function = getattr(listener, phase)
                 self.done += 1

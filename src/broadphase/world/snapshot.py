@@ -151,6 +151,7 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
     contacts.found, contacts.overlaps = then.found, then.overlaps
     contacts.crossed, contacts.stopped = [*then.crossed], [*then.stopped]
+    contacts.searched = None
     dispatch.due, dispatch.done = then.calls, 0
     dispatch.unheard_begins = set(then.unheard_begins)
     dispatch.events = then.events

@@ -6,6 +6,7 @@ from broadphase.kernels.arrays.results import put
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
+from broadphase.kernels.shapes.table import bounds_of
 
 # -----------------------------------------------------------------------------------------------------------
 # The state of boxes before they were touched, and which pairs changed.
@@ -512,6 +513,117 @@ def note_hits(rows, hits, bits, group, category, mask, serial, before, first, re
         notes[noted, 4], notes[noted, 5] = hits[k, 1], hits[k, 2]
         noted += 1
     return noted
+
+
+@inline
+def _is_in(pairs, key):
+    """Whether sorted pairs have one with this key."""
+    low, high = 0, pairs.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if _key(pairs, middle) < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < pairs.shape[0] and _key(pairs, low) == key
+
+
+@jit
+def sound_notes(notes, alive, serial, static, bits, group, category, mask, now, before, renewed, keys, chosen):
+    """The notes that still concern a listener, of pairs that are not in ``now``; returns how many.
+
+    Nor, unless one of the bodies is ``renewed``, in ``before``.  Both are sorted.  Writes the keys of the
+    pairs, ``first << 32 | second`` with the lower row first, and which notes they are.
+    """
+    count = np.int64(0)
+    for k in range(notes.shape[0]):
+        i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
+        here = alive[i] and alive[j] and serial[i] == notes[k, 2] and serial[j] == notes[k, 3]
+        if i == j or not here or (static[i] and static[j]):
+            continue
+        low, high = min(i, j), max(i, j)
+        concerns = bits[group[low], 0] & bits[group[high], 1]
+        meets = category[i] & mask[j] and mask[i] & category[j]
+        key = low << 32 | high
+        if not (concerns and meets) or _is_in(now, key):
+            continue
+        if not (renewed[i] or renewed[j]) and _is_in(before, key):
+            continue
+        keys[count], chosen[count] = key, k
+        count += 1
+    return count
+
+
+@jit
+def merge_contacts(first, second, ids, normals, depths, groups):
+    """Two sorted lists of contacts as one; of the same two bodies the first before the second."""
+    out = (ids, normals, depths, groups)
+    k = m = 0
+    while k < first[0].shape[0] or m < second[0].shape[0]:
+        if m == second[0].shape[0] or (k < first[0].shape[0] and _key(first[0], k) <= _key(second[0], m)):
+            _copy_contact(first, k, out, k + m)
+            k += 1
+        else:
+            _copy_contact(second, m, out, k + m)
+            m += 1
+
+
+@inline
+def _copy_contact(contacts, row, out, at):
+    for part in range(2):
+        out[0][at, part] = contacts[0][row, part]
+        out[1][at, part] = contacts[1][row, part]
+        out[3][at, part] = contacts[3][row, part]
+    out[2][at] = contacts[2][row]
+
+
+@jit
+def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, near, keys):
+    """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
+
+    Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``near`` are the bodies whose bounds meet
+    its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
+    touched, ``changed`` in the layers with these bits, are movers within their regions.
+
+    Writes keys ``first << 32 | second``, the lower row first.  Returns how many, and whether they are sorted;
+    -1 if the search does not cover what was touched.
+    """
+    first, others = near
+    within = np.int64(0)
+    for m in range(rows.shape[0]):
+        row = np.int64(rows[m])
+        if touched[row] and alive[row] and (layers >> np.int64(layer[row])) & 1 != 0:
+            left, top, right, bottom = bounds_of(table, row)
+            inside = (regions[m, 0] <= left) & (right <= regions[m, 2])
+            if not (inside & (regions[m, 1] <= top) & (bottom <= regions[m, 3])):
+                return np.int64(-1), False
+            within += 1
+    if within != changed:
+        return np.int64(-1), False
+    count, is_sorted, last = np.int64(0), True, np.int64(-1)
+    for m in range(rows.shape[0]):
+        row = np.int64(rows[m])
+        if not (touched[row] and alive[row]):
+            continue
+        left, top, right, bottom = bounds_of(table, row)
+        for k in range(first[m], first[m + 1]):
+            ahead = others[min(k + AHEAD, others.shape[0] - 1)]
+            prefetch(table.x, ahead, 0)
+            prefetch(table.y, ahead, 0)
+            other = np.int64(others[k])
+            # Two that were touched are near each other: the pair is taken once.
+            if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
+                continue
+            other_left, other_top, other_right, other_bottom = bounds_of(table, other)
+            apart = (other_right <= left) | (right <= other_left)
+            if apart | (other_bottom <= top) | (bottom <= other_top):
+                continue
+            key = min(row, other) << 32 | max(row, other)
+            is_sorted &= last < key
+            last = key
+            keys[count] = key
+            count += 1
+    return count, is_sorted
 
 
 @jit

@@ -16,6 +16,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import new_buffers
+from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
@@ -315,6 +316,9 @@ class _Run:
             crossed = with_solid(crossed, solid)
         state.contacts.note_many(call.rows, stops, stopped=True)
         state.contacts.note_many(call.rows, crossed)
+        if not (call.ignored or state.space.periodic):
+            matcher = state.listeners.matcher
+            state.contacts.searched = Searched(call.rows, self._regions, self._near, matcher)
         if self._crossed:
             crossed = np.concatenate((crossed, *self._crossed))
             crossed = crossed[np.argsort(crossed[:, 8], kind="stable")]
