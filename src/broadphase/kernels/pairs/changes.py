@@ -607,9 +607,6 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
             continue
         left, top, right, bottom = bounds_of(table, row)
         for k in range(first[m], first[m + 1]):
-            ahead = others[min(k + AHEAD, others.shape[0] - 1)]
-            prefetch(table.x, ahead, 0)
-            prefetch(table.y, ahead, 0)
             other = np.int64(others[k])
             # Two that were touched are near each other: the pair is taken once.
             if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):

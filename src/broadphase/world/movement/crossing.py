@@ -24,8 +24,8 @@ from broadphase.world.tiles import NO_TILES
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-# Room for so many results at a time, if no mover has more bodies near.
-_CAPACITY = 1 << 14
+# Room for so many results at a time, if no mover has more bodies near; only what is written takes memory.
+_CAPACITY = 1 << 20
 _EMPTY = np.empty(0, np.int32)
 
 
