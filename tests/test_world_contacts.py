@@ -1,5 +1,6 @@
 """Worlds: tags, and which listeners get which contacts."""
 
+import numpy as np
 import pytest
 from world_helpers import SQUARE, Heard, named, names
 
@@ -220,3 +221,57 @@ def test_contacts_read_like_a_list():
     world.clear()
     world.add(SQUARE, data="other")
     assert names(began)[0] == (0, 1)
+
+
+def test_what_a_movement_found_serves_an_update_only_while_it_is_true():
+    # Whatever happens between a movement of many and the update, the contacts are those of brute force.
+    rng = np.random.default_rng(5)
+    world, told = World(), []
+    bodies = list(world.add_many(np.tile(rng.random((150, 2)) * 30, 2) + (0, 0, 1, 1), tag="mover"))
+    walls = list(
+        world.add_many(np.tile(rng.random((150, 2)) * 30, 2) + (0, 0, 1, 1), tag="wall", static=True)
+    )
+    for other in ("mover", "wall"):
+        world.on("mover", other, begin=told.append)
+
+    def undo():
+        world.restore(before)
+        for wall in walls[:50]:
+            wall.move_to(-50, -50)
+        world.move_many(bodies, 0.01, 0.0)
+        world.restore(before)
+        world.move_all(bodies, [(body.x + 0.005, body.y) for body in bodies])
+
+    def rename():  # those that nobody listened to were not near each other
+        for body in bodies:
+            body.tag = "quiet"
+        world.move_many(bodies, 0.01, 0.0)
+        for body in bodies:
+            body.tag = "mover"
+
+    changes = (
+        lambda: None,
+        undo,
+        rename,
+        lambda: world.step(0.0),
+        lambda: bodies[3].move_to(*bodies[7].position),
+        lambda: walls[3].move_to(*bodies[9].position),
+        lambda: bodies.append(world.add(Box(*bodies[5].position, 1, 1), tag="mover")),
+        lambda: world.remove(bodies.pop()),
+        lambda: setattr(walls[int(rng.integers(9))], "tag", "mover"),
+        lambda: world.move_all(bodies, rng.random((len(bodies), 2)) * 30),
+        lambda: world.restore(before),
+        lambda: world.move_many(bodies[:90], rng.normal(size=(90, 2)), movers_block=True),
+        lambda: world.on("wall", "wall", begin=told.append).remove(),
+    )
+    for turn in range(2 * len(changes)):
+        before = world.snapshot()
+        world.move_many(bodies, rng.normal(size=(len(bodies), 2)), response=("cross", "slide")[turn % 2])
+        changes[turn % len(changes)]()
+        world.update()
+        stayed = world.update().stayed.ids
+        ids = np.array([body.id for body in world])
+        static = np.array([body.static for body in world])
+        bounds = [body.bounds for body in world]
+        found = bp.pairs(bounds, static=static, touching=False, method="brute_force")
+        assert np.array_equal(stayed, ids[found])

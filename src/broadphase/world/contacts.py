@@ -497,9 +497,7 @@ class ContactTracker:
         if counts[STATIC] > SPARSE * moved:
             return None
         classes = 0, 0, int(STATIC_CLASS)
-        rows, boxes, kinds = broad_phase.boxes_of(
-            _HEARD, np.full(n, -1, np.int32), _NO_REGIONS, classes
-        )
+        rows, boxes, kinds = broad_phase.boxes_of(_HEARD, np.full(n, -1, np.int32), _NO_REGIONS, classes)
         limit, rules = self._limit(), no_filter()._replace(classes=kinds)
         if limit != NO_LIMIT and not self._all_concern(rows):
             # Pairs that nobody listens to must not count.

@@ -78,7 +78,10 @@ class Dispatch:
                         listener.many(began)
                     continue
                 if phase == "end":
-                    if self.unheard_begins and (key := (listener, contact.a, contact.b)) in self.unheard_begins:
+                    if (
+                        self.unheard_begins
+                        and (key := (listener, contact.a, contact.b)) in self.unheard_begins
+                    ):
                         self.done += 1
                         self.unheard_begins.remove(key)
                         continue

@@ -172,3 +172,30 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
                 xs[0], ys[0], since = to_x, to_y, until
         _sort_by_time(out, mine, found)
     return rows.shape[0], found
+
+
+@inline
+def _copy_hit(hits, row, out, at):
+    for column in range(9):
+        out[at, column] = hits[row, column]
+
+
+@jit
+def join_hits(first, second, out):
+    """Two lists of hits, as `cross_paths` writes them, as one; both are in the order of their movers."""
+    a, b, end = np.int64(0), np.int64(0), np.int64(0)
+    while a < first.shape[0] or b < second.shape[0]:
+        mover, begin = np.inf, end
+        if a < first.shape[0]:
+            mover = first[a, 8]
+        if b < second.shape[0]:
+            mover = min(mover, second[b, 8])
+        while a < first.shape[0] and first[a, 8] == mover:
+            _copy_hit(first, a, out, end)
+            a += 1
+            end += 1
+        while b < second.shape[0] and second[b, 8] == mover:
+            _copy_hit(second, b, out, end)
+            b += 1
+            end += 1
+        _sort_by_time(out, begin, end)

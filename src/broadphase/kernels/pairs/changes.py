@@ -529,7 +529,9 @@ def _is_in(pairs, key):
 
 
 @jit
-def sound_notes(notes, alive, serial, static, bits, group, category, mask, now, before, renewed, keys, chosen):
+def sound_notes(
+    notes, alive, serial, static, bits, group, category, mask, now, before, renewed, keys, chosen
+):
     """The notes that still concern a listener, of pairs that are not in ``now``; returns how many.
 
     Nor, unless one of the bodies is ``renewed``, in ``before``.  Both are sorted.  Writes the keys of the

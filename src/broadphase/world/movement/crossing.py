@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths
+from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths, join_hits
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.broad_phase import Near
@@ -204,5 +204,7 @@ def _wanted(state: State, paths: Paths, rows: Floats, ignored: Collection[int]) 
 
 def with_solid(crossed: Floats, hits: Floats) -> Floats:
     """What was crossed, and the bodies that would have blocked, in order."""
-    both = np.concatenate((hits[hits[:, 5] >= 0.0], crossed))
-    return both[np.lexsort((both[:, 5], both[:, 0], both[:, 8]))]
+    solid = hits[hits[:, 5] >= 0.0]
+    both = np.empty((len(solid) + len(crossed), 9))
+    join_hits(solid, crossed, both)
+    return both

@@ -175,8 +175,10 @@ class ManyMotion:
         store = self._store
         with np.errstate(over="ignore"):
             # One column after the other: in a third of the time.
-            far = [np.abs(at[rows] + way) for at, way in zip((store.x, store.y), displacements.T, strict=True)]
-        if max(way.max(initial=0.0) for way in far) < FARTHEST and not self._space.periodic:
+            far = [
+                np.abs(at[rows] + way) for at, way in zip((store.x, store.y), displacements.T, strict=True)
+            ]
+        if all(way.max(initial=0.0) < FARTHEST for way in far) and not self._space.periodic:
             return
         goals = np.column_stack(far)
         unsound = np.flatnonzero(~(goals < FARTHEST).all(axis=1))
