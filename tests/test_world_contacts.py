@@ -227,10 +227,9 @@ def test_what_a_movement_found_serves_an_update_only_while_it_is_true():
     # Whatever happens between a movement of many and the update, the contacts are those of brute force.
     rng = np.random.default_rng(5)
     world, told = World(), []
-    bodies = list(world.add_many(np.tile(rng.random((150, 2)) * 30, 2) + (0, 0, 1, 1), tag="mover"))
-    walls = list(
-        world.add_many(np.tile(rng.random((150, 2)) * 30, 2) + (0, 0, 1, 1), tag="wall", static=True)
-    )
+    boxes = np.tile(rng.random((300, 2)) * 30, 2) + np.array([0, 0, 1, 1])
+    bodies = list(world.add_many(boxes[:150], tag="mover"))
+    walls = list(world.add_many(boxes[150:], tag="wall", static=True))
     for other in ("mover", "wall"):
         world.on("mover", other, begin=told.append)
 
