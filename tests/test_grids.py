@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from broadphase.inputs.boxes import as_filter, join_filter
+from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.cells.bins import BOX, NEXT
 from broadphase.methods import spatial_hash, uniform_grid

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
-from broadphase.inputs.boxes import as_filter, join_filter
+from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.kernels.arrays.sorting import bits_of, ordered_column, ordered_rows, stable_argsort
 from broadphase.methods.sort_and_sweep import choose_axis, find
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
-from broadphase.inputs.boxes import as_filter, join_filter
+from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.tree.bvh import LEAF, build_tree
 from broadphase.methods.tree import find

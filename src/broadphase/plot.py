@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
-from broadphase.inputs.boxes import BoxArray, as_boxes, settled
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import real
 from broadphase.runtime.memory import PairArray

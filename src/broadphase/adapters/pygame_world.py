@@ -13,7 +13,8 @@ from broadphase.adapters.following import Following, Give, Leader, as_leader, sa
 from broadphase.errors import SpriteWarning, need
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
-from broadphase.inputs.boxes import BoxArray, as_boxes, settled
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
 from broadphase.plot import count_cells

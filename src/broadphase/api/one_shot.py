@@ -7,18 +7,21 @@ import numpy as np
 from broadphase import methods
 from broadphase.api.geometries import Predicate, as_geometry_join
 from broadphase.errors import PairLimitExceeded
-from broadphase.inputs.boxes import BoxArray, as_boxes, as_filter, as_float_array, join_filter, settled
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.space import BOX_WIDTHS, as_period, rows_of_both, rows_of_worlds, settled_period
+from broadphase.inputs.rules import join_filter
+from broadphase.inputs.search import Space, settle, settled_sides
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
-from broadphase.methods.in_space import Space, as_envs, as_space, find_in_space
+from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
-from broadphase.methods.task import Found, Task, pair_limit
+from broadphase.methods.task import NO_LIMIT, Found, Task, pair_limit
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 from broadphase.runtime.slices import joined, ranges
+from broadphase.runtime.threads import cores
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -125,12 +128,10 @@ def pairs(
     >>> bp.pairs(boxes, env=[7, 8, 8])
     array([[1, 2]], dtype=int32)
     """
-    threads, max_pairs, touching = thread_count(threads), _settled_limit(max_pairs), bool(touching)
-    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
-    array = _boxes_around(boxes, "boxes", period, threads)
-    pair_filter = as_filter(len(array), static, categories, masks)
-    space = as_space(period, env, array)
-    return stored_pairs(array, pair_filter, method, touching, sort, threads, max_pairs, space)
+    parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
+    given = settle(boxes, static, categories, masks, period, env)
+    array, rules, space = given.checked(parts)
+    return stored_pairs(array, rules, method, touching, sort, parts, limit, space)
 
 
 @overload
@@ -249,29 +250,24 @@ def join(
     Name: index_right, dtype: str
     """
     check_same_crs(a, "a", b, "b")
-    threads, max_pairs, touching = thread_count(threads), _settled_limit(max_pairs), bool(touching)
+    parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
     tables = a, b
     if predicate is not None:
         if period is not None or env is not None or not touching:
             raise ValueError("period=, env= and touching=False are for boxes; leave them out with predicate=")
         question = as_geometry_join(a, b, predicate, distance)
-        candidates = _join_boxes(
-            question.first.boxes, question.second.boxes, method, True, True, threads, None
-        )
-        result = question.decide(candidates, sort, threads, pair_limit(max_pairs))
+        candidates = _join_boxes(question.first.boxes, question.second.boxes, method, True, True, parts)
+        result = question.decide(candidates, sort, parts, limit)
     else:
         if distance is not None:
             raise ValueError('distance= is for predicate="dwithin"')
-        a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
-        if isinstance(env, (tuple, list)) and len(env) == 2:
-            env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
-        a, b, env = rows_of_both(a, b, env, ("a", "b"), BOX_WIDTHS)
-        first, second = _same_dimension(_boxes_around(a, "a", period), _boxes_around(b, "b", period))
-        if period is None and env is None:
-            result = _join_boxes(first, second, method, touching, sort, threads, max_pairs)
+        first, second, space = settled_sides(a, b, period, env)
+        if space is None:
+            result = _join_boxes(first, second, method, touching, sort, parts, limit)
         else:
-            where = period, env
-            result = _joined_in_space(first, second, method, touching, sort, threads, max_pairs, where)
+            both, rules = _both(first, second), join_filter(len(first), len(second))
+            result = stored_pairs(both, rules, method, touching, sort, parts, limit, space)
+            result[:, 1] -= len(first)
     return labelled(result, *tables) if labels else result
 
 
@@ -305,13 +301,11 @@ def count_pairs(
     >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    threads, touching = thread_count(threads), bool(touching)
-    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
-    array = _boxes_around(boxes, "boxes", period, threads)
-    pair_filter = as_filter(len(array), static, categories, masks)
-    space = as_space(period, env, array)
+    parts, touching = thread_count(threads), bool(touching)
+    given = settle(boxes, static, categories, masks, period, env)
+    array, rules, space = given.checked(parts)
     with borrowed_scratch() as scratch:
-        task = Task(array, bool(touching), pair_filter, thread_count(threads), store=False, scratch=scratch)
+        task = Task(array, touching, rules, parts, store=False, scratch=scratch)
         return search(method, task, space).pairs
 
 
@@ -335,7 +329,7 @@ def explain(boxes: Any) -> choose.Explanation:
     >>> bp.explain([[0, 0, 2, 2], [1, 1, 3, 3]]).method
     'brute_force'
     """
-    return choose.explain(as_boxes(settled(boxes, "boxes", BOXES)))
+    return choose.explain(checked_boxes(settled(boxes, "boxes", BOXES), "boxes"))
 
 
 def search(method: str, task: Task, space: Space | None = None) -> Found:
@@ -361,14 +355,13 @@ def stored_pairs(
     touching: bool = True,
     sort: bool = True,
     threads: int | None = None,
-    max_pairs: int | None = None,
+    max_pairs: int = NO_LIMIT,
     space: Space | None = None,
 ) -> PairArray:
     """`pairs` of arguments that were checked; shared with worlds."""
-    limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
-        parts, sorting = thread_count(threads), sort and space is None
-        task = Task(boxes, bool(touching), pair_filter, parts, limit, sort=sorting, scratch=scratch)
+        parts, sorting = threads or cores(), sort and space is None
+        task = Task(boxes, touching, pair_filter, parts, max_pairs, sort=sorting, scratch=scratch)
         found = search(method, task, space)
         # Always a copy: the chunks may be in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
@@ -380,14 +373,14 @@ def _join_boxes(
     method: Method,
     touching: bool,
     sort: bool,
-    threads: int,
-    max_pairs: int | None,
+    parts: int,
+    max_pairs: int = NO_LIMIT,
 ) -> PairArray:
     with borrowed_scratch() as scratch:
         near = None
         if method in ("auto", "strips") and first.dtype == second.dtype:
             few, many = (first, second) if len(first) < len(second) else (second, first)
-            near = boxes_near(few, many, threads, scratch)
+            near = boxes_near(few, many, parts, scratch)
         if near is None:
             both, rows_of_a = _both(first, second), len(first)
         elif few is first:
@@ -395,7 +388,7 @@ def _join_boxes(
         else:
             both, rows_of_a = joined((near.others, near.few)), len(near.rows)
         pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
-        result = stored_pairs(both, pair_filter, method, touching, sort, threads, max_pairs)
+        result = stored_pairs(both, pair_filter, method, touching, sort, parts, max_pairs)
         result[:, 1] -= rows_of_a
         if near is not None:
             column = result[:, 1 if few is first else 0]
@@ -404,78 +397,7 @@ def _join_boxes(
     return result
 
 
-def _joined_in_space(
-    first: BoxArray,
-    second: BoxArray,
-    method: Method,
-    touching: bool,
-    sort: bool,
-    threads: int | None,
-    max_pairs: int | None,
-    where: tuple[Any, Any],
-) -> PairArray:
-    period, env = where
-    both = _both(first, second)
-    rules = join_filter(len(first), len(second))
-    space = Space(as_period(period, both.shape[1] // 2), as_envs(env, len(first), len(second)))
-    rows = stored_pairs(both, rules, method, touching, sort, threads, max_pairs, space)
-    rows[:, 1] -= len(first)
-    return rows
-
-
-def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
-    """Convert all arguments that may run the caller's code, before any of them is used."""
-    boxes, env = rows_of_worlds(settled(boxes, "boxes", BOXES), settled(env, "env"), "boxes", BOX_WIDTHS)
-    others = (
-        settled(static, "static"),
-        settled(categories, "categories"),
-        settled(masks, "masks"),
-        settled_period(period),
-    )
-    return boxes, *others, env
-
-
-def _boxes_around(boxes: Any, name: str, period: Any, threads: int = 1) -> BoxArray:
-    """Checked boxes; of one that seems to lie across the edge of a period the error says how to write it."""
-    try:
-        return as_boxes(boxes, name, threads)
-    except ValueError:
-        array = as_float_array(boxes, name, BOXES)
-        dim = array.shape[1] // 2 if array.ndim == 2 and array.shape[1] in BOX_WIDTHS else 0
-        lengths = as_period(period, dim) if dim else None
-        if lengths is None:
-            raise
-        low, high = array[:, :dim], array[:, dim:]
-        rows, axes = np.nonzero((low > high) & np.isfinite(lengths))
-        if not len(rows) or np.isnan(array[: rows[0] + 1]).any():
-            raise
-        row, axis = int(rows[0]), int(axes[0])
-        left, right, letter = float(low[row, axis]), float(high[row, axis]), "xyz"[axis]
-        raise ValueError(
-            f"{name}[{row}] has min_{letter} = {left:g} > max_{letter} = {right:g}; a box across the edge of "
-            f"the period ends beyond it: max_{letter} = {right + float(lengths[axis]):g}"
-        ) from None
-
-
-def _settled_limit(max_pairs: int | None) -> int | None:
-    return None if max_pairs is None else pair_limit(max_pairs)
-
-
 def _both(a: BoxArray, b: BoxArray) -> BoxArray:
     """The rows of both, in the finer type of the two."""
     kind = np.result_type(a, b)
     return joined((a.astype(kind, copy=False), b.astype(kind, copy=False)))
-
-
-def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
-    if a.shape[1] == b.shape[1]:
-        return a, b
-    # An empty list has no dimension.
-    if len(a) == 0:
-        return np.empty((0, b.shape[1]), b.dtype), b
-    if len(b) == 0:
-        return a, np.empty((0, a.shape[1]), a.dtype)
-    raise ValueError(
-        f"a is {a.shape[1] // 2}-D and b is {b.shape[1] // 2}-D (shapes {a.shape} and {b.shape}); "
-        "both sides of a join must have the same dimension"
-    )

@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
-from broadphase.inputs.boxes import BoxArray, as_boxes, as_filter, as_float_array, settled
-from broadphase.inputs.foreign import BOXES, WAYS, check_same_crs
+from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.foreign import WAYS, check_same_crs
 from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.search import Space, settle
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times
-from broadphase.methods.in_space import Space, as_space, find_in_space
+from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit
 from broadphase.runtime import threads
@@ -112,22 +114,13 @@ def swept_pairs(
     SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
     """
     check_same_crs(boxes, "boxes", motion, "motion")
-    most_threads, touching = None if threads is None else thread_count(threads), bool(touching)
-    max_pairs = None if max_pairs is None else pair_limit(max_pairs)
-    boxes, motion, env = (
-        settled(boxes, "boxes", BOXES),
-        settled(motion, "motion", WAYS),
-        settled(env, "env"),
-    )
-    static, categories = settled(static, "static"), settled(categories, "categories")
-    masks = settled(masks, "masks")
-    starts = as_boxes(boxes)
-    rules = as_filter(len(starts), static, categories, masks)
+    parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
+    given, motion = settle(boxes, static, categories, masks, None, env), settled(motion, "motion", WAYS)
+    starts, rules, space = given.checked(parts)
     motions = _as_motion(motion, starts)
     with np.errstate(over="ignore"):
         goals = starts + np.concatenate((motions, motions), axis=1)
-    space = as_space(None, env, starts)
-    return meeting_pairs(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
+    return meeting_pairs(starts, goals, "motion", touching, rules, space, parts, limit)
 
 
 def meeting_pairs(
@@ -137,11 +130,10 @@ def meeting_pairs(
     touching: bool,
     rules: PairFilter,
     space: Space | None,
-    most_threads: int | None,
-    max_pairs: int | None,
+    parts: int,
+    limit: int,
 ) -> SweptPairs:
     """The pairs of valid boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
-    limit = pair_limit(max_pairs)
     unlike = np.isinf(starts) != np.isinf(goals)
     if unlike.any():
         row, column = np.argwhere(unlike)[0].tolist()
@@ -150,12 +142,11 @@ def meeting_pairs(
             f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
             "cannot come from infinity or go there within a frame"
         )
-    parts = thread_count(most_threads)
     with borrowed_scratch() as scratch:
         task = Task(_bounds(starts, goals), True, rules, parts, scratch=scratch)
         found = find_in_space("auto", task, space or Space(None, None))
         near = one_array(found.chunks, len(starts), not found.ordered, Scratch(), parts)
-    times = _times(starts, goals, near, bool(touching), parts)
+    times = _times(starts, goals, near, touching, parts)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import settled
+from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import WAYS
 from broadphase.inputs.numeric import real, whole
 from broadphase.kernels.shapes.table import POLYGON, ShapeColumns

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Box, Circle, Polygon, Shape, columns_of
-from broadphase.inputs.boxes import BoxArray, as_boxes, as_float_array, as_plain_array, settled
+from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
+from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes.contact import touch_rounded

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import as_float_array
+from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.foreign import POINTS, column
 
 # -----------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from broadphase.geometry.narrow_phase import ContactArrays, as_pairs
 from broadphase.geometry.polygons import reach_of, read_only
 from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
 from broadphase.geometry.shapes import columns_of as columns_of
-from broadphase.inputs.boxes import settled
+from broadphase.inputs.arrays import settled
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, bound_rows, turn_rows
 

@@ -15,14 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
-from broadphase.inputs.boxes import (
-    BoxArray,
-    as_float_array,
-    as_plain_array,
-    check_sound,
-    settled,
-    unsound_box_error,
-)
+from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
+from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import real, thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
@@ -139,7 +133,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """Points that nothing else writes to, as numbers or an array (`broadphase.inputs.boxes.settled`)."""
+        """Points that nothing else writes to, as numbers or an array (`broadphase.inputs.arrays.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 

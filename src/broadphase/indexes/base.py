@@ -14,9 +14,13 @@ from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
-from broadphase.inputs.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
+from broadphase.inputs.environments import BOX_WIDTHS, as_env, rows_of_worlds
 from broadphase.inputs.foreign import BOXES
-from broadphase.inputs.space import BOX_WIDTHS, as_env, as_period, rows_of_worlds
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.periods import as_period
+from broadphase.inputs.rules import bit_sets, static_flags
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
 
@@ -595,7 +599,7 @@ class Index:
         SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
         """
         from broadphase.api.sweeping import meeting_pairs
-        from broadphase.methods.in_space import Space  # here: few need it, and importing takes time
+        from broadphase.inputs.search import Space  # here: few need it, and importing takes time
 
         if self.period is not None:
             raise ValueError(
@@ -611,7 +615,8 @@ class Index:
             )
         rules, starts = store.live_filter(), store.live_boxes()
         space = None if store.envs is None else Space(None, self.envs)
-        found = meeting_pairs(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
+        parts = thread_count(self._threads)
+        found = meeting_pairs(starts, goals, "boxes", self._touching, rules, space, parts, limit)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 
@@ -1017,7 +1022,7 @@ class Index:
     def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
         """The rules of a query, and its environment; None if the index has no environments.
 
-        No code of the caller runs afterwards (`broadphase.inputs.boxes.settled`).
+        No code of the caller runs afterwards (`broadphase.inputs.arrays.settled`).
         """
         rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
         if self._store.envs is not None:

@@ -33,13 +33,15 @@ from broadphase.indexes.protocol import (
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.space import NO_HIT, PlainSpace
 from broadphase.indexes.storage import IdArray, expect
-from broadphase.inputs.boxes import BoxArray, as_plain_array
-from broadphase.inputs.space import as_env, numbered
+from broadphase.inputs.arrays import as_plain_array
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.environments import as_env, numbered
+from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.boxes.queries import rank_nearest_one
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
-from broadphase.methods.in_space import Space, find_in_space
+from broadphase.methods.in_space import find_in_space
 from broadphase.methods.morton import curve_for
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array

@@ -33,7 +33,7 @@ from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray, check_sound
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.space import Period, check_ray_lengths
+from broadphase.inputs.periods import Period, check_ray_lengths
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
 from broadphase.methods.in_space import search_in_envs

@@ -20,7 +20,7 @@ from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, Ra
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.space import as_period
+from broadphase.inputs.periods import as_period
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
@@ -358,7 +358,8 @@ def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
 
 
 def _search_in_space(task: Task, here: PlainSpace, there: PlainSpace) -> Found:
-    from broadphase.methods.in_space import Space, find_in_space
+    from broadphase.inputs.search import Space
+    from broadphase.methods.in_space import find_in_space
 
     several = here.store.envs is not None or there.store.envs is not None
     env = np.concatenate((here.store.live_envs(), there.store.live_envs())) if several else None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.indexes.cells import CellStructure
-from broadphase.inputs.boxes import as_float_array
+from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.foreign import BOXES
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (

@@ -1,5 +1,5 @@
-"""What comes in: arguments are copied (`boxes.settled`), then checked once, and nowhere below this package.
+"""What comes in: arguments are copied (`arrays.settled`), then checked once, nowhere else.
 
-`boxes` and `points` are arrays of boxes and points, `space` is what ``period=`` and ``env=`` mean, `numeric`
-single numbers, `foreign` the tables, columns and shapes of other libraries.
+`boxes`, `rules`, `points`, `periods`, `environments` and `numeric` (single numbers) check; `search` does both
+for the calls that find pairs.  `foreign` reads tables, columns and shapes of other libraries.
 """

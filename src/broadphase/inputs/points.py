@@ -7,19 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import MOST_BOXES, as_float_array, settled
-from broadphase.inputs.foreign import NUMBERS, POINTS, check_same_crs
-from broadphase.inputs.space import (
+from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.boxes import MOST_BOXES
+from broadphase.inputs.environments import (
     POINT_WIDTHS,
-    Lattice,
     as_env,
-    as_point_period,
-    is_matrix,
     numbered,
     rows_of_both,
     rows_of_worlds,
-    settled_period,
+    settled_envs,
 )
+from broadphase.inputs.foreign import NUMBERS, POINTS, check_same_crs
+from broadphase.inputs.periods import Lattice, as_point_period, is_matrix, settled_period
 from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges
@@ -62,7 +61,7 @@ class PointQuery(NamedTuple):
 
 
 class GivenPoints(NamedTuple):
-    """What `as_query` checks: arrays of the call's own, and lengths as numbers (`boxes.settled`)."""
+    """What `as_query` checks: arrays of the call's own, and lengths as numbers (`arrays.settled`)."""
 
     points: Points
     other: Points | None
@@ -78,10 +77,7 @@ def settled_points(points: Any, other: Any, period: Any, env: Any) -> GivenPoint
         )
     check_same_crs(points, "points", other, "other")
     points, other = settled(points, "points", POINTS), settled(other, "other", POINTS)
-    period = settled_period(period)
-    if isinstance(env, (tuple, list)) and len(env) == 2:
-        env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
-    return GivenPoints(points, other, period, env)
+    return GivenPoints(points, other, settled_period(period), settled_envs(env))
 
 
 def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
@@ -258,7 +254,7 @@ def _in_cell(points: Points, lattice: Lattice, name: str) -> Points:
 
 
 def settled_reach(r: Any) -> Any:
-    """A distance, radii or two of them as arrays, before anything is looked at (`boxes.settled`)."""
+    """A distance, radii or two of them as arrays, before anything is looked at (`arrays.settled`)."""
     if isinstance(r, tuple) and len(r) == 2:
         return settled(r[0], "r[0]", NUMBERS), settled(r[1], "r[1]", NUMBERS)
     if type(r) is float:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError, need, path_of
-from broadphase.inputs.boxes import as_plain_array
+from broadphase.inputs.arrays import as_plain_array
 from broadphase.io import geojson, tables
 from broadphase.io.tables import NONE, USUAL, Limits, Table
 from broadphase.runtime.memory import PairArray

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import BoxArray, join_filter
+from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.rules import join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.space import Envs
+from broadphase.inputs.environments import Envs
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.partition import (

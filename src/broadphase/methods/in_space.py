@@ -5,44 +5,17 @@ The modules that do the work are imported when they are first needed, so plain c
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
-from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.space import Envs, Period, as_env, as_period
+from broadphase.inputs.environments import Envs
+from broadphase.inputs.search import Space
 from broadphase.methods import choose
 from broadphase.methods.task import NO_LIMIT, Found, Task
 
 _FEW = 128  # boxes of which all pairs are compared in less time than grouping them by environment takes
-
-
-class Space(NamedTuple):
-    """The period and the environments of a search."""
-
-    period: Period | None
-    env: Envs | None
-
-
-def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
-    """Both arguments, checked; ``None`` for a plain world."""
-    if period is None and env is None:
-        return None
-    return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))
-
-
-def as_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
-    """The environments of both sides of a join, for the rows of both."""
-    if env is None:
-        return None
-    if not isinstance(env, (tuple, list)) or len(env) != 2:
-        raise TypeError(f"env must be two, the environments of a and of b; got {type(env).__name__}")
-    first, second = as_env(env[0], rows_of_a, "env[0]"), as_env(env[1], rows_of_b, "env[1]")
-    if first is None or second is None:
-        raise TypeError("env must be two, the environments of a and of b; one of them is None")
-    return np.concatenate((first, second))
 
 
 def find_in_space(method: str, task: Task, space: Space) -> Found:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.space import Period
+from broadphase.inputs.periods import Period
 from broadphase.kernels.boxes import periodic as kernel
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.methods.task import NO_LIMIT, Found, Task

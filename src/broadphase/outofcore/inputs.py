@@ -23,8 +23,9 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from broadphase.errors import FileError, need
-from broadphase.inputs.boxes import BoxArray, as_boxes, bit_sets
+from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import Layout, names_without_header
+from broadphase.inputs.rules import bit_sets
 from broadphase.io.arrow import (
     check_no_nulls,
     edge_numbers,

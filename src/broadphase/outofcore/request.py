@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import path_of
-from broadphase.inputs.boxes import bit_sets, settled, static_flags
+from broadphase.inputs.arrays import settled
 from broadphase.inputs.numeric import whole
+from broadphase.inputs.rules import bit_sets, static_flags
 from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import InputFile, identity
 from broadphase.runtime import threads

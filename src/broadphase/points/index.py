@@ -18,11 +18,11 @@ import numpy.typing as npt
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
-from broadphase.inputs.boxes import settled
+from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.periods import Lattice, as_point_period, settled_period
 from broadphase.inputs.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
-from broadphase.inputs.space import Lattice, as_point_period, settled_period
 from broadphase.methods.task import pair_limit
 from broadphase.points.lattice import Kept
 from broadphase.points.neighbor_lists import Neighbors
@@ -452,7 +452,7 @@ class PointIndex:
 
 
 def _array(points: Any, name: str) -> Points:
-    """The points as an array of the call's own, not looked at yet (`broadphase.inputs.boxes.settled`)."""
+    """The points as an array of the call's own, not looked at yet (`broadphase.inputs.arrays.settled`)."""
     own: Points = settled(points, name, POINTS)
     return own
 

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
+from broadphase.inputs.periods import Lattice
 from broadphase.inputs.points import Numbers, PointQuery, Points
-from broadphase.inputs.space import Lattice
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import as_float_array
+from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.points import Numbers, Points
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.points.pair_lists import (

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded, with_hints
-from broadphase.inputs.boxes import as_float_array, settled
+from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.points import (

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from broadphase.api.one_shot import Method, pairs
 from broadphase.errors import FileError, path_of
 from broadphase.geometry.shapes import Shape
-from broadphase.inputs.boxes import BoxArray, as_filter
+from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
-from broadphase.inputs.space import as_period
-from broadphase.methods.in_space import Space, as_space
+from broadphase.inputs.periods import as_period
+from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import Space, as_space
 from broadphase.methods.task import Task
 from broadphase.recording.frames import FRESH, Part, Sections, Steps, read_frames, read_head
 from broadphase.recording.held import Calls, HeldRows, Words, apply, apply_tiles, words_of

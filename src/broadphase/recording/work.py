@@ -14,8 +14,8 @@ import numpy.typing as npt
 from broadphase.api.one_shot import search
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable
+from broadphase.inputs.search import Space
 from broadphase.kernels.boxes.overlap import IN_B, rules_of
-from broadphase.methods.in_space import Space
 from broadphase.methods.task import Task
 from broadphase.runtime.memory import PairArray
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
-from broadphase.inputs.boxes import settled
+from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
 from broadphase.inputs.numeric import plain
 from broadphase.kernels.movement.sweep import FARTHEST

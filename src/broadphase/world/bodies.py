@@ -24,7 +24,8 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, fini
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.inputs.boxes import as_boxes, settled
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE

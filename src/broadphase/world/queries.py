@@ -19,10 +19,11 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
-from broadphase.inputs.boxes import as_boxes, settled
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, WAYS
 from broadphase.inputs.numeric import as_numpy, real
-from broadphase.inputs.space import check_ray_lengths
+from broadphase.inputs.periods import check_ray_lengths
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Shape
-from broadphase.inputs.space import Period
+from broadphase.inputs.periods import Period
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.kernels.tiles.slopes import any_slope

@@ -4,7 +4,7 @@ from typing import Any
 
 from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
-from broadphase.inputs.space import Period
+from broadphase.inputs.periods import Period
 from broadphase.world.bodies import BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.contacts import ContactTracker

@@ -24,7 +24,7 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.numeric import whole
-from broadphase.inputs.space import as_period
+from broadphase.inputs.periods import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.world.arguments import as_bounds, as_two

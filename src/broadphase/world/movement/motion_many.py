@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.api.one_shot import stored_pairs
 from broadphase.geometry.shapes import finite
-from broadphase.inputs.boxes import settled
+from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel

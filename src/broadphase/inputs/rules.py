@@ -1,0 +1,63 @@
+"""Which pairs of boxes may count, wherever they are: static, categories and masks, checked."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.inputs.arrays import as_plain_array
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, no_filter
+
+
+def as_filter(n: int, static: Any = None, categories: Any = None, masks: Any = None) -> PairFilter:
+    """Check the optional per-box rules of `broadphase.pairs` and pack them for the kernels."""
+    if static is None and categories is None and masks is None:
+        return no_filter()
+    classes = np.empty(0, np.uint8)
+    if static is not None:
+        classes = static_flags(static, n).astype(np.uint8) * STATIC
+    if categories is None and masks is None:
+        return PairFilter(classes, np.empty(0, np.uint32), np.empty(0, np.uint32))
+    everything = np.full(n, 0xFFFFFFFF, np.uint32)
+    return PairFilter(
+        classes,
+        np.ones(n, np.uint32) if categories is None else bit_sets(categories, n, "categories"),
+        everything if masks is None else bit_sets(masks, n, "masks"),
+    )
+
+
+def join_filter(rows_of_a: int, rows_of_b: int) -> PairFilter:
+    """Rows of a against rows of b: two boxes of one side are never paired."""
+    classes = np.full(rows_of_a + rows_of_b, IN_B, np.uint8)
+    classes[:rows_of_a] = IN_A
+    return no_filter()._replace(classes=classes)
+
+
+def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
+    """One flag for each of ``n`` boxes, from one for all or one each."""
+    flags = as_plain_array(static, "static")
+    if flags.dtype != np.bool_ and flags.size:  # to NumPy an empty list is float64
+        raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
+    return one_each(flags, n, "static")
+
+
+def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
+    """One 32-bit set for each of ``n`` boxes, from one for all or one each."""
+    array = as_plain_array(values, name)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must be integers, sets of 32 bits; got dtype {array.dtype}")
+    array = one_each(array, n, name)
+    outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
+    if len(outside):
+        row = int(outside[0])
+        raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 32 bits")
+    return np.ascontiguousarray(array, dtype=np.uint32)
+
+
+def one_each(array: npt.NDArray[Any], n: int, name: str) -> npt.NDArray[Any]:
+    """``array`` with one entry for each of ``n`` boxes, from one for all or one each."""
+    if array.ndim == 0:
+        return np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must hold one entry for each of the {n} boxes; got shape {array.shape}")
+    return array

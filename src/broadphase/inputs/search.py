@@ -1,0 +1,108 @@
+"""The arguments that searches for pairs of boxes share: settled first, then checked, once each.
+
+Settled, they are the call's own, and no code of the caller's runs any more; what is checked then stays so.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.boxes import BoxArray, checked_boxes
+from broadphase.inputs.environments import (
+    BOX_WIDTHS,
+    Envs,
+    as_env,
+    rows_of_both,
+    rows_of_worlds,
+    settled_envs,
+)
+from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.periods import Period, as_period, settled_period
+from broadphase.inputs.rules import as_filter
+from broadphase.kernels.boxes.overlap import PairFilter
+
+
+class Space(NamedTuple):
+    """The period and the environments of a search."""
+
+    period: Period | None
+    env: Envs | None
+
+
+class Given(NamedTuple):
+    """Settled arguments."""
+
+    boxes: Any
+    static: Any
+    categories: Any
+    masks: Any
+    period: Any
+    env: Any
+
+    def checked(self, threads: int = 1) -> "Search":
+        """Check all of them."""
+        rows, env = rows_of_worlds(self.boxes, self.env, "boxes", BOX_WIDTHS)
+        boxes = checked_boxes(rows, "boxes", threads, self.period)
+        rules = as_filter(len(boxes), self.static, self.categories, self.masks)
+        return Search(boxes, rules, as_space(self.period, env, boxes))
+
+
+class Search(NamedTuple):
+    """What a search for pairs needs, checked."""
+
+    boxes: BoxArray
+    filter: PairFilter
+    space: Space | None
+    """None for a plain world."""
+
+
+def settle(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> Given:
+    """Copy the arguments of a search among boxes."""
+    boxes, env = settled(boxes, "boxes", BOXES), settled(env, "env")
+    rules = settled(static, "static"), settled(categories, "categories"), settled(masks, "masks")
+    return Given(boxes, *rules, settled_period(period), env)
+
+
+def settled_sides(a: Any, b: Any, period: Any, env: Any) -> tuple[BoxArray, BoxArray, Space | None]:
+    """The arguments of a join: boxes of one dimension, and their space (`Search.space`)."""
+    a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
+    a, b, env = rows_of_both(a, b, settled_envs(env), ("a", "b"), BOX_WIDTHS)
+    first, second = _same_dimension(checked_boxes(a, "a", 1, period), checked_boxes(b, "b", 1, period))
+    if period is None and env is None:
+        return first, second, None
+    lengths, envs = as_period(period, first.shape[1] // 2), _both_envs(env, len(first), len(second))
+    return first, second, Space(lengths, envs)
+
+
+def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
+    """Both arguments, checked; ``None`` for a plain world."""
+    if period is None and env is None:
+        return None
+    return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))
+
+
+def _both_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
+    """The environments of both sides of a join, for the rows of both."""
+    if env is None:
+        return None
+    if not isinstance(env, (tuple, list)) or len(env) != 2:
+        raise TypeError(f"env must be two, the environments of a and of b; got {type(env).__name__}")
+    first, second = as_env(env[0], rows_of_a, "env[0]"), as_env(env[1], rows_of_b, "env[1]")
+    if first is None or second is None:
+        raise TypeError("env must be two, the environments of a and of b; one of them is None")
+    return np.concatenate((first, second))
+
+
+def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
+    if a.shape[1] == b.shape[1]:
+        return a, b
+    # An empty list has no dimension.
+    if len(a) == 0:
+        return np.empty((0, b.shape[1]), b.dtype), b
+    if len(b) == 0:
+        return a, np.empty((0, a.shape[1]), a.dtype)
+    raise ValueError(
+        f"a is {a.shape[1] // 2}-D and b is {b.shape[1] // 2}-D (shapes {a.shape} and {b.shape}); "
+        "both sides of a join must have the same dimension"
+    )
