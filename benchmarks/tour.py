@@ -1,4 +1,4 @@
-"""The times of the tour's last step: all methods on balls that all move, from 24 to 12,288 of them.
+"""The times of the tour's last step: all methods on balls that all move, from 10 to 12,288 of them.
 
 ``python benchmarks/tour.py`` rewrites ``src/broadphase/lab/page/times.json``, which the page draws.  Every
 ball goes round in a small circle, two units a frame.  A run is one turn; of all runs the file has the least
@@ -18,7 +18,7 @@ import numpy as np
 import broadphase as bp
 from broadphase.inputs.boxes import BoxArray
 
-COUNTS = (24, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288)
+COUNTS = (10, 20, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288)
 CELL = 60.0  # as in the page's steps.js
 FRAMES, STEP = 32, 2.0  # of a turn
 FILE = Path(bp.__file__).parent / "lab" / "page" / "times.json"

@@ -25,6 +25,14 @@ def test_the_lines_of_python_run():
         assert index.pairs().tolist() == bp.pairs(boxes).tolist() == [[0, 1]], line
 
 
+def test_the_line_for_two_lists_runs():
+    (line,) = re.findall(r"<code>(hits = .*?)</code>", PAGE)
+    boxes = np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    names = {"bp": bp, "bullets": boxes[:1], "enemies": boxes[1:]}
+    exec(html.unescape(line), names)
+    assert names["hits"].tolist() == [[0, 0]]
+
+
 def test_a_copy_is_the_page_without_the_sandbox(tmp_path):
     written = copy_tour(tmp_path / "site")
     assert all(path.is_file() for path in written)

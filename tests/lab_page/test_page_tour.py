@@ -4,6 +4,7 @@ import functools
 import itertools
 import runpy
 import threading
+from collections import Counter
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from page_reading import until
 
+import broadphase as bp
 from broadphase import lab
 from broadphase.lab.tour import copy_tour
 
@@ -157,7 +159,7 @@ def test_the_whole_tour_works_by_keyboard(tour):
         until(page, "name => tour.shown?.step.name === name", step)
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowLeft")
-    until(page, "tour.shown.step.name === 'strips'")
+    until(page, "tour.shown.step.name === 'lists'")
     page.locator(".room").focus()
     x = handle(page)[0]
     page.keyboard.press("ArrowRight")
@@ -173,6 +175,189 @@ def test_the_link_to_the_picture_stays_at_the_step(tour):
     until(page, "location.hash === '#stage'")
     next_picture(page)
     assert page.evaluate("[document.activeElement.id, tour.shown.step.name]") == ["stage", "cells"]
+
+
+def test_any_ball_is_dragged_and_stays(tour):
+    page = tour("sorted", "?slider=0&ball=60,60&ball=200,150,5")
+    assert page.evaluate("[tour.picture.marked, ...tour.picture.state.balls.centers.slice(0, 2)]") == [
+        5,
+        60,
+        60,
+    ]
+    drag(page, 30, -20)
+    until(page, "location.search === '?slider=0&ball=60,60&ball=230,130,5'")
+    x, y = page.evaluate("[...tour.picture.state.balls.centers.slice(16, 18)]")
+    box, wide = page.locator(".room").bounding_box(), page.evaluate("tour.picture.window[2]")
+    scale = box["width"] / wide
+    page.mouse.move(box["x"] + x * scale, box["y"] + y * scale)
+    page.mouse.down()
+    page.mouse.up()
+    next_picture(page)
+    assert page.evaluate("tour.picture.marked") == 8
+    page.locator(".room").focus()
+    page.keyboard.press("n")
+    next_picture(page)
+    assert page.evaluate("tour.picture.marked") == 9
+
+
+SKIPS = """
+async ([name, slider]) => {
+    const { STEPS } = await import('./page/steps.js');
+    const { pictureOf } = await import('./page/picture.js');
+    const { skipsOf } = await import('./page/skips.js');
+    const step = STEPS.find((step) => step.name === name);
+    const picture = pictureOf(step, slider, 0, []);
+    const count = picture.centers.length / 2;
+    return {
+        boxes: [...picture.state.boxes], value: step.values[slider],
+        skips: Array.from({ length: count }, (_, ball) => skipsOf(picture, ball)),
+    };
+}
+"""
+
+
+@pytest.mark.parametrize("step", ["all", "sorted", "cells", "twice", "lists"])
+def test_what_is_skipped_and_why(tour, step):
+    page = tour()
+    for slider in range(4):
+        state = page.evaluate(SKIPS, [step, slider])
+        boxes = np.array(state["boxes"]).reshape(-1, 4)
+        x_apart = (boxes[:, None, 0] > boxes[None, :, 2]).T  # the column starts after the end of the row
+        cells = boxes // (state["value"] if step == "cells" else 60)
+        apart = (cells[:, None, :2] > cells[None, :, 2:]).any(axis=2)
+        apart |= apart.T
+        bullets = np.arange(len(boxes)) < 12
+        for ball, skips in enumerate(state["skips"]):
+            reasons = {one["ball"]: one["reason"] for one in skips}
+            for other in {*range(len(boxes))} - {ball}:
+                expected = None
+                if step == "all" or (step == "lists" and slider == 0):
+                    pass
+                elif step == "lists" and bullets[ball] == bullets[other]:
+                    expected = "the same list"
+                elif step == "lists" and slider == 1:
+                    pass
+                elif step in ("cells", "twice") or (step, slider) == ("lists", 3):
+                    expected = "other cell" if apart[ball, other] else None
+                elif x_apart[ball, other]:
+                    expected = "starts after the end"
+                elif x_apart[other, ball]:
+                    expected = "ends before the start"
+                assert reasons.get(other) == expected, (slider, ball, other)
+
+
+def test_cures_report_each_pair_once(tour):
+    page = tour()
+    states = page.evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./page/steps.js');
+            const step = STEPS.find((step) => step.name === 'twice');
+            return step.values.map((value, slider) => {
+                const { boxes, results } = stateOf(step, slider);
+                const { pairs, finds, made, asked } = results.uniform_grid;
+                return { value, boxes: [...boxes], pairs, made, asked, finds: finds.length };
+            });
+        }"""
+    )
+    boxes = np.array(states[0]["boxes"]).reshape(-1, 4)
+    pairs = bp.pairs(boxes)
+    both = np.stack([boxes[pairs[:, 0]], boxes[pairs[:, 1]]])
+    first, last = both[:, :, :2].max(axis=0) // 60, (both[:, :, 2:] // 60).min(axis=0)
+    shared = (last - first + 1).prod(axis=1)
+    assert sorted(shared)[-1] == 4, "a pair that shares four cells"
+    by_name = {state["value"]: state for state in states}
+    for name, state in by_name.items():
+        found = Counter(map(tuple, np.reshape(state["pairs"], (-1, 2)).tolist()))
+        times = shared if name == "nothing" else np.ones(len(pairs))
+        assert found == dict(zip(map(tuple, pairs.tolist()), times, strict=True)), name
+        assert state["finds"] == (len(pairs) if name == "marks" else shared.sum())
+    assert by_name["set"]["asked"] == by_name["owner"]["asked"] == shared.sum()
+    assert by_name["marks"]["made"] < by_name["set"]["made"] == by_name["nothing"]["made"]
+    assert by_name["marks"]["asked"] == by_name["nothing"]["made"], "marks are looked at before a test"
+
+
+def test_two_lists_have_the_pairs_of_a_join(tour):
+    page = tour()
+    states = page.evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./page/steps.js');
+            const step = STEPS.find((step) => step.name === 'lists');
+            return step.values.map((way, slider) => {
+                const { boxes, options, results } = stateOf(step, slider);
+                const { pairs, made } = Object.values(results)[0];
+                return { way, boxes: [...boxes], bullets: options.bullets, pairs, made };
+            });
+        }"""
+    )
+    for state in states:
+        boxes, m = np.array(state["boxes"]).reshape(-1, 4), state["bullets"]
+        expected = np.add(bp.join(boxes[:m], boxes[m:]), [0, m])
+        assert sorted(map(tuple, np.reshape(state["pairs"], (-1, 2)).tolist())) == list(
+            map(tuple, expected.tolist())
+        )
+        near = (boxes[:m, None, [0]] <= boxes[None, m:, [2]]) & (boxes[None, m:, [0]] <= boxes[:m, None, [2]])
+        low, high = boxes[..., :2] // 60, boxes[..., 2:] // 60
+        cells = np.minimum(high[:m, None], high[None, m:]) - np.maximum(low[:m, None], low[None, m:]) + 1
+        n = len(boxes)
+        made = {
+            "together": n * (n - 1) // 2,
+            "each": m * (n - m),
+            "sorted": near.sum(),
+            "cells": cells.clip(0).prod(axis=2).sum(),
+        }
+        assert state["made"] == made[state["way"]], state["way"]
+
+
+def test_a_guess_and_a_goal_are_kept(tour):
+    page = tour("sorted", "?slider=6")
+    guess = page.locator(".guess:visible")
+    guess.get_by_role("button", name="in one row").click()
+    assert guess.inner_text() == "Your guess: in one row. It is: in one column."
+    assert page.locator("details:visible p").is_visible()
+    goal = page.locator(".goal:visible output")
+    assert goal.inner_text().strip() == "Now: 276."
+    page.goto(
+        page.url.replace("?slider=6", "?slider=6&ball=60,40,1&ball=120,60,2&ball=200,90,3&ball=330,90,4")
+    )
+    until(page, THERE)
+    assert "Done." in goal.inner_text()
+    page.get_by_role("link", name="Your game").click()
+    assert (
+        "Sorted: you guessed in one row; it is in one column; goal reached"
+        in page.locator("#guesses").inner_text()
+    )
+    page.locator("#guesses").get_by_role("link", name="All pairs").click()
+    until(page, "tour.shown.step.name === 'all'")
+    page.locator(".guess:visible input").fill("66")
+    page.keyboard.press("Enter")
+    assert page.locator(".guess:visible").inner_text() == "Your guess: 66, and it is right."
+
+
+def test_methods_side_by_side_are_shown_test_by_test_and_counted_over_frames(tour):
+    page = tour("together", "?slider=1")
+    made = page.evaluate("tour.picture.lanes.map(({ made }) => made)")
+    page.locator("#scrub").fill("12")
+    next_picture(page)
+    texts = [text.splitlines()[-1] for text in page.locator(".whose").all_inner_texts()]
+    assert texts == [f"12 of {one} tests" if one > 12 else f"{one} tests" for one in made]
+    page.locator("#scrub").fill(str(max(made)))
+    page.get_by_role("button", name="One test forward").click()  # into the next frame
+    until(page, "tour.shown.frame === 1")
+    more = page.evaluate("tour.picture.lanes.map(({ made }) => made)")
+    texts = page.locator(".whose").all_inner_texts()
+    assert all(f", {a + b:,} in all" in text for a, b, text in zip(made, more, texts, strict=True))
+    slide(page, 10)
+    assert not page.locator("#play").is_visible()
+
+
+def test_the_weight_of_an_entry_is_chosen(tour):
+    page = tour("cells", "?slider=4")
+    label = "canvas => canvas.getAttribute('aria-label')"
+    before = page.locator("#work").evaluate("canvas => canvas.toDataURL()")
+    page.get_by_label("An entry counts as").select_option("4 tests")
+    next_picture(page)
+    assert page.locator("#work").evaluate("canvas => canvas.toDataURL()") != before
+    assert "90: 28 tests and 40 entries" in page.locator("#work").evaluate(label), "the counts stay"
 
 
 def test_swaps_are_shown_one_after_the_other(tour):
@@ -211,7 +396,7 @@ def test_what_was_dragged_is_in_the_address_that_back_returns_to(tour):
     page = tour("cells")
     drag(page, -100, 40)
     page.get_by_role("link", name="Next").click()
-    until(page, "tour.shown.step.name === 'slots'")
+    until(page, "tour.shown.step.name === 'twice'")
     page.wait_for_timeout(500)  # nothing is written into the address of the next step
     assert page.evaluate("location.search") == ""
     page.go_back()
@@ -239,14 +424,14 @@ def test_the_address_holds_what_is_shown_and_back_returns_to_it(tour):
     until(page, "location.search + location.hash === '?slider=2&ball=140,190#cells'")
     tests = shown_tests(page)
     page.get_by_role("link", name="Next").click()
-    until(page, "tour.shown.step.name === 'slots'")
+    until(page, "tour.shown.step.name === 'twice'")
     assert page.evaluate("location.search") == ""
     assert page.evaluate("tour.slider") == page.evaluate("tour.step.start")
     page.go_back()
     until(page, "tour.shown.step.name === 'cells'")
     assert (page.evaluate("tour.slider"), handle(page), shown_tests(page)) == (2, [140, 190], tests)
     page.go_forward()
-    until(page, "tour.shown.step.name === 'slots'")
+    until(page, "tour.shown.step.name === 'twice'")
     again = tour("cells", "?slider=2&ball=140,190")
     assert shown_tests(again) == tests
 
@@ -375,9 +560,9 @@ def counts(page, step):
             const { STEPS, stateOf, entriesOf, workOf } = await import('./page/steps.js');
             const step = STEPS.find((step) => step.name === name);
             return step.values.map((value, slider) => {
-                const { results, query } = stateOf(step, slider, 0, null, false);
+                const { results, query } = stateOf(step, slider, 0, [], false);
                 const one = Object.values(results).map((result) => [result.made, entriesOf(result)]);
-                const work = step.hasQuery ? null : workOf(step, slider, null);
+                const work = step.hasQuery ? null : workOf(step, slider);
                 const tests = one.map(([made]) => made);
                 return { value, work, tests, entries: one[0][1], asked: query?.made,
                          levels: query && query.visited[0].level + 1 };
@@ -419,11 +604,13 @@ def test_the_answers_are_what_the_methods_count(tour):
 
 
 def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
-    page = tour("together", "?slider=9")
+    page = tour("together", "?slider=10")
     until(page, "document.getElementById('growth-machine').textContent.includes('cores')")
     times = page.evaluate("fetch('page/times.json').then((answer) => answer.json())")["methods"]
     counted = [one["value"] for one in counts(page, "together")]
-    assert all([row[0] for row in rows] == counted for rows in times.values())
+    measured = [row[0] for row in times["strips"]]
+    assert all([row[0] for row in rows] == measured for rows in times.values())
+    assert measured[-1] == counted[-1]
     assert all(least <= quartile for rows in times.values() for _, least, quartile in rows)
     assert min(times, key=lambda method: times[method][-1][1]) == "strips"
     assert "105 of 12,288 balls" in page.locator("#caption").inner_text()

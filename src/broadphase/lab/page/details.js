@@ -221,6 +221,63 @@ function isPair(hits, i, j) {
   return false;
 }
 
+/** A row for each pair that was found: a square for each cell in which it was found, filled where it was reported. */
+export function drawFinds(canvas, width, height, finds, shade) {
+  const context = cleared(canvas, width, height);
+  title(context, "Each pair: the cells in which it is found; filled where it is reported", width);
+  const rows = rowsOf(finds);
+  const each = Math.min((height - HEAD - 4) / Math.max(rows.length, 1), 34);
+  const size = each * 0.62;
+  context.textBaseline = "middle";
+  rows.forEach((found, row) => {
+    const y = HEAD + 4 + row * each;
+    context.textAlign = "left";
+    context.font = canvasFont(0.95, 700);
+    context.fillStyle = colour("hit");
+    context.fillText(letterOf(row), 8, y + size / 2);
+    found.forEach(({ x: column, y: line, isReported }, k) => {
+      const x = 34 + k * (size + 44);
+      context.strokeStyle = context.fillStyle = colour(isReported ? shade : "soft");
+      context.lineWidth = 1.5;
+      context.setLineDash(isReported ? [] : [3, 3]);
+      if (isReported) context.fillRect(x, y, size, size);
+      context.strokeRect(x, y, size, size);
+      context.font = canvasFont(0.85);
+      context.fillStyle = colour("soft");
+      context.fillText(`${column}, ${line}`, x + size + 5, y + size / 2);
+    });
+    context.setLineDash([]);
+    const reported = found.filter(({ isReported }) => isReported).length;
+    context.textAlign = "right";
+    context.font = canvasFont(0.95, 700);
+    context.fillStyle = colour(reported > 1 ? "bad" : "ink");
+    context.fillText(reported === 1 ? "once" : `${whole(reported)} times`, width - 8, y + size / 2);
+  });
+}
+
+/** The letter of each pair, in the picture. */
+export function writeFinds(context, finds, { centers }, { left, top, scale }) {
+  context.save();
+  context.font = canvasFont(1.1, 700);
+  context.textAlign = "center";
+  context.textBaseline = "bottom";
+  context.lineJoin = "round";
+  context.lineWidth = 4;
+  context.strokeStyle = colour("stage");
+  context.fillStyle = colour("hit");
+  rowsOf(finds).forEach(([{ i, j }], row) => {
+    const [x, y] = [0, 1].map((axis) => (centers[2 * i + axis] + centers[2 * j + axis]) / 2);
+    const place = [(x - left) * scale, (y - top) * scale - 16];
+    context.strokeText(letterOf(row), ...place);
+    context.fillText(letterOf(row), ...place);
+  });
+  context.restore();
+}
+
+/** The finds of each pair. */
+const rowsOf = (finds) => Object.values(Object.groupBy(finds, ({ i, j }) => `${i} ${j}`));
+const letterOf = (row) => String.fromCharCode(97 + (row % 26));
+
 /** For each slot of a table how many balls it holds and how many tests that takes. */
 export function drawSlots(canvas, width, height, slots, shade) {
   const context = cleared(canvas, width, height);

@@ -1,7 +1,7 @@
 // Time and tests against the number of bodies: measured on request, drawn as results arrive, and stopped.
 
 import { drawGrowth } from "./chart.js";
-import { colour, milliseconds, named, styleOf, whole } from "./palette.js";
+import { milliseconds, named, styleOf, whole } from "./palette.js";
 
 export class Growth {
   #points = [];
@@ -90,23 +90,12 @@ function cell(kind, text) {
 
 /** A sample of the line of a method. */
 export function sample(name) {
-  const line = document.createElement("canvas");
-  line.className = "sample";
-  line.ariaHidden = "true"; // its name stands beside it
-  line.width = 68;
-  line.height = 12;
-  requestAnimationFrame(() => paintSample(line, styleOf(name)));
-  return line;
-}
-
-function paintSample(line, style) {
-  const context = line.getContext("2d");
-  context.clearRect(0, 0, 68, 12);
-  context.strokeStyle = colour(style.colour);
-  context.lineWidth = 2 * style.width;
-  context.setLineDash(style.dash.map((length) => 2 * length));
-  context.beginPath();
-  context.moveTo(0, 6);
-  context.lineTo(68, 6);
-  context.stroke();
+  const { colour, dash, width } = styleOf(name);
+  const [drawing, line] = ["svg", "line"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+  const set = (element, attributes) => { for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value); };
+  set(drawing, { class: "sample", viewBox: "0 0 34 6", "aria-hidden": "true" }); // its name stands beside it
+  set(line, { x2: 34, y1: 3, y2: 3, "stroke-width": width, "stroke-dasharray": dash.join(" ") });
+  line.style.stroke = `var(--${colour})`;
+  drawing.append(line);
+  return drawing;
 }

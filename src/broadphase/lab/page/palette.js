@@ -61,8 +61,8 @@ export function short(value) {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e9) return `${(value / 1e9).toPrecision(3)} G`;
-  if (size >= 1e6) return `${(value / 1e6).toPrecision(3)} M`;
+  if (size >= 1e9) return `${Number((value / 1e9).toPrecision(3))} G`;
+  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
   if (size >= 1e4) return `${Math.round(value / 1e3)} k`;
   if (size >= 100) return String(Math.round(value));
   return String(Number(value.toPrecision(size < 10 ? 2 : 3)));

@@ -6,11 +6,12 @@ import { stateOf } from "./steps.js";
 const NOT_SHOWN = -1;
 const MOST_SHOWN = [960, 600]; // the part of the last step's world that is drawn: among thousands of balls all is noise
 
-/** `window` is what the picture shows of the world: left, top, width, height. */
-export function pictureOf(step, slider, frame, place) {
+/** `places` are those of dragged balls, the last one marked; `window` is what the picture shows of the world: left, top,
+ * width, height. */
+export function pictureOf(step, slider, frame, places) {
   const { balls } = step.make(step.values[slider], frame);
   const window = windowOf(step, balls);
-  const state = stateOf(step, slider, frame, place && within(place, window));
+  const state = stateOf(step, slider, frame, places.map(([ball, place]) => [ball, within(place, window)]));
   const shown = shownIn(window, state.boxes);
   const isPart = shown.length < balls.count;
   const numbers = new Int32Array(balls.count).fill(NOT_SHOWN);
@@ -28,10 +29,12 @@ export function pictureOf(step, slider, frame, place) {
   const centers = Float32Array.from(shown.flatMap((ball) => [state.balls.centers[2 * ball], state.balls.centers[2 * ball + 1]]));
   const halves = Float32Array.from(shown.flatMap((ball) => [state.balls.radii[ball], state.balls.radii[ball]]));
   const pairs = Object.values(state.results).find((result) => result.pairs).pairs;
+  const dragged = places.at(-1)?.[0];
+  const marked = dragged < balls.count ? dragged : 0;
   return {
-    state, window, isPart, centers, halves, pairs: pairs.length / 2,
+    state, window, isPart, marked, shown, centers, halves, pairs: pairs.length / 2,
     hits: state.query ? [] : renumbered(pairs),
-    handle: state.query ? handleOfBox(state.query.box) : handleOfBall(state.balls),
+    handle: state.query ? handleOfBox(state.query.box) : handleOfBall(state.balls, marked),
     lanes: step.methods.map((method) => laneOf(method, state, { count: shown.length, numbers, renumbered, isPart, window })),
   };
 }
@@ -54,7 +57,7 @@ function shownIn([left, top, wide, high], boxes) {
   return shown;
 }
 
-const handleOfBall = ({ centers, radii }) => ({ x: centers[0], y: centers[1], wide: radii[0], high: radii[0] });
+const handleOfBall = ({ centers, radii }, ball) => ({ x: centers[2 * ball], y: centers[2 * ball + 1], wide: radii[ball], high: radii[ball] });
 const handleOfBox = ([left, top, right, bottom]) => ({
   x: (left + right) / 2, y: (top + bottom) / 2, wide: (right - left) / 2, high: (bottom - top) / 2, isBox: true,
 });
@@ -70,9 +73,10 @@ function laneOf(method, state, { count, numbers, renumbered, isPart, window }) {
     const listed = (rows) => Uint32Array.from([rows[0].length / 2, ...rows[0], ...rows[1]]);
     [own.ends, own.before, own.swaps] = [listed(result.edges), listed(result.edgesBefore), Uint32Array.from(result.swaps)];
   }
-  if (result.cells) own.cells = cellsOf(result, options, window);
+  if (result.cells) own.cells = cellsOf(result, options.bounds ?? [0, 0], window);
   if (result.table) own.slots = Array.from({ length: result.slots }, (_, slot) => ({ balls: result.table.get(slot)?.length ?? 0, tests: result.testsOf.get(slot) ?? 0 }));
   if (result.nodes && !state.query) own.nodes = Float32Array.from(result.nodes.flatMap(({ box, depth, level }) => [...box, depth, level ? 0 : 1]));
+  if (result.finds) own.finds = result.finds;
   if (result.copies) Object.assign(own, stripsOf(result, numbers));
   return own;
 }
@@ -84,8 +88,7 @@ function everyPair(count) {
 }
 
 /** Seven numbers a cell: its corners, balls, balls of other cells in its slot, slot. */
-function cellsOf({ cells, cellSize, table }, { bounds }, window) {
-  const [left, top] = table ? [0, 0] : bounds;
+function cellsOf({ cells, cellSize, table }, [left, top], window) {
   const [first, last] = [0, 1].map((end) => [0, 1].map((axis) => Math.floor((window[axis] + end * window[2 + axis] - [left, top][axis]) / cellSize)));
   const shown = cells.filter(({ x, y }) => x >= first[0] && x <= last[0] && y >= first[1] && y <= last[1]);
   return Float32Array.from(shown.flatMap(({ x, y, balls, slot = 0 }) => [
@@ -106,8 +109,8 @@ function stripsOf({ copies, borders }, numbers) {
 }
 
 /** The copy of which the sweep is drawn: the one that made the last test, or the first of the marked ball. */
-export function sweptCopy({ copies, made }, end) {
-  let at = copies.findIndex(({ ball, isContinued }) => ball === 0 && !isContinued);
+export function sweptCopy({ copies, made }, end, marked) {
+  let at = copies.findIndex(({ ball, isContinued }) => ball === marked && !isContinued);
   if (end > 0 && end < made) {
     let left = end;
     at = copies.findIndex(({ stop }, place) => (left -= stop - place - 1) <= 0);

@@ -3,7 +3,7 @@
 // All lengths are multiples of 1/16, so that they are the same numbers in 32 bits.
 
 const [WIDTH, HEIGHT, BALLS, MARGIN] = [480, 300, 24, 6];
-const [SMALLEST, LARGEST, HELD] = [10, 18, 15];
+const [SMALLEST, LARGEST, HELD, BULLET] = [10, 18, 15, 5];
 const SEED = 735;
 
 const rounded = (value) => Math.round(value * 16) / 16;
@@ -81,14 +81,20 @@ export function moved(balls, far) {
   return { ...balls, centers };
 }
 
-/** The same balls with ball 0 at another place, inside the walls. */
-export function withBall(balls, place) {
-  if (!place) return balls;
+/** The same balls with some at other places, inside the walls: `[[ball, [x, y]], ...]`. */
+export function withBalls(balls, places) {
   const centers = balls.centers.slice();
-  centers[0] = rounded(between(place[0], balls.radii[0], balls.width - balls.radii[0]));
-  centers[1] = rounded(between(place[1], balls.radii[0], balls.height - balls.radii[0]));
+  for (const [ball, [x, y]] of places) {
+    if (ball >= balls.count) continue;
+    const radius = balls.radii[ball];
+    centers[2 * ball] = rounded(between(x, radius, balls.width - radius));
+    centers[2 * ball + 1] = rounded(between(y, radius, balls.height - radius));
+  }
   return { ...balls, centers };
 }
+
+/** The same balls, of which the first are bullets: small. */
+export const withBullets = (balls, bullets) => ({ ...balls, radii: balls.radii.map((radius, ball) => (ball < bullets ? BULLET : radius)) });
 
 /** Four numbers each: left, top, right, bottom. */
 export function boxesOf({ count, centers, radii }) {

@@ -5,15 +5,20 @@
 import { queryTree } from "./methods/box_tree.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { METHODS } from "./methods/all.js";
-import { ballsIn, boxesOf, moved, squeezed, withBall } from "./scene.js";
+import { twoLists, WAYS } from "./methods/two_lists.js";
+import { ballsIn, boxesOf, moved, squeezed, withBalls, withBullets } from "./scene.js";
 
 /** The width of a cell with the least work in the step about cells; later steps use it. */
 export const BEST_CELL = 60;
 const [FEW, SOME] = [24, 200];
+const [BULLETS, ENEMIES] = [12, 36];
 const [QUERY_WIDTH, QUERY_HEIGHT] = [190, 130];
 const STRIP = 260; // high, as the engine makes them among thousands of such balls
 const A_LITTLE = 2; // that all balls move in a frame of the last step
 const LAYOUTS = 40; // over which the work of a grid is averaged: where the lines of one grid fall is chance
+/** Pairs on the corner of four cells, on the border of two, and within one. */
+const ON_BORDERS = [[0, [237, 176]], [1, [256, 194]], [2, [118, 90]], [3, [134, 104]], [4, [322, 263]], [5, [338, 268]]];
+const MOST_PLAYED = 96; // balls whose tests are shown one after the other, beside those of other methods
 const MOST_KEPT = 200; // with more balls, the tests of every pair are counted and not kept
 const MOST_COMPARED = 3072; // with more balls, the tests of every pair are only calculated
 
@@ -35,6 +40,13 @@ export const STEPS = [
     },
   },
   {
+    name: "twice", methods: ["uniform_grid"], values: ["nothing", "set", "owner", "marks"], start: 0, extra: ({ asked }) => asked,
+    make: (once) => {
+      const balls = withBalls(ballsIn(FEW), ON_BORDERS);
+      return { balls, options: { cellSize: BEST_CELL, bounds: [0, 0, balls.width, balls.height], once } };
+    },
+  },
+  {
     name: "slots", methods: ["spatial_hash"], values: [1, 2, 3, 5, 11, 17, 37, 67, 127], start: 4,
     make: (slots) => ({ balls: ballsIn(FEW), options: { cellSize: BEST_CELL, slots } }),
   },
@@ -47,23 +59,36 @@ export const STEPS = [
     make: (strips) => {
       const balls = ballsIn(SOME);
       // Not in the middle, where a border is.
-      return { balls: withBall(balls, [0.4 * balls.width, 0.44 * balls.height]), options: { strips } };
+      return { balls: withBalls(balls, [[0, [0.4 * balls.width, 0.44 * balls.height]]]), options: { strips } };
     },
   },
   {
-    name: "together", methods: Object.keys(METHODS), values: [24, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288], start: 0,
-    make: (count) => {
-      const balls = ballsIn(count);
+    name: "lists", methods: ["uniform_grid"], values: Object.keys(WAYS), start: 0, search: twoLists,
+    make: (way) => {
+      const balls = withBullets(ballsIn(BULLETS + ENEMIES), BULLETS);
+      // Three of them hit.
+      const hits = [0, 1, 2].map((bullet) => [bullet, [0, 1].map((axis) => balls.centers[2 * (BULLETS + bullet) + axis] + 9)]);
+      return { balls: withBalls(balls, hits), options: { bullets: BULLETS, way, cellSize: BEST_CELL } };
+    },
+  },
+  {
+    name: "together", methods: Object.keys(METHODS), values: [10, 20, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288], start: 1, frames: 8, mostPlayed: MOST_PLAYED,
+    make: (count, frame) => {
+      const balls = moved(ballsIn(count), -A_LITTLE * frame);
       const bounds = [0, 0, balls.width, balls.height];
       const strips = Math.max(1, Math.round(balls.height / STRIP));
-      return { balls, before: moved(balls, A_LITTLE), options: { axis: 0, cellSize: BEST_CELL, bounds, slots: nextPrime(10 * count), strips } };
+      return { balls, before: moved(ballsIn(count), -A_LITTLE * (frame - 1)), options: { axis: 0, cellSize: BEST_CELL, bounds, slots: nextPrime(10 * count), strips } };
     },
   },
 ];
 for (const step of STEPS) {
   step.frames ??= 1;
   step.layouts ??= 1;
+  step.extra ??= entriesOf;
 }
+
+/** How many frames a value of the slider has: many balls have one. */
+export const framesOf = (step, slider) => (step.values[slider] > step.mostPlayed ? 1 : step.frames);
 
 function nextPrime(number) {
   const isPrime = (n) => {
@@ -76,43 +101,57 @@ function nextPrime(number) {
 
 const trees = new Map(); // by number of balls
 
-/** What one state of a step shows; `place` is where the marked ball is, or the middle of the query box.
+/** What one state of a step shows; `places` are those of dragged balls, `[[ball, [x, y]], ...]`, of ball 0 also the
+ * middle of the query box.
  *
  * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
  * if they are `kept`. */
-export function stateOf(step, slider, frame = 0, place = null, kept = true, layout = 0) {
+export function stateOf(step, slider, frame = 0, places = [], kept = true, layout = 0) {
   const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame, layout);
-  const balls = step.hasQuery ? made : withBall(made, place);
+  const balls = step.hasQuery ? made : withBalls(made, places);
   const boxes = boxesOf(balls);
-  const options = { ...own, before: before && boxesOf(withBall(before, place)) };
+  const options = { ...own, before: before && boxesOf(withBalls(before, places)) };
   if (step.hasQuery) { // the balls stay where they are, and so does the tree
     if (!trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxes));
     const tree = trees.get(balls.count);
-    return { balls, boxes, options, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, place) };
+    return { balls, boxes, options, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
   }
   const results = {};
   for (const method of step.methods) {
     const isAll = method === "brute_force";
     if (isAll && balls.count > MOST_COMPARED) results[method] = { made: pairsAmong(balls.count), tests: [] };
-    else results[method] = METHODS[method](boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
+    else results[method] = (step.search ?? METHODS[method])(boxes, { ...options, keep: kept && !(isAll && balls.count > MOST_KEPT) });
   }
   return { balls, boxes, options, results, query: null };
 }
 
-/** The tests and entries of a value of the slider, averaged over the layouts of the step. */
-export function workOf(step, slider, place) {
+/** The tests and entries, or what else there is to do, of a value of the slider, averaged over the layouts of the step, of which the
+ * first has dragged balls. */
+export function workOf(step, slider, places = []) {
   const work = { tests: 0, entries: 0 };
   for (let layout = 0; layout < step.layouts; layout++) {
-    const { results, query } = stateOf(step, slider, 0, place, false, layout);
-    const result = results[step.methods[0]];
-    work.tests += (query ?? result).made / step.layouts;
-    work.entries += entriesOf(result) / step.layouts;
+    const { tests, entries } = countsOf(step, slider, layout ? [] : places, layout);
+    work.tests += tests / step.layouts;
+    work.entries += entries / step.layouts;
   }
   return work;
 }
 
-/** How often balls were entered: into cells, slots or strips. */
-export function entriesOf({ cells, table, copies }) {
+const counted = new Map(); // of layouts that are not shown, by step, value and layout: dragging does not change them
+
+function countsOf(step, slider, places, layout) {
+  const name = `${step.name} ${slider} ${layout}`;
+  if (counted.has(name)) return counted.get(name);
+  const { results, query } = stateOf(step, slider, 0, places, false, layout);
+  const result = results[step.methods[0]];
+  const counts = { tests: (query ?? result).made, entries: step.extra(result) };
+  if (layout) counted.set(name, counts);
+  return counts;
+}
+
+/** How often balls were entered: into cells, slots or strips; of finds, how often the cure was asked. */
+export function entriesOf({ cells, table, copies, entries }) {
+  if (entries !== undefined) return entries;
   if (copies) return copies.length;
   const lists = table ? [...table.values()] : (cells ?? []).map(({ balls }) => balls);
   return lists.reduce((sum, balls) => sum + balls.length, 0);

@@ -1,9 +1,10 @@
-// The tour: eight steps with one picture, a slider and a ball to drag.  All is computed here, in the browser.
+// The tour: ten steps with one picture, a slider and balls to drag.  All is computed here, in the browser.
 
 import { drawGrowth } from "./chart.js";
+import { Guesses } from "./guesses.js";
 import { canvasFont, forget } from "./palette.js";
 import { pictureOf } from "./picture.js";
-import { stateOf, STEPS, workOf } from "./steps.js";
+import { framesOf, stateOf, STEPS, workOf } from "./steps.js";
 import { listenToTheme } from "./theme.js";
 import { View } from "./view.js";
 import { figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
@@ -11,6 +12,8 @@ import { drawWork } from "./work.js";
 
 const find = (id) => document.getElementById(id);
 const REST = 900; // milliseconds between two frames
+const MANY = 1000; // balls: with more, a search waits until the hand rests
+const RESTS_AFTER = 120; // milliseconds
 const LINK_AFTER = 250; // milliseconds: WebKit allows a hundred changes of the address in ten seconds
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const pages = document.documentElement.dataset.pages; // where the site has a page for each method
@@ -30,7 +33,9 @@ class Tour {
   end = Infinity; // how many tests are drawn
   playing = false;
   drawn = 0;
-  #place = null;
+  weight = 1; // of an entry, in tests
+  #places = new Map(); // of dragged balls, the last one at the end
+  #all = []; // the tests of each method in all frames so far
   #stale = false; // the picture is not that of the state
   #clock = 0;
   #views = [];
@@ -39,6 +44,7 @@ class Tour {
   #grown = [];
   #times = null;
   #queued = false;
+  #resting = 0; // the timer after which a slow search begins
   #linking = 0; // the timer after which the address follows
 
   begin() {
@@ -51,6 +57,7 @@ class Tour {
       item.append(link);
       return item;
     }));
+    this.guesses = new Guesses(this.sections);
     find("verdicts").replaceChildren(verdictTable());
     if (pages) this.#showWays();
     for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
@@ -75,12 +82,12 @@ class Tour {
     this.step = wanted;
     this.slider = Math.min(whole(linked.get("slider")) ?? wanted.start, wanted.values.length - 1);
     this.frame = 0;
-    const ball = (linked.get("ball") ?? "").split(",").map(whole);
-    this.#place = ball.length === 2 && !ball.includes(null) ? ball : null;
+    const balls = linked.getAll("ball").map((ball) => ball.split(",").map(whole)).filter((ball) => ball.length > 1 && !ball.includes(null));
+    this.#places = new Map(balls.map(([x, y, ball = 0]) => [ball, [x, y]]));
     if (isNew) this.#showStep();
     const fresh = !this.#seen.has(wanted.name) && !linked.has("slider") && !linked.has("ball");
     this.#seen.add(wanted.name);
-    this.playing = fresh && !calm.matches && wanted.methods.length === 1;
+    this.playing = fresh && !calm.matches;
     this.end = this.playing ? 0 : Infinity;
     this.#clock = 0;
     this.#stale = true;
@@ -88,13 +95,15 @@ class Tour {
     if (isNew && wanted.methods.length > 1) this.#grow(wanted);
   }
 
-  #addressOf(name, state = {}) {
-    const query = new URLSearchParams({ ...(embedded ? { embed: 1 } : {}), ...state }).toString().replace("%2C", ",");
+  #addressOf(name, state = []) {
+    const entries = [...(embedded ? [["embed", 1]] : []), ...state];
+    const query = new URLSearchParams(entries).toString().replaceAll("%2C", ",");
     return `${location.pathname}${query ? `?${query}` : ""}#${name}`;
   }
 
   get #state() {
-    return { slider: this.slider, ...(this.#place && { ball: this.#place.map((value) => Math.max(Math.round(value), 0)) }) };
+    const balls = [...this.#places].map(([ball, place]) => ["ball", [...place.map((value) => Math.max(Math.round(value), 0)), ...(ball ? [ball] : [])]]);
+    return [["slider", this.slider], ...balls];
   }
 
   /** Put what is shown into the address, so that it can be copied, once the hand rests. */
@@ -121,7 +130,7 @@ class Tour {
   #showStep() {
     const { step } = this;
     const isAlone = step.methods.length === 1;
-    this.#views = step.methods.map((method) => new View(method, isAlone, (place) => this.#drag(place)));
+    this.#views = step.methods.map((method) => new View(method, isAlone, (ball, place) => this.#drag(ball, place)));
     find("views").replaceChildren(...this.#views.map((view) => view.element));
     find("details").replaceChildren(...(isAlone ? [this.#views[0].detail] : []));
     find("views").classList.toggle("many", !isAlone);
@@ -129,11 +138,14 @@ class Tour {
     this.#showPlace();
     find("slider-label").textContent = SLIDERS[step.name].label;
     find("slider").max = step.values.length - 1;
-    find("controls").querySelector(".time").hidden = !isAlone;
     find("growth").hidden = isAlone;
-    find("work").hidden = !SLIDERS[step.name].bars;
-    find("details").hidden = !isAlone || step.hasQuery || step.name === "cells";
-    find("charts").className = `charts${!find("work").hidden && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
+    const { bars } = SLIDERS[step.name];
+    find("working").hidden = !bars;
+    const { weigh } = SLIDERS[step.name];
+    find("weighing").hidden = !weigh;
+    find("weighed").textContent = weigh ?? "";
+    find("details").hidden = !isAlone || step.hasQuery || ["cells", "lists"].includes(step.name);
+    find("charts").className = `charts${bars && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
     find("legend").replaceChildren(...legendOf(step));
   }
 
@@ -141,6 +153,7 @@ class Tour {
     this.step = END;
     this.playing = false;
     this.#showPlace();
+    find("guesses").replaceChildren(...this.guesses.list());
     const map = find("who-wins");
     if (map.dataset.module && !map.hasChildNodes()) {
       Promise.all([import(map.dataset.module), import("./game.js")]).then(async ([{ mountMap }, { YourGame }]) => {
@@ -194,9 +207,17 @@ class Tour {
 
   /** How many tests or swaps the picture shows, one after the other. */
   get total() {
-    const { query } = this.picture.state;
-    const own = this.picture.lanes[0];
-    return query ? query.made : (own.swaps ? own.swaps.length / 3 : own.tests.length / 2);
+    const { state: { query }, lanes } = this.picture;
+    return query ? query.made : Math.max(...lanes.map(({ made }) => made));
+  }
+
+  get frames() {
+    return framesOf(this.step, this.slider);
+  }
+
+  /** Whether all tests are drawn, one after the other. */
+  get canPlay() {
+    return !this.picture.isPart;
   }
 
   redraw() {
@@ -222,7 +243,7 @@ class Tour {
     this.rested = (this.rested ?? 0) + since * 1000;
     if (this.rested < REST) return;
     this.rested = 0;
-    if (this.frame + 1 < this.step.frames) this.#toFrame(this.frame + 1, 0);
+    if (this.frame + 1 < this.frames) this.#toFrame(this.frame + 1, 0);
     else this.#pause();
   }
 
@@ -248,22 +269,27 @@ class Tour {
   #draw() {
     const { step, slider, frame } = this;
     if (this.#stale) {
-      this.picture = pictureOf(step, slider, frame, this.#place);
+      const places = [...this.#places];
+      this.picture = pictureOf(step, slider, frame, places);
       this.#stale = false;
-      if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, this.#place));
+      if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, places));
+      const results = Array.from({ length: this.frame + 1 }, (_, k) => (k < frame ? stateOf(step, slider, k, places, false).results : this.picture.state.results));
+      this.#all = step.methods.map((method) => results.reduce((sum, result) => sum + result[method].made, 0));
     }
     const { picture, total } = this;
+    if (!this.canPlay) [this.playing, this.end] = [false, Infinity];
     this.shown = { step, slider, frame };
     const end = Math.min(Math.ceil(this.end), total);
-    const seen = foundSoFar(step, picture, end);
     this.#views.forEach((view, lane) => {
-      view.draw(seen, lane, this.#views.length > 1 ? Infinity : end);
-      view.write(picture.lanes[lane].made);
+      const { made } = picture.lanes[lane];
+      view.draw(foundSoFar(picture, lane, end), lane, picture.state.query ? end : Math.min(end, made));
+      view.write(Math.min(end, made), made, this.#all[lane]);
     });
-    this.#write(seen, end);
+    this.#write(foundSoFar(picture, 0, end), end);
     if (this.#views.length > 1) this.#drawGrowth();
-    const { bars } = SLIDERS[step.name];
-    if (bars) drawWork(find("work"), this.#works, step.values.map(String), slider, step.methods[0], bars);
+    const { bars, names } = SLIDERS[step.name];
+    if (bars) drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, this.weight);
+    if (!this.playing) this.guesses.look(step, slider, picture, this.#works[slider]);
     this.drawn += 1;
     if (this.playing) this.redraw();
   }
@@ -276,7 +302,8 @@ class Tour {
     find("slider").setAttribute("aria-valuetext", text);
     find("scrub").max = total;
     find("scrub").value = end;
-    const frame = step.frames > 1 ? `Frame ${this.frame + 1} of ${step.frames}, ` : "";
+    const frame = this.frames > 1 ? `Frame ${this.frame + 1} of ${this.frames}, ` : "";
+    find("controls").querySelector(".time").hidden = !this.canPlay;
     const said = `${frame}${SLIDERS[step.name].counts ?? "test"} ${end} of ${total}`;
     find("scrub-text").value = said[0].toUpperCase() + said.slice(1);
     find("play").textContent = this.playing ? "Pause" : this.#atEnd() ? "Play again" : "Play";
@@ -286,7 +313,7 @@ class Tour {
     const shown = picture.centers.length / 2;
     find("caption").hidden = shown === count;
     find("caption").textContent = `The pictures show the middle of the world: ${shown} of ${count.toLocaleString("en")} balls.`;
-    this.#writeFigures(figuresOf(step, seen, end, total, this.#works[this.slider]));
+    this.#writeFigures(figuresOf(step, seen, end, total, this.#works[this.slider], this.#all[0]));
   }
 
   #writeFigures(figures) {
@@ -307,7 +334,7 @@ class Tour {
   }
 
   #atEnd() {
-    return this.end >= this.total && this.frame + 1 >= this.step.frames;
+    return this.end >= this.total && this.frame + 1 >= this.frames;
   }
 
   // ---- the last step: all methods while the number of balls grows
@@ -318,7 +345,7 @@ class Tour {
     for (let slider = this.#grown.length; slider < step.values.length; slider++) {
       await new Promise((done) => { setTimeout(done); });
       if (this.step !== step) return;
-      const { results } = stateOf(step, slider, 0, null, false);
+      const { results } = stateOf(step, slider, 0, [], false);
       this.#grown[slider] = step.methods.map((method) => results[method].made);
     }
     this.redraw();
@@ -339,22 +366,35 @@ class Tour {
 
   // ---- input
 
-  #drag(place) {
+  #drag(ball, place) {
     this.playing = false;
     this.end = Infinity;
     const [left, top, wide, high] = this.picture.window;
-    this.#place = [Math.min(Math.max(place[0], left), left + wide), Math.min(Math.max(place[1], top), top + high)];
+    this.#places.delete(ball); // the last is the marked one
+    this.#places.set(ball, [Math.min(Math.max(place[0], left), left + wide), Math.min(Math.max(place[1], top), top + high)]);
     this.#link();
-    this.#change();
+    if (this.picture.state.balls.count > MANY) this.#follow(ball);
+    else this.#change();
+  }
+
+  /** Show where the hand has a ball, and search when it rests. */
+  #follow(ball) {
+    const { centers, handle, shown } = this.picture;
+    [handle.x, handle.y] = this.#places.get(ball);
+    centers.set([handle.x, handle.y], 2 * shown.indexOf(ball));
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => this.#change(), RESTS_AFTER);
+    this.redraw();
   }
 
   #slide(slider) {
-    // The ball keeps its place, relative to the size of the world.
-    if (this.#place) {
+    // Balls keep their places, relative to the size of the world.
+    if (this.#places.size) {
       const [old, now] = [this.slider, slider].map((at) => this.step.make(this.step.values[at], 0).balls);
-      this.#place = [(this.#place[0] * now.width) / old.width, (this.#place[1] * now.height) / old.height];
+      for (const [ball, [x, y]] of this.#places) this.#places.set(ball, [(x * now.width) / old.width, (y * now.height) / old.height]);
     }
     this.slider = slider;
+    this.frame = Math.min(this.frame, this.frames - 1);
     this.playing = false;
     this.end = Infinity;
     this.#link();
@@ -383,7 +423,7 @@ class Tour {
 
   #one(way) {
     const now = Math.min(Math.ceil(this.end), this.total);
-    if (way > 0 && now >= this.total && this.frame + 1 < this.step.frames) this.#toFrame(this.frame + 1, 0);
+    if (way > 0 && now >= this.total && this.frame + 1 < this.frames) this.#toFrame(this.frame + 1, 0);
     else if (way < 0 && now <= 0 && this.frame > 0) this.#toFrame(this.frame - 1, Infinity);
     else this.#scrub(now + way);
     this.playing = false;
@@ -391,6 +431,10 @@ class Tour {
 
   #listen() {
     find("slider").addEventListener("input", () => this.#slide(Number(find("slider").value)));
+    find("weight").addEventListener("change", () => {
+      this.weight = Number(find("weight").value);
+      this.redraw();
+    });
     find("scrub").addEventListener("input", () => this.#scrub(Number(find("scrub").value)));
     find("play").addEventListener("click", () => this.#toggle());
     find("back").addEventListener("click", () => this.#one(-1));
@@ -414,7 +458,7 @@ class Tour {
     for (const id of ["views", "charts"]) sizes.observe(find(id));
     // A link to a step starts with the step as it is; back and forward return to the state that was shown.
     document.addEventListener("click", (event) => {
-      const link = event.target.closest?.(".steps a, #previous, #next, #ways a[href^='#']");
+      const link = event.target.closest?.(".steps a, #previous, #next, .ending a[href^='#']");
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.#linkNow();

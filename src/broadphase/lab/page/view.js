@@ -1,4 +1,4 @@
-// One picture of the tour: the balls as one method sees them, and the pointer that drags the marked ball or box.
+// One picture of the tour: the balls as one method sees them, and the pointer that drags a ball or the query box.
 
 import * as details from "./details.js";
 import { sample } from "./growth.js";
@@ -6,6 +6,7 @@ import * as overlay from "./overlays.js";
 import { colour, named, sharp, whole } from "./palette.js";
 import { sweptCopy } from "./picture.js";
 import { drawBallTests, drawVisits } from "./query.js";
+import { drawSkips, skipsOf } from "./skips.js";
 import { drawStage } from "./stage.js";
 
 const REACH = 18; // pixels beside the ball that still grab it
@@ -13,7 +14,7 @@ const FAR = 8; // units that an arrow key moves the ball
 const RIM = 2.5; // pixels from the border, at which the boxes of a tree are clipped
 
 export class View {
-  /** `hand(place)` is called with where the marked ball or box shall be. */
+  /** `hand(ball, place)` is called with where a ball, or the box, shall be. */
   constructor(method, alone, hand) {
     this.method = method;
     this.alone = alone;
@@ -29,10 +30,11 @@ export class View {
     this.detail.setAttribute("role", "img");
     this.words = document.createElement("p");
     this.words.className = "whose";
+    this.words.append(sample(method), named(method), document.createElement("span"));
     if (!alone) this.element.append(this.words);
     this.element.append(this.canvas);
-    this.handle = null;
-    this.held = null; // from the pointer to the middle of what it holds
+    this.picture = null;
+    this.held = null; // the ball, and how far its middle is from the pointer
     this.#listen();
   }
 
@@ -42,18 +44,17 @@ export class View {
     const width = this.canvas.clientWidth;
     if (!width) return;
     const [left, top, wide, high] = picture.window;
-    this.window = picture.window;
-    this.handle = picture.handle;
+    this.picture = picture;
     const { query } = picture.state;
     const what = query ? "query box" : "marked ball";
-    this.canvas.setAttribute("aria-label", `The balls as ${named(this.method)} sees them. Arrow keys move the ${what}.`);
+    this.canvas.setAttribute("aria-label", `The balls as ${named(this.method)} sees them. Arrow keys move the ${what}${query ? "" : ", N marks the next"}.`);
     const height = Math.round((width * high) / wide);
     this.canvas.style.aspectRatio = `${wide} / ${high}`;
     const place = { left, top, scale: width / wide, width, height };
     const world = { halves: picture.halves, still: new Uint8Array(picture.centers.length / 2), round: true };
     const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
-    const swept = this.alone && own.copies ? sweptCopy(own, end) : null;
+    const swept = this.alone && own.copies ? sweptCopy(own, end, picture.marked) : null;
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
@@ -62,7 +63,14 @@ export class View {
     drawStage(context, { world, frame: picture, own, place, shade, end, hits: picture.hits }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (query) drawBallTests(context, query, picture.centers, place, end);
-    drawMark(context, this.handle, place);
+    if (this.alone && !query) {
+      const isUnderWay = end > 0 && end < own.made && !own.swaps;
+      const ball = isUnderWay ? own.tests[2 * (end - 1)] : picture.marked;
+      drawSkips(context, picture, ball, skipsOf(picture, ball), place);
+    }
+    if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place);
+    if (picture.state.options.bullets) drawBullets(context, picture, place);
+    drawMark(context, picture.handle, place);
     this.#drawDetail(picture, own, world, place, end, swept);
   }
 
@@ -91,6 +99,11 @@ export class View {
       return ["For each slot its balls and the tests among them",
         (...canvas) => details.drawSlots(...canvas, own.slots, `method-${this.method}`)];
     }
+    if (own.finds) {
+      const finds = own.finds.filter((find) => find.at <= end);
+      return ["For each pair the cells in which it is found, and where it is reported",
+        (...canvas) => details.drawFinds(...canvas, finds, `method-${this.method}`)];
+    }
     if (swept) {
       return ["One strip in order, and the sixteen boxes that are compared at once",
         (...canvas) => details.drawLanes(...canvas, { ...swept, copies: own.copies }, picture, place)];
@@ -102,15 +115,15 @@ export class View {
     return null;
   }
 
-  /** The name of the method, if there are several pictures. */
-  write(tests) {
-    if (this.words.dataset.tests === String(tests)) return;
-    this.words.dataset.tests = tests;
+  /** Counts beside the name of the method, if there are several pictures: `end` of `tests` are shown, and `all` were made in all
+   * frames so far. */
+  write(end, tests, all) {
+    const key = [end, tests, all].join();
+    if (this.words.dataset.key === key) return;
+    this.words.dataset.key = key;
     const figure = document.createElement("strong");
-    figure.textContent = whole(tests);
-    const count = document.createElement("span");
-    count.append(figure, tests === 1 ? " test" : " tests");
-    this.words.replaceChildren(sample(this.method), named(this.method), count);
+    figure.textContent = end < tests ? `${whole(end)} of ${whole(tests)}` : whole(tests);
+    this.words.lastChild.replaceChildren(figure, tests === 1 ? " test" : " tests", all > tests ? `, ${whole(all)} in all` : "");
   }
 
   // ---- pointer and keyboard
@@ -118,55 +131,75 @@ export class View {
   #listen() {
     const { canvas } = this;
     canvas.addEventListener("pointerdown", (event) => {
-      if (event.button || !this.#isOver(event)) return;
+      const ball = event.button ? null : this.#under(event);
+      if (ball === null) return;
       canvas.setPointerCapture(event.pointerId);
       const [x, y] = this.#where(event);
-      this.held = [this.handle.x - x, this.handle.y - y];
+      const middle = this.#middle(ball);
+      this.held = { ball, dx: middle[0] - x, dy: middle[1] - y };
       canvas.classList.add("holding");
     });
     canvas.addEventListener("pointermove", (event) => {
-      if (this.held) this.hand(this.#goal(event));
-      else canvas.classList.toggle("over", this.#isOver(event));
+      if (this.held) this.hand(this.held.ball, this.#goal(event));
+      else canvas.classList.toggle("over", this.#under(event) !== null);
     });
     const end = (event) => {
       if (!this.held) return;
-      if (event.type === "pointerup") this.hand(this.#goal(event));
+      if (event.type === "pointerup") this.hand(this.held.ball, this.#goal(event));
       this.held = null;
       canvas.classList.remove("holding");
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
-    // A finger on the ball drags it; anywhere else it scrolls the page.
+    // A finger on a ball drags it; anywhere else it scrolls the page.
     canvas.addEventListener("touchstart", (event) => {
-      if (event.touches.length === 1 && this.#isOver(event.touches[0])) event.preventDefault();
+      if (event.touches.length === 1 && this.#under(event.touches[0]) !== null) event.preventDefault();
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => {
       const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-      if (!way || !this.handle || event.ctrlKey || event.altKey || event.metaKey) return;
+      const isNext = event.key === "n" && !this.picture?.state.query;
+      if ((!way && !isNext) || !this.picture || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
+      const { marked, shown, handle } = this.picture;
       const far = event.shiftKey ? FAR / 4 : FAR;
-      this.hand([this.handle.x + way[0] * far, this.handle.y + way[1] * far]);
+      const next = shown[(shown.indexOf(marked) + 1) % shown.length];
+      if (way) this.hand(marked, [handle.x + way[0] * far, handle.y + way[1] * far]);
+      else this.hand(next, this.#middle(next));
     });
   }
 
   /** Where the pointer is in the world. */
   #where(event) {
     const box = this.canvas.getBoundingClientRect();
-    const [left, top, wide, high] = this.window;
+    const [left, top, wide, high] = this.picture.window;
     return [left + ((event.clientX - box.left) * wide) / box.width, top + ((event.clientY - box.top) * high) / box.height];
   }
 
   #goal(event) {
-    return this.#where(event).map((at, axis) => at + this.held[axis]);
+    const [x, y] = this.#where(event);
+    return [x + this.held.dx, y + this.held.dy];
   }
 
-  #isOver(event) {
-    if (!this.handle) return false;
+  /** The middle of a ball, or of the query box. */
+  #middle(ball) {
+    const { handle, state } = this.picture;
+    return handle.isBox ? [handle.x, handle.y] : [...state.balls.centers.slice(2 * ball, 2 * ball + 2)];
+  }
+
+  /** What the pointer would drag: a ball, 0 for the query box, or null. */
+  #under(event) {
+    if (!this.picture) return null;
+    const { handle, marked, shown, state, window } = this.picture;
     const [x, y] = this.#where(event);
-    const reach = (REACH * this.window[2]) / this.canvas.clientWidth;
-    const [dx, dy] = [Math.abs(x - this.handle.x), Math.abs(y - this.handle.y)];
-    if (this.handle.isBox) return dx <= this.handle.wide + reach / 2 && dy <= this.handle.high + reach / 2;
-    return Math.hypot(dx, dy) <= this.handle.wide + reach;
+    const reach = (REACH * window[2]) / this.canvas.clientWidth;
+    if (handle.isBox) {
+      const isInside = Math.abs(x - handle.x) <= handle.wide + reach / 2 && Math.abs(y - handle.y) <= handle.high + reach / 2;
+      return isInside ? 0 : null;
+    }
+    const beside = (ball) => Math.hypot(x - state.balls.centers[2 * ball], y - state.balls.centers[2 * ball + 1]) - state.balls.radii[ball];
+    if (beside(marked) <= 0) return marked;
+    const nearest = shown.reduce((best, ball) => (beside(ball) < beside(best) ? ball : best), marked);
+    return beside(nearest) <= reach ? nearest : null;
   }
 }
 
@@ -176,7 +209,21 @@ function within(nodes, [left, top, wide, high], rim) {
   return nodes.map((value, at) => (at % 6 < 4 ? Math.min(Math.max(value, low[at % 2] + rim), low[at % 2] + size[at % 2] - rim) : value));
 }
 
-/** What can be dragged: a ring or a frame, and a cross of arrows. */
+/** Bullets are filled. */
+function drawBullets(context, { centers, halves, state }, { left, top, scale }) {
+  context.save();
+  context.fillStyle = colour("ink");
+  context.beginPath();
+  for (let ball = 0; ball < state.options.bullets; ball++) {
+    const [x, y] = [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale];
+    context.moveTo(x, y);
+    context.arc(x, y, halves[2 * ball] * scale, 0, 2 * Math.PI);
+  }
+  context.fill();
+  context.restore();
+}
+
+/** What was dragged last: a ring or a frame, and a cross of arrows. */
 function drawMark(context, { x, y, wide, high, isBox }, place) {
   const [u, v] = [(x - place.left) * place.scale, (y - place.top) * place.scale];
   const size = Math.max(wide * place.scale, 7);

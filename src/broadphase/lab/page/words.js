@@ -6,23 +6,39 @@ import { comparesOf } from "./methods/strips.js";
 import { whole } from "./palette.js";
 import { entriesOf } from "./steps.js";
 
-/** `bars`: what the bars of all values count, tests first.  `counts`: what is shown one after the other, if not tests. */
+const CURES = {
+  nothing: "none",
+  set: "a set of reported pairs",
+  owner: "an owner cell",
+  marks: "marked copies",
+};
+const WAYS = {
+  together: "every two of both lists",
+  each: "each bullet with each enemy",
+  sorted: "both lists, sorted",
+  cells: "bullets in enemies’ cells",
+};
+
+/** `bars`: what the bars of all values count, tests first.  `counts`: what is shown one after the other, if not tests.
+ * `weigh`: of what the reader says how many tests it counts as.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
   sorted: { label: "Push together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
   kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
-  cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, bars: ["tests", "entries in cells"] },
-  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"] },
+  cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
+  twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure"], weigh: "A question counts as" },
+  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies in strips"] },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies in strips"], weigh: "A copy counts as" },
+  lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
 
 export const sliderText = (step, slider) => SLIDERS[step.name].text(step.values[slider]);
 
-/** The numbers beside the picture: a name, a number and its meaning; `end` of `total` tests are drawn, and `work` is
- * the average over the layouts, where a step has several. */
-export function figuresOf(step, picture, end, total, work) {
+/** The numbers beside the picture: a name, a number and its meaning; `end` of `total` tests are drawn, `work` is the
+ * average over the layouts, where a step has several, and `all` counts the tests of all frames so far. */
+export function figuresOf(step, picture, end, total, work, all) {
   if (picture.state.query) return figuresOfQuery(picture.state, end, total);
   const { count } = picture.state.balls;
   const result = picture.state.results[step.methods[0]];
@@ -32,8 +48,9 @@ export function figuresOf(step, picture, end, total, work) {
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
   const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
-  const own = OWN_FIGURES[step.name]?.(result, count, work);
+  const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end });
   if (own) found.push({ ...own, kind: "own" });
+  if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
   const touching = touchingPairs(picture);
   pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
   found.push(pairs);
@@ -42,8 +59,11 @@ export function figuresOf(step, picture, end, total, work) {
 }
 
 const OWN_FIGURES = {
-  kept: ({ swaps }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: "edges that passed each other; each counts as a test" }),
-  cells: (result, count, work) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
+  sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
+  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; each counts as a test; ${whole(all)} in all frames so far` }),
+  twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
+  lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
+  cells: (result, count, { work }) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
   slots: ({ table, cells }) => ({ name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` }),
   strips: ({ copies }, count) => ({ name: "copies per ball", figure: (copies.length / count).toFixed(1), meaning: "one in each strip that it touches" }),
 };
@@ -60,11 +80,11 @@ function figuresOfQuery({ query, balls, results }, end, total) {
   ];
 }
 
-/** The picture with what the first tests have found, or with all if the step does not count tests. */
-export function foundSoFar(step, picture, end) {
+/** The picture with what the first tests of a lane have found, or with all if the step does not count tests. */
+export function foundSoFar(picture, lane, end) {
   if (picture.state.query) return { ...picture, states: statesOfQuery(picture, end) };
-  const { tests, made } = picture.lanes[0];
-  if (step.methods.length > 1 || step.name === "kept" || end >= made) return picture;
+  const { tests, made, swaps } = picture.lanes[lane];
+  if (swaps || end >= made) return picture;
   const count = picture.centers.length / 2;
   const keyOf = (list, at) => Math.min(list[at], list[at + 1]) * count + Math.max(list[at], list[at + 1]);
   const before = new Set();
@@ -93,6 +113,8 @@ const LEGENDS = {
   sorted: [["bar own", "width of a ball, sorted"]],
   kept: [["bar own", "edges that swap"]],
   cells: [["cell own", "cell with balls; fuller cells are darker"]],
+  twice: [["cell own", "cell with balls"]],
+  lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
   tree: [["root own", "node visited"], ["leaf own", "node skipped"]],
   strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["sweep", "how far one ball is swept"]],
@@ -102,7 +124,8 @@ const LEGENDS = {
 export function legendOf(step) {
   const items = step.hasQuery
     ? [["frame", "drag this query box"], ["body", "ball and its box"], ["test", "tested ball"], ["hit", "found"]]
-    : [["marked", "drag this ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"]];
+    : [["marked", "dragged last; drag any ball"], ["body", "ball and its box"], ["test", "test"], ["boxes", "boxes overlap"], ["hit", "balls touch"]];
+  if (!step.hasQuery && step.methods.length === 1 && step.name !== "all") items.push(["skipped", "skipped, and why"]);
   items.push(...(LEGENDS[step.name] ?? []));
   return items.map(([kind, text]) => {
     const item = document.createElement("li");

@@ -1,0 +1,110 @@
+// A guess before each answer, and something to achieve in each step.  Both are kept in this browser.
+
+
+const KEPT = "broadphase tour";
+
+/** For each step: a number of what is shown, and whether it is reached. */
+const GOALS = {
+  all: { value: ({ picture }) => mostPairs(picture), isReached: (pairs) => pairs >= 3 },
+  sorted: { value: ({ picture, value }) => (value === 0 ? picture.lanes[0].made : null), isReached: (tests) => tests < 200 },
+  kept: { value: ({ picture, value }) => (value === 10 ? picture.lanes[0].made : null), isReached: (swaps) => swaps < 40 },
+  cells: { value: ({ picture, value }) => (value === 60 ? entriesIn(picture.lanes[0].cells) : null), isReached: (entries) => entries < 36 },
+  twice: { value: ({ picture, value }) => (value === "nothing" ? picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size : null), isReached: (more) => more === 0 },
+  slots: { value: ({ picture, value }) => (value === 17 ? picture.lanes[0].made : null), isReached: (tests) => tests < 60 },
+  tree: { value: ({ picture, value }) => (value === 96 && picture.state.query.balls.length >= 8 ? picture.state.query.made : null), isReached: (tests) => tests < 40 },
+  strips: { value: ({ work, value }) => (value === 8 ? work.tests + work.entries : null), isReached: (sum) => sum < 330 },
+  lists: { value: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
+  together: { value: ({ picture, value }) => (value === 10 ? picture.lanes.at(-1).made : null), isReached: (tests) => tests === 0 },
+};
+
+/** The most pairs that one of the first balls has. */
+function mostPairs({ hits }, balls = Infinity) {
+  const counts = {};
+  for (const ball of hits) if (ball < balls) counts[ball] = (counts[ball] ?? 0) + 1;
+  return Math.max(0, ...Object.values(counts));
+}
+
+/** Of the cells that are drawn, seven numbers each. */
+const entriesIn = (cells) => cells.reduce((sum, balls, at) => (at % 7 === 4 ? sum + balls : sum), 0);
+
+export class Guesses {
+  #kept = {};
+
+  constructor(sections) {
+    try {
+      this.#kept = JSON.parse(localStorage.getItem(KEPT)) ?? {};
+    } catch { /* the browser keeps nothing */ }
+    this.sections = sections.filter((section) => section.querySelector("[data-answer]"));
+    for (const section of this.sections) {
+      this.#ask(section);
+      section.querySelector(".goal").append(make("output"));
+    }
+  }
+
+  #keep(name, what) {
+    this.#kept[name] = { ...this.#kept[name], ...what };
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(this.#kept));
+    } catch { /* the browser keeps nothing */ }
+  }
+
+  /** Between a question and its answer: a field for a number, or a button for each choice; or the guess. */
+  #ask(section) {
+    const ask = section.querySelector(".ask");
+    const details = ask.querySelector("details");
+    ask.querySelector(".guess")?.remove();
+    const { guess } = this.#kept[section.id] ?? {};
+    const take = (given) => {
+      this.#keep(section.id, { guess: given });
+      details.open = true;
+      this.#ask(section);
+    };
+    const form = make(guess === undefined ? "form" : "p", { className: "guess" });
+    if (guess !== undefined) {
+      form.append("Your guess: ", make("strong", {}, guess), guess === ask.dataset.answer ? ", and it is right." : `. It is: ${ask.dataset.answer}.`);
+    } else if (ask.dataset.choices) {
+      form.ariaLabel = "Your guess";
+      for (const choice of ask.dataset.choices.split(" | ")) {
+        const button = make("button", { type: "button" }, choice);
+        button.addEventListener("click", () => take(choice));
+        form.append(button);
+      }
+    } else {
+      const input = make("input", { type: "number", min: 0, required: true });
+      form.append(make("label", {}, "Your guess ", input), make("button", {}, "Guess"));
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        take(input.value);
+      });
+    }
+    details.before(form);
+  }
+
+  /** Say how far the reader is from the goal of a step. */
+  look(step, slider, picture, work) {
+    const goal = this.sections.find(({ id }) => id === step.name)?.querySelector(".goal");
+    if (!goal) return;
+    const { value: valueOf, isReached } = GOALS[step.name];
+    const value = valueOf({ picture, work, value: step.values[slider] });
+    if (value !== null && isReached(value)) this.#keep(step.name, { isReached: true });
+    const isDone = Boolean(this.#kept[step.name]?.isReached);
+    goal.classList.toggle("done", isDone);
+    goal.querySelector("output").value = `${value === null ? "" : ` Now: ${Math.round(value)}.`}${isDone ? " Done." : ""}`;
+  }
+
+  /** What was guessed and reached, as rows of a list. */
+  list() {
+    return this.sections.map((section) => {
+      const { guess, isReached } = this.#kept[section.id] ?? {};
+      const { answer } = section.querySelector(".ask").dataset;
+      const said = guess === undefined ? "no guess" : guess === answer ? `your guess, ${guess}, was right` : `you guessed ${guess}; it is ${answer}`;
+      return make("li", {}, make("a", { href: `#${section.id}` }, section.dataset.short), `: ${said}${isReached ? "; goal reached" : ""}`);
+    });
+  }
+}
+
+function make(tag, attributes = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
+}
