@@ -259,6 +259,27 @@ def test_an_index_that_answers_queries_is_advised_with_care(advised, ask, tmp_pa
     )
 
 
+def test_barriers_that_movers_go_through_and_groups_in_a_loop_are_noted(advised, ask, tmp_path):
+    world = bp.World()
+    barriers = world.add_many(scattered(4), tag="barrier")
+    coins = world.add_many(scattered(9, seed=2), tag="coin", sensor=True)
+    heroes = world.add_many(scattered(60, seed=3), tag="hero")
+
+    def step(frame):
+        world.move_many(heroes, 1, 0)
+        for hero in heroes:
+            world.query_box(hero.bounds, tag="coin")
+        world.update()
+
+    said = ask(record(tmp_path / "a.bprec", world, 12, step))
+    assert len(barriers) == 4
+    assert len(coins) == 9
+    assert "4 bodies (most are barrier) never moved and are not static, so move_many without" in said
+    assert (
+        "query_box with an array, or a listener (World.on) for all pairs of two tags, does the same" in said
+    )
+
+
 def test_what_a_program_reads_is_what_is_tried(ask, tmp_path):
     """Where it reads `changes`, boxes that never move cost next to nothing, static or not."""
     index, boxes = bp.BoxTree(), scattered(3_000, side=30)

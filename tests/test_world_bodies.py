@@ -1,7 +1,6 @@
 """Worlds: bodies come, go and are where they are put; what does not suit is refused."""
 
 import pickle
-import warnings
 
 import pytest
 from world_helpers import SQUARE, Heard, named
@@ -229,22 +228,3 @@ def test_a_snapshot_holds_the_bits_of_categories(pickled):
     assert world.add(Box(0, 0, 1, 1), category="wall").category == 4
     with pytest.raises(ValueError, match="known are 'hero', 'wall'"):
         world.query_box((0, 0, 1, 1), mask="shot")
-
-
-def test_a_tag_that_no_body_has_is_warned_of_once():
-    world = World(check=True)
-    world.on("plyer", "coin")
-    world.on("late", bp.ANY)
-    world.add(Box(0, 0, 1, 1), tag="player")
-    world.add(Box(0, 0, 1, 1), tag="coin").remove()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for frame in range(200):
-            if frame == 30:
-                world.add(Box(0, 0, 1, 1), tag="late")
-            world.update()
-    (one,) = caught
-    assert str(one.message).endswith("waits for a tag that no body has had: 'plyer'; did you mean 'player'?")
-    assert one.category is bp.TagWarning
-    assert one.filename == __file__
-    assert world.check_sprites

@@ -19,6 +19,7 @@ from .api.sweeping import swept_pairs as swept_pairs
 from .errors import PairLimitExceeded as PairLimitExceeded
 from .errors import SpriteWarning as SpriteWarning
 from .errors import TagWarning as TagWarning
+from .errors import WorldWarning as WorldWarning
 from .geometry.fans import ray_fan as ray_fan
 from .geometry.narrow_phase import ContactArrays as ContactArrays
 from .geometry.narrow_phase import ShapeContact as ShapeContact

@@ -98,7 +98,11 @@ class SpriteWarning(UserWarning):
 
 
 class TagWarning(UserWarning):
-    """A listener waits for a tag that no body has had: see ``check`` of `broadphase.World`."""
+    """A listener or a query waits for a tag that no body has had: see ``check`` of `broadphase.World`."""
+
+
+class WorldWarning(UserWarning):
+    """A world is used in a way that does not do what it seems to: see ``check`` of `broadphase.World`."""
 
 
 class MissingExtraError(ImportError):

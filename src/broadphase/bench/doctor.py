@@ -242,6 +242,7 @@ def look_at_boxes(name: str, boxes: BoxArray, ids: Any, method: str, options: Ma
         ids=np.arange(n, dtype=np.int32),
         boxes=boxes,
         static=np.zeros(n, np.bool_),
+        sensor=np.zeros(n, np.bool_),
         categories=np.ones(n, np.uint32),
         masks=np.full(n, EVERY_BIT, np.uint32),
         tags=[""] * n if ids is None else [str(one) for one in ids],
@@ -297,7 +298,7 @@ def _thinned(frames: list[RecordedFrame]) -> tuple[list[RecordedFrame], str]:
 
 
 def _only(frame: RecordedFrame, kept: Flags) -> RecordedFrame:
-    names = ("ids", "boxes", "static", "categories", "masks")
+    names = ("ids", "boxes", "static", "sensor", "categories", "masks")
     columns: dict[str, Any] = {name: getattr(frame, name)[kept] for name in names}
     return replace(frame, **columns, tags=[frame.tags[row] for row in np.flatnonzero(kept)])
 
@@ -340,6 +341,7 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[s
         if subject.kind == "world":
             change = "if sprites do, World(check_sprites=True) names those whose bodies stay behind"
         subject.notes.append(f"nothing moves in any frame; {change}")
+    _note_barriers(subject, times)
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
         each = times.get(name, 0) / len(recording)
         if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
@@ -348,12 +350,29 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[s
             one = f"{name}_many" if has_many else f"{name} with an array"
             if subject.kind == "world" and name in ("move", "walk"):
                 one += "(..., movers_block=True)"
+            elif subject.kind == "world" and name in ("query_box", "query_radius", "query_point"):
+                one += ", or a listener (World.on) for all pairs of two tags,"
             cost = " of the ".join(of_all)
             subject.notes.append(
                 f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
                 f"one call of {one} does the same"
             )
     return _where_time_went(names, made, np.array(changed), recording.counts()[:, 2])
+
+
+def _note_barriers(subject: Subject, times: Mapping[str, float]) -> None:
+    """Note bodies that never move and that movers in one call go through, because they are not static."""
+    many = [name for name in ("move_many", "walk_many", "step") if times.get(name)]
+    frame = subject.frames[-1]
+    chosen = subject.still[frame.ids] & ~frame.sensor
+    if not many or not 0 < chosen.sum() < _MANY_STILL * len(frame.ids):  # of many it is a proposal
+        return
+    tags = Counter(frame.tags[row] for row in np.flatnonzero(chosen)).most_common(1)[0][0]
+    who = f"{subject.several(int(chosen.sum()))}{f' (most are {tags})' if tags else ''}"
+    subject.notes.append(
+        f"{who} never moved and are not static, so {' and '.join(many)} without movers_block goes through "
+        "them; add barriers with static=True"
+    )
 
 
 def _where_time_went(names: list[str], made: Columns, changed: Columns, tests: Columns) -> list[str]:

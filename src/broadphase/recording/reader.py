@@ -48,6 +48,7 @@ class RecordedFrame:
     boxes: BoxArray
     """``(n, 2 * dim)``; the bounds of bodies."""
     static: npt.NDArray[np.bool_]
+    sensor: npt.NDArray[np.bool_]
     categories: npt.NDArray[np.uint32]
     masks: npt.NDArray[np.uint32]
     tags: list[str]
@@ -397,6 +398,7 @@ class _State:
             held.ids[places],
             held.boxes(),
             columns["static"],
+            columns["sensor"],
             columns["category"],
             columns["mask"],
             [self.tags[number] for number in columns["tag"].tolist()],

@@ -141,6 +141,11 @@ class TagSets:
             self._having[tags] = known
         return known
 
+    @property
+    def asked(self) -> list[Any]:
+        """The tags of the last queries."""
+        return [tag for tags in self._having for tag in tags]
+
     def layer_of(self, group: int, static: bool) -> int:
         """The index for a body."""
         if self.bits.item(group, 1):

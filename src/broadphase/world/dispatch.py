@@ -20,8 +20,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from broadphase.world.bodies import Body
+from broadphase.world.checks import Checks
 from broadphase.world.contacts import Call, Changes, Events, Handed
-from broadphase.world.listeners import Listener, TagWatch
+from broadphase.world.listeners import Listener
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 
@@ -41,7 +42,7 @@ class Dispatch:
         self.made = 0
         """How many functions the last update called."""
         self.watch: SpriteWatch | None = None
-        self.tag_watch: TagWatch | None = None
+        self.checks: Checks | None = None
         self.events: Events
         """What the last update found, also if a function raised."""
         state.contacts.update(self)
@@ -53,8 +54,8 @@ class Dispatch:
             raise RuntimeError("update() was called from a function that it calls; let it return first")
         if self.watch is not None:
             self.watch.look(list(self._state.store))
-        if self.tag_watch is not None:
-            self.tag_watch.look(self._state.listeners.matcher)
+        if self.checks is not None:
+            self.checks.look()
         self.made = 0
         if self.due:
             self.due, self.done = self.remaining(), 0

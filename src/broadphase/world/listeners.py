@@ -1,9 +1,7 @@
 """Listeners: pairs of tags with the functions to call for contacts between them."""
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from itertools import chain, repeat
@@ -12,8 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import TagWarning
-from broadphase.world.bodies import ANY, Body, BodyStore, check_tag, has
+from broadphase.world.bodies import Body, BodyStore, check_tag, has
 
 
 class Contact(NamedTuple):
@@ -153,34 +150,6 @@ class Matcher:
         """For each row of two groups, whether its matches are wanted."""
         matches, which = self.of_rows(groups)
         return np.array([wanted(found) for found in matches], np.bool_)[which]
-
-
-PATIENCE = 60
-"""For so many updates a tag may wait for its first body."""
-
-
-class TagWatch:
-    """Warns of tags with a listener that no body has; costs nothing unless it is switched on."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[Any, int] = {}
-        """By tag, for how many updates it has waited; beyond `PATIENCE` when it was warned of."""
-        self._known: set[Any] = set()
-
-    def look(self, matcher: Matcher) -> None:
-        """Warn of tags that have waited too long, once each."""
-        self._known.update(*matcher.groups)
-        for listener in matcher.listeners:
-            for tag in (listener.a, listener.b):
-                if tag is ANY or tag in self._known:
-                    continue
-                waited = self._waiting[tag] = self._waiting.get(tag, 0) + 1
-                if waited == PATIENCE:
-                    texts = {str(known): known for known in self._known}
-                    near = get_close_matches(str(tag), texts, 1)
-                    hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
-                    said = f"{listener!r} waits for a tag that no body has had: {tag!r}{hint}"
-                    warnings.warn(TagWarning(said), stacklevel=4)
 
 
 class Listeners:

@@ -30,10 +30,11 @@ from broadphase.methods.task import pair_limit
 from broadphase.world.arguments import as_bounds, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Floats, Rows
 from broadphase.world.body_arrays import Bodies
+from broadphase.world.checks import Checks
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
-from broadphase.world.listeners import Callback, Listener, ManyCallback, TagWatch
+from broadphase.world.listeners import Callback, Listener, ManyCallback
 from broadphase.world.movement.character import Character
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
@@ -86,8 +87,10 @@ class World:
         number is for both axes.  Positions are wrapped into ``0 <= x < period``; a body across the border
         touches, blocks and is found on both sides.  See `period`.
     check : bool
-        For debugging: sets ``check_sprites``, and warns once of each tag with a listener that no body has had
-        for 60 updates, with `broadphase.TagWarning`: it may be misspelt.
+        For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response` or
+        of a query that no body has had for 600 updates, 60 if it resembles another, with
+        `broadphase.TagWarning`; and, with `broadphase.WorldWarning`, if `update` is never called, a static
+        body has a velocity or is moved into another, or a walker falls up.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -130,7 +133,7 @@ class World:
         self._queries = Queries(state)
         self._many = ManyMotion(state, self._motion)
         self._walker = Character(state, self._motion, self._many)
-        self._dispatch.tag_watch = TagWatch() if arguments.flag(check, "check") else None
+        self._dispatch.checks = Checks(state) if arguments.flag(check, "check") else None
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is none
         state.contacts.max_pairs = max_pairs
@@ -516,6 +519,8 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
+        if self._dispatch.checks is not None and not dry:
+            self._dispatch.checks.moved(body)
         return self._motion.move(body, dx, dy, response, ignore, arguments.flag(dry, "dry"))
 
     def shape_cast(
@@ -650,6 +655,8 @@ class World:
         >>> moved.places.tolist(), moved.hits.movers.tolist(), moved.hits.others.tolist() == [wall.id] * 2
         ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
         """
+        if self._dispatch.checks is not None:
+            self._dispatch.checks.moved("move_many")
         return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
 
     def step(self, dt: float, *, movers_block: bool = False, ignore: BodyOrBodies = ()) -> Steps:
@@ -696,6 +703,9 @@ class World:
         >>> walker.position, walker.velocity, stepped.hits.others.tolist() == [wall.id] * 2
         ((46.0, 36.0), (0.0, 6.0), True)
         """
+        if self._dispatch.checks is not None:
+            self._dispatch.checks.moved("step")
+            self._dispatch.checks.stepped()
         return self._many.step(dt, movers_block, ignore)
 
     def set_response(self, tag: Any, response: Answer | None) -> None:
@@ -1089,7 +1099,11 @@ class World:
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
-        return self._walker.walk(body, dx, dy, rules, probe, ignore)
+        walk = self._walker.walk(body, dx, dy, rules, probe, ignore)
+        if self._dispatch.checks is not None:
+            self._dispatch.checks.moved(body)
+            self._dispatch.checks.walked(body.id, dy, down[1], walk)
+        return walk
 
     def walk_many(
         self,
@@ -1142,6 +1156,8 @@ class World:
         ([[5.0, 30.0], [95.0, 30.0], [500.0, 40.0]], [True, True, False])
         """
         rules = snap, steepest, step, corner, drop, down
+        if self._dispatch.checks is not None:
+            self._dispatch.checks.moved("walk_many")
         return self._walker.walk_many(bodies, dx, dy, rules, movers_block, ignore)
 
     # ---- queries

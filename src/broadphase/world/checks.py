@@ -1,0 +1,136 @@
+"""What `World` warns of with ``check=True``: calls that are legal and do not do what they seem to.
+
+It costs nothing unless it is switched on.  Each fault is named once.
+"""
+
+import warnings
+from collections import Counter
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from broadphase.errors import TagWarning, WorldWarning
+from broadphase.geometry.narrow_phase import overlap
+from broadphase.world.bodies import ANY, STATICS
+from broadphase.world.hits import Walk
+from broadphase.world.state import State
+
+# For so many updates a tag may wait for its first body: one that resembles another, and any.
+_PATIENCE = {True: 60, False: 600}
+_RESEMBLES = 0.8
+
+# So often a body moves between two updates, or walks without ever having stood, before it is a fault.
+_OFTEN = 120
+# So many moved static bodies are compared in an update, so that it takes no time to speak of.
+_MOST_STATIC = 64
+
+
+class Checks:
+    """Looks at what a world is asked to do."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._waiting: Counter[Any] = Counter()
+        """By tag, for how many updates it has waited."""
+        self._known: set[Any] = set()
+        self._moves: Counter[Any] = Counter()
+        """How often each body, or call of many, has moved since the last update."""
+        self._hanging: Counter[int] = Counter()
+        """By serial number, how often a walker was stopped above since it last stood; -1: it has stood."""
+        self._places = np.empty((3, 0))
+        """Serial number and place of each row at the last update."""
+        self._said: set[Any] = set()
+
+    # ---- once an update
+
+    def look(self) -> None:
+        """Warn of what can be seen between two updates."""
+        self._moves.clear()
+        self._look_at_tags()
+        self._look_at_statics()
+
+    def _look_at_tags(self) -> None:
+        state = self._state
+        matcher, sets = state.listeners.matcher, state.store.tag_sets
+        self._known.update(*sets.groups)
+        wanted = [(tag, repr(one)) for one in matcher.listeners for tag in (one.a, one.b)]
+        wanted += [(tag, f"set_response({tag!r}, ...)") for tag in state.responses]
+        wanted += [(tag, f"a query with tag={tag!r}") for tag in sets.asked]
+        # A tag that several wait for has waited once.
+        waiting = {tag: who for tag, who in reversed(wanted) if tag is not ANY and tag not in self._known}
+        for tag, who in waiting.items():
+            self._waiting[tag] += 1
+            if self._waiting[tag] in _PATIENCE.values():
+                texts = {str(known): known for known in self._known}
+                near = get_close_matches(str(tag), texts, 1, _RESEMBLES)
+                hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
+                said = f"{who} waits for a tag that no body has had: {tag!r}{hint}"
+                if self._waiting[tag] == _PATIENCE[bool(near)]:
+                    warnings.warn(TagWarning(said), stacklevel=5)
+
+    def _look_at_statics(self) -> None:
+        """Warn of a static body that was moved into another, if a listener waits for the two."""
+        state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
+        places: Any = np.stack((store.serial, store.x[: len(store.serial)], store.y[: len(store.serial)]))
+        now, before = places[:, : self._places.shape[1]], self._places
+        here = (now[0] == before[0]) & (now[1:] != before[1:]).any(axis=0)
+        moved = here & (store.alive & store.static)[: len(here)]
+        self._places = places
+        for row in np.flatnonzero(moved)[:_MOST_STATIC].tolist():
+            for other in self._state.broad_phase.near(store.bounds(row), STATICS)[0]:
+                if row == other or not matcher.matches(store.group.item(row), store.group.item(other)):
+                    continue
+                if state.space.periodic or overlap(store.shape(row), store.shape(other)):
+                    self._say(
+                        frozenset((store.serial.item(row), store.serial.item(other))),
+                        f"{store.bodies[row]!r} was moved into {store.bodies[other]!r}, and both are static: "
+                        "two static bodies are never in contact, so no listener is called; "
+                        "let the one that moves be static=False",
+                        stacklevel=6,
+                    )
+
+    # ---- at calls
+
+    def moved(self, what: Any) -> None:
+        """Note that a body, or a call of many, is about to move."""
+        self._moves[what] += 1
+        if self._moves[what] == _OFTEN and self._state.listeners.matcher.listeners:
+            self._say(
+                "update",
+                f"{what!r} has moved {_OFTEN} times, and world.update(), which calls the listeners, "
+                "was not called; call it once a frame",
+            )
+
+    def walked(self, row: int, dy: float, down: float, walk: Walk) -> None:
+        """Note where a body has walked to: one that is always stopped above lives where y points up."""
+        serial = self._state.store.serial.item(row)
+        if walk.floor is not None:
+            self._hanging[serial] = -_OFTEN * _OFTEN
+        elif dy * down < 0.0 and (walk.bottom if down < 0.0 else walk.top):
+            self._hanging[serial] += 1
+            if self._hanging[serial] == _OFTEN:
+                up, side = ("down", "larger") if down < 0.0 else ("up", "smaller")
+                self._say(
+                    "down",
+                    f"{self._state.store.bodies[row]!r} is pressed against what lies at its {side} y and has "
+                    f"never stood on a floor; if y points {up} in your game, pass down=(0, {-down:g}) to "
+                    "walk and push",
+                )
+
+    def stepped(self) -> None:
+        """Look at the bodies that a step is about to move."""
+        store = self._state.store
+        end = len(store.bodies)
+        speeds = (store.velocity_x[:end] != 0.0) | (store.velocity_y[:end] != 0.0)
+        for row in np.flatnonzero(store.alive[:end] & store.static[:end] & speeds)[:1].tolist():
+            self._say(
+                "velocity",
+                f"{store.bodies[row]!r} is static and has a velocity: where it goes, it meets no "
+                "other static body; add it with static=False, or move it with push, which carries others",
+            )
+
+    def _say(self, what: Any, said: str, stacklevel: int = 4) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            warnings.warn(WorldWarning(said), stacklevel=stacklevel)
