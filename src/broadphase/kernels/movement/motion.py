@@ -592,14 +592,27 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
 
 
 @jit
-def rows_in_motion(velocity_x, velocity_y, alive, rows):
-    """Write the rows of bodies that have a velocity; returns how many."""
-    count = np.int64(0)
+def plan_step(
+    velocity, place, alive, own, group, by_group, seconds, rows, velocities, displacements, responses
+):
+    """The bodies that have a velocity: their rows, velocities, displacements and responses.
+
+    A body has its ``own`` response or, if that is negative, that of its group.  Returns how many, and how far
+    from the origin they are going on an axis.
+    """
+    count, far = np.int64(0), 0.0
     for row in range(rows.shape[0]):
-        if alive[row] and (velocity_x[row] != 0.0 or velocity_y[row] != 0.0):
-            rows[count] = row
-            count += 1
-    return count
+        vx, vy = velocity[0][row], velocity[1][row]
+        if not alive[row] or (vx == 0.0 and vy == 0.0):
+            continue
+        dx, dy = vx * seconds, vy * seconds
+        far = max(far, max(abs(place[0][row] + dx), abs(place[1][row] + dy)))
+        rows[count] = row
+        velocities[count, 0], velocities[count, 1] = vx, vy
+        displacements[count, 0], displacements[count, 1] = dx, dy
+        responses[count] = own[row] if own[row] >= 0 else by_group[group[row]]
+        count += 1
+    return count, far
 
 
 @jit

@@ -14,7 +14,7 @@ from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
-from broadphase.world.bodies import ALL, MOVING, NO_RESPONSE, STATICS, Body, Floats, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import new_buffers
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
@@ -68,31 +68,32 @@ class ManyMotion:
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
         """See `World.step`."""
         store, seconds = self._store, finite(dt, "dt")
-        speeds = store.velocity_x, store.velocity_y
-        rows = np.empty(len(store.bodies), np.int32)
-        rows = rows[: kernel.rows_in_motion(*speeds, store.alive, rows)]
-        velocities, ignored = np.column_stack([speed[rows] for speed in speeds]), store.ignored(ignore)
-        with np.errstate(over="ignore"):
-            displacements, responses = velocities * seconds, self._responses(rows)
-        self._check_goals(rows, displacements, "velocity * dt")
+        n, ignored = len(store.bodies), store.ignored(ignore)
+        rows, responses = np.empty(n, np.int32), np.empty(n, np.int8)
+        velocities, displacements = np.empty((n, 2)), np.empty((n, 2))
+        known = store.alive, store.response, store.group, self._by_group()
+        count, far = kernel.plan_step(
+            *((store.velocity_x, store.velocity_y), (store.x, store.y), *known, seconds),
+            *(rows, velocities, displacements, responses),
+        )
+        rows, velocities, displacements = rows[:count], velocities[:count], displacements[:count]
+        if not far < FARTHEST or self._space.periodic:
+            self._check_goals(rows, displacements, "velocity * dt")
         with Rollback(self._state, rows):
-            moved = self._move(rows, displacements, responses, movers_block, ignored)
-            after = velocities_after(velocities, moved.hits, responses)
-            # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-            store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
+            moved = self._move(rows, displacements, responses[:count], movers_block, ignored)
+            if len(moved.hits.movers):
+                after = velocities_after(velocities, moved.hits, responses)
+                # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
+                store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
         return Steps(rows, *moved)
 
-    def _responses(self, rows: Rows) -> npt.NDArray[np.int8]:
-        """The response of each body in a step: its own, else that of its tag, else to slide."""
-        store, by_tag = self._store, self._state.responses
-        if not by_tag:
-            return np.maximum(store.response[rows], RESPONSES["slide"])
-        groups = [
-            next((code for tag, code in by_tag.items() if tag in tags), RESPONSES["slide"])
-            for tags in store.tag_sets.groups
-        ]
-        own = store.response[rows]
-        return np.where(own == NO_RESPONSE, np.array(groups, np.int8)[store.group[rows]], own)
+    def _by_group(self) -> npt.NDArray[np.int8]:
+        """The response that the bodies of each set of tags have in a step: that of a tag, else to slide."""
+        by_tag, groups = self._state.responses, self._store.tag_sets.groups
+        found = np.zeros(len(groups), np.int8)  # to slide
+        for number, tags in enumerate(groups) if by_tag else ():
+            found[number] = next((code for tag, code in by_tag.items() if tag in tags), found[number])
+        return found
 
     def _move(
         self,
@@ -115,15 +116,16 @@ class ManyMotion:
         store, motion, waiting = self._store, self._motion, []
         places, hits, crossed = [], [], []
         each = zip(call.rows.tolist(), call.displacements.tolist(), call.responses.tolist(), strict=True)
+        waits = call.layers != ALL
         for at, (row, (dx, dy), code) in enumerate(each):
-            start = store.x.item(row), store.y.item(row)
+            start = (store.x.item(row), store.y.item(row)) if waits and store.static.item(row) else None
             move = motion.move_row(row, dx, dy, _NAMES[code], call.ignored, layers=call.layers)
             places.append(move[:2])
             if move.hits:
                 hits.append(as_rows(at, move.hits))
             if move.crossed:
                 crossed.append(as_rows(at, move.crossed))
-            if call.layers != ALL and store.static.item(row):
+            if start is not None:
                 # The others see it where it was until all have moved.
                 store.put(row, *start)
                 waiting.append((row, *move[:2]))
