@@ -18,7 +18,7 @@ NAMES = {
 }
 """The examples that open a window."""
 
-PROGRAMS = ("gas", "robots")
+PROGRAMS = ("gas", "robots", "steps")
 """The examples that print, and draw a picture if asked to; they do not need pygame."""
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     import scipy.sparse  # type: ignore[import-untyped]
 
 ENOUGH_FOR_THREADS = 100_000
-_MOST_PARTIAL_SUMS = 8
+_MOST_PARTIAL_SUMS = 4
+_ROWS_OF_A_FUNCTION = 16_384
 
 
 class Csr(NamedTuple):
@@ -141,15 +142,21 @@ class Neighbors:
         >>> near.sum([1.0, 10.0, 100.0])
         array([100., 100.,  11.])
         """
-        return self._added(sum_neighbors, values, "values", self.shape[1], self._half)
+        given = _one_each(values, "values", self.shape[1], "point")
+        sums = self._added(sum_neighbors, self._half, _flat(given))
+        return sums.reshape(self.shape[0], *given.shape[1:])
 
-    def scatter(self, values: Any, *, antisymmetric: bool = False) -> Points:
+    def scatter(self, values: Any, *, along: Any = None, antisymmetric: bool = False) -> Points:
         """For each point the sum of the values of its pairs, such as forces.
 
         Parameters
         ----------
-        values : array_like, shape (m, ...)
-            One or several numbers for each pair; types as of `sum`.
+        values : array_like, shape (m, ...), or function
+            One or several numbers for each pair; types as of `sum`.  Or a function that is called with a
+            slice of rows, one after another, and returns the values of these pairs.  This is faster where
+            there are many pairs, as what it computes stays in the cache.
+        along : array_like, shape (m, k), optional
+            Vectors by which the values, one for each pair, are multiplied: `offset` or `unit`.
         antisymmetric : bool
             Whether ``j`` gets the values with the other sign: then ``values`` are what acts on ``i``.
 
@@ -171,16 +178,25 @@ class Neighbors:
 
         >>> import broadphase as bp
         >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0, offsets=True)
-        >>> near.scatter(2.0 * near.unit, antisymmetric=True)
+        >>> near.scatter([2.0], along=near.unit, antisymmetric=True)
         array([[ 1.2,  1.6],
                [-1.2, -1.6]])
+        >>> near.scatter(lambda rows: 2.0 * near.distance[rows])
+        array([10., 10.])
         """
         if antisymmetric and not self._half:
             raise ValueError(
                 "antisymmetric=True has no meaning with other= or half=False, where values act on i only"
             )
         sign = -1 if antisymmetric else int(self._half)
-        return self._added(scatter_pairs, values, "values", len(self), sign)
+        vectors = None if along is None else _one_each(along, "along", len(self), "pair")
+        if vectors is not None and vectors.ndim != 2:
+            raise ValueError(f"along must have shape ({len(self)}, k), a vector a pair; got {vectors.shape}")
+        if callable(values):
+            return self._scattered(values, vectors, sign)
+        given = _one_each(values, "values", len(self), "pair")
+        sums = self._added(scatter_pairs, sign, *_multiplied(given, vectors))
+        return sums if along is not None else sums.reshape(self.shape[0], *given.shape[1:])
 
     def rows_in(self, previous: "Neighbors") -> npt.NDArray[np.intp]:
         """The row of each pair in an earlier result, or -1, to keep values of pairs from step to step.
@@ -379,20 +395,34 @@ class Neighbors:
         own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], self._parts)
         return starts, columns, values, None if offset is None else ways
 
-    def _added(self, kernel: Any, values: Any, name: str, rows: int, other_way: int) -> Points:
+    def _scattered(self, function: Callable[[slice], Any], along: Points | None, sign: int) -> Points:
+        """`scatter` of what a function returns."""
+        sums, shape = np.empty((0, 0)), None
+        for begin, end in ranges(0, len(self), _ROWS_OF_A_FUNCTION):
+            given = as_float_array(function(slice(begin, end)), "what the function returned")
+            if given.ndim == 0 or len(given) != end - begin or shape not in (None, given.shape[1:]):
+                wanted = ", ".join(map(str, (end - begin, *(shape or ("...",)))))
+                raise ValueError(
+                    f"the function must return values of shape ({wanted}) for rows {begin} to {end}; "
+                    f"got shape {given.shape}"
+                )
+            flat, vectors = _multiplied(given, None if along is None else along[begin:end])
+            if shape is None:
+                shape = given.shape[1:]
+                sums = np.zeros((self.shape[0], _width(flat, vectors)), flat.dtype)
+            flat, vectors = flat.astype(sums.dtype, copy=False), vectors.astype(sums.dtype, copy=False)
+            scatter_pairs(self.i[begin:end], self.j[begin:end], flat, vectors, sign, 0, end - begin, sums)
+        return sums if along is not None else sums.reshape(self.shape[0], *(shape or ()))
+
+    def _added(self, kernel: Any, other_way: int, *columns: Points) -> Points:
         """Sums over the pairs of each point; ``other_way`` is what the kernel does for ``j``, 0 for nothing.
 
         Pairs are cut into pieces.  Where only ``i`` counts, a piece has all pairs of its points.  Else each
         has sums of its own, which are added in the order of the pieces; how many there are does not depend on
         threads.
         """
-        given = as_float_array(values, name)
-        if given.ndim == 0 or len(given) != rows:
-            what = "each pair" if rows == len(self) and kernel is scatter_pairs else "each point"
-            raise ValueError(f"{name} must have {rows} rows, one for {what}; got shape {given.shape}")
-        flat = given.reshape(rows, math.prod(given.shape[1:]))
         n, m, i, j = self.shape[0], len(self), self.i, self.j
-        sums = np.zeros((n, flat.shape[1]), flat.dtype)
+        sums = np.zeros((n, _width(*columns)), columns[0].dtype)
         alone = self._sorted and not other_way
         if alone:
             begins = [int(np.searchsorted(i, i[begin])) if begin < m else m for begin, _ in self._spans()]
@@ -406,7 +436,7 @@ class Neighbors:
         def add(piece: int, first: int, last: int) -> None:
             into = sums if alone or piece == 0 else partly[piece - 1]
             for span in paced(first, last):
-                kernel(i, j, flat, other_way, *span, into)
+                kernel(i, j, *columns, other_way, *span, into)
 
         def gather(first: int, last: int) -> None:
             for begin, more in zip(begins[1:], partly, strict=True):
@@ -422,7 +452,34 @@ class Neighbors:
         if len(partly):
             spans = own_threads.shares(n, self._parts)
             own_threads.run_all([partial(gather, *span) for span in spans], self._parts)
-        return sums.reshape(n, *given.shape[1:])
+        return sums
+
+
+def _one_each(values: Any, name: str, rows: int, what: str) -> Points:
+    given = as_float_array(values, name)
+    if given.ndim == 0 or len(given) != rows:
+        raise ValueError(f"{name} must have {rows} rows, one for each {what}; got shape {given.shape}")
+    return given
+
+
+def _flat(values: Points) -> Points:
+    return values.reshape(len(values), math.prod(values.shape[1:]))
+
+
+def _width(values: Points, along: Points | None = None) -> int:
+    """How many columns the sums have."""
+    columns: int = values.shape[1] if along is None or not along.shape[1] else along.shape[1]
+    return columns
+
+
+def _multiplied(values: Points, along: Points | None) -> tuple[Points, Points]:
+    """Values and the vectors by which they are multiplied, in one type, as `scatter_pairs` takes them."""
+    if along is None:
+        return _flat(values), np.empty((0, 0), values.dtype)
+    if values.ndim != 1:
+        raise ValueError(f"values must be one number for each pair with along=; got shape {values.shape}")
+    kind = np.result_type(values, along)
+    return values.astype(kind, copy=False)[:, None], along.astype(kind, copy=False)
 
 
 def _unit(offsets: Points, distances: Points) -> Points:

@@ -19,11 +19,9 @@ from broadphase.kernels.machine.simd import LANES, bits, count_lanes, mask_of, p
 @inline
 def minimum_image(difference, period):
     """The difference of two coordinates to the nearest image; unchanged if two images are equally near."""
-    if difference > 0 and period - difference < difference:
-        return difference - period
-    if difference < 0 and period + difference < -difference:
-        return difference + period
-    return difference
+    # Both are computed: the sign is as good as random, and a wrong guess of it takes as long as all the rest.
+    around = difference - (period if difference > 0 else -period)
+    return around if abs(around) < abs(difference) else difference
 
 
 @inline
