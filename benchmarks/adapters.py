@@ -634,8 +634,35 @@ def crowd_and_player(n, how, looks):
     return crowd, lambda: [crowd.colliding(one) for one in players]
 
 
+def bench_all_pairs():
+    """From how many rectangles on `pairs` is faster than two loops."""
+    import numpy as np
+    import pygame
+
+    import broadphase as bp
+
+    rng = random.Random(1)
+    for n in (8, 16, 24, 32, 48, 64, 100):
+        corners = [[rng.uniform(0, PER_SPRITE * n**0.5) for _ in "xy"] for _ in range(n)]
+        rects = [pygame.FRect(*corner, SIDE, SIDE) for corner in corners]
+        boxes = np.hstack([corners, np.add(corners, SIDE)])
+
+        def two_loops(rects=rects):
+            found = []
+            for i, rect in enumerate(rects):
+                for j in range(i + 1, len(rects)):
+                    if rect.colliderect(rects[j]):
+                        found.append([i, j])
+            return found
+
+        assert two_loops() == bp.pairs(boxes, touching=False).tolist()
+        compare(f"pygame: all pairs of {n} rectangles, an array", two_loops, partial(bp.pairs, boxes))
+        compare(f"pygame: all pairs of {n} rectangles, a list", two_loops, partial(bp.pairs, rects))
+
+
 def bench_few():
     heading("the loop")
+    bench_all_pairs()
     for n in COUNTS:
         loop, move = (walls_and_walker(n, how) for how in ("loop", "move"))
         assert [loop() for _ in range(4 * TURNS)] == [move() for _ in range(4 * TURNS)]

@@ -97,6 +97,19 @@ def test_every_page_quotes_what_the_benchmark_wrote():
             assert not line.startswith(quoted) or line in right.splitlines(), f"{page}: {line}"
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_claim_is_what_the_benchmark_wrote(page):
+    read = figures.read()
+    column = read.sizes.index("100,000")
+    ours, fastest, shapely = (
+        read.milliseconds[name][column] for name in ("broadphase", "geoindex-rs", "shapely")
+    )
+    claim = (
+        f"100,000 boxes in {ours} ms**; the fastest other library takes {fastest} ms, shapely {shapely} ms"
+    )
+    assert claim in (ROOT / page).read_text("utf-8")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_chart_shows_what_the_benchmark_wrote(theme):
     read = figures.read()
