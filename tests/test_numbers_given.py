@@ -210,5 +210,11 @@ def test_a_tensor_on_another_device_is_refused_by_name():
         def __dlpack_device__(self):
             return 2, 0
 
+    index = bp.BoxTree()
     with pytest.raises(TypeError, match=r"boxes lies on a graphics card; .*boxes\.cpu\(\)"):
-        bp.pairs(Elsewhere(BOXES))
+        index.insert_many(Elsewhere(BOXES))
+    with pytest.raises(TypeError, match=r"b lies on a graphics card; .*b\.cpu\(\)"):
+        bp.join(BOXES, Elsewhere(BOXES))
+    with pytest.raises(TypeError, match=r"points lies on a graphics card; .*points\.cpu\(\)"):
+        bp.nearest(Elsewhere(BOXES[:, :2]), 1)
+    assert len(index) == 0

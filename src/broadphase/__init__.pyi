@@ -7,6 +7,7 @@ Type checkers read it, and so does `broadphase.lazy_names` when the package is i
 from . import adapters as adapters
 from . import balls as balls
 from . import files as files
+from . import gpu as gpu
 from . import outofcore as outofcore
 from . import plot as plot
 from .api.one_shot import METHODS as METHODS

@@ -34,6 +34,10 @@ class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of
         return type(self), (self.max_pairs, self._said)
 
 
+TOO_MANY_NEAR = "of points are within r of each other; raise max_pairs, or give a smaller r"
+"""What a `PairLimitExceeded` says of points."""
+
+
 class FileError(ValueError):
     """A file does not hold boxes, or cannot hold pairs.
 

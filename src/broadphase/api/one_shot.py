@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 import numpy as np
 
 from broadphase import methods
+from broadphase.api.devices import on_its_device
 from broadphase.api.geometries import Predicate, as_geometry_join
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
-from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.rules import join_filter
 from broadphase.inputs.search import Space, settle, settled_sides
 from broadphase.kernels.boxes.overlap import PairFilter
@@ -57,8 +58,8 @@ def pairs(
         that `broadphase.files.read_boxes` knows.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
         shapely) are read by their bounds in x and y; so are lists of rectangles and sprites of pygame and
         arcade.  Arrays and tensors of other libraries are read through
-        ``__array__`` or ``__dlpack__``, from main memory; with ``__dlpack__`` alone, half precision (float16,
-        bfloat16) becomes float32.
+        ``__array__`` or ``__dlpack__``; with ``__dlpack__`` alone, half precision (float16, bfloat16) becomes
+        float32.  What lies on a graphics card is searched there (`broadphase.gpu`).
     method : str
         One of `METHODS`.  All find the same pairs; ``"auto"`` picks a fast one for these boxes, and `explain`
         says which one and why.
@@ -128,6 +129,11 @@ def pairs(
     >>> bp.pairs(boxes, env=[7, 8, 8])
     array([[1, 2]], dtype=int32)
     """
+    if on_gpu(boxes):
+        search_there = on_its_device("pairs", method=method, period=period)
+        how = {"static": static, "categories": categories, "masks": masks, "env": env}
+        there: PairArray = search_there(boxes, touching=touching, sort=sort, **how, max_pairs=max_pairs)
+        return there
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
     given = settle(boxes, static, categories, masks, period, env)
     array, rules, space = given.checked(parts)
@@ -249,6 +255,11 @@ def join(
     elm    north
     Name: index_right, dtype: str
     """
+    if on_gpu(a):
+        geometry = {"predicate": predicate, "distance": distance, "labels": labels}
+        search_there = on_its_device("join", method=method, period=period, **geometry)
+        there: PairArray = search_there(a, b, touching=touching, sort=sort, env=env, max_pairs=max_pairs)
+        return there
     check_same_crs(a, "a", b, "b")
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
     tables = a, b
@@ -301,6 +312,11 @@ def count_pairs(
     >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
+    if on_gpu(boxes):
+        how = {"static": static, "categories": categories, "masks": masks, "env": env}
+        return int(
+            on_its_device("count_pairs", method=method, period=period)(boxes, touching=touching, **how)
+        )
     parts, touching = thread_count(threads), bool(touching)
     given = settle(boxes, static, categories, masks, period, env)
     array, rules, space = given.checked(parts)

@@ -58,6 +58,14 @@ def _from_dlpack(values: Any, name: str) -> Array:
     return array.astype(np.float32) if array.dtype == np.float16 else array
 
 
+def on_gpu(values: Any) -> bool:
+    """Whether an array lies on a graphics card, where NumPy cannot read it."""
+    kind = type(values)
+    if kind is np.ndarray or not hasattr(kind, "__dlpack_device__"):
+        return False
+    return values.__dlpack_device__()[0] not in _IN_MAIN_MEMORY
+
+
 class _AsBits:
     """bfloat16 as unsigned integers with the same bits, which NumPy accepts."""
 

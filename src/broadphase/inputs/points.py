@@ -181,7 +181,7 @@ def _checked(
         return points, np.zeros(dim), np.zeros(dim)
     row, lowest, highest = _extent(points)
     if row >= 0:
-        raise _unsound(points, row, name)
+        raise unsound_point_error(points[row], f"{name}[{row}]")
     if lattice is not None:
         points = _in_cell(points, lattice, name)
         return points, points.min(axis=0), points.max(axis=0)
@@ -219,13 +219,12 @@ def _extent(points: Points) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[n
     return next((row for row in rows if row >= 0), -1), low.min(axis=0), high.max(axis=0)
 
 
-def _unsound(points: Points, row: int, name: str) -> ValueError:
-    for axis, value in zip("xyz", points[row], strict=False):
+def unsound_point_error(point: npt.NDArray[Any], name: str) -> ValueError:
+    """Say which coordinate of a point is not finite."""
+    for axis, value in zip("xyz", point, strict=False):
         if not np.isfinite(value):
-            return ValueError(
-                f"{name}[{row}] has {axis} = {value}; give a finite number, or leave the row out"
-            )
-    raise AssertionError(f"{name}[{row}] is finite")
+            return ValueError(f"{name} has {axis} = {value}; give a finite number, or leave the row out")
+    raise AssertionError(f"{name} is finite")
 
 
 def _brought_in(points: Points, around: Points, axes: list[int]) -> Points:

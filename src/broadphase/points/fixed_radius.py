@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.machine.simd import LANES
@@ -250,7 +250,6 @@ _MAX_CAPACITY = 1 << 24
 _COUNTED_AT_ONCE = 1 << 15
 _ROW_COST = 30.0
 _USUAL = 8
-TOO_MANY = "of points are within r of each other; raise max_pairs, or give a smaller r"
 
 
 class Reach(NamedTuple):
@@ -397,7 +396,7 @@ def _search(
 
     done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)
     if sum(total for total, _ in done) > limit:
-        raise PairLimitExceeded(limit, TOO_MANY)
+        raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     chunks = [chunk for _, more in done for chunk in more]
     if not chunks:
         return Finds(rows, ids, squares)
@@ -497,7 +496,7 @@ def _in_order(
     ends = np.cumsum([total for total, _ in counts])
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
-        raise PairLimitExceeded(limit, TOO_MANY)
+        raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     result, rows = _result_arrays(total, kind)
     words = len(query.found) // 64 + 1 if longest > RANKED and sort else 0
 
@@ -573,7 +572,7 @@ def find_near_mixed(
         try:
             result = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
         except PairLimitExceeded:
-            raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's limit, not the rest
+            raise PairLimitExceeded(limit, TOO_MANY_NEAR) from None  # the caller's limit, not the rest
         left -= len(result.i)
         i, j = rows[result.i].astype(np.int32), ids[result.j].astype(np.int32)
         if same:

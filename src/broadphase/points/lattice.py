@@ -20,13 +20,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.periods import Lattice
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
-    TOO_MANY,
     KeptCells,
     Reach,
     find_near,
@@ -96,7 +95,7 @@ def find_near_images(query: PointQuery, reach: Reach, parts: int, limit: int, ke
     # Images are in the order of their points, so those of one point follow each other.
     begins = np.flatnonzero(np.append(True, (i[1:] != i[:-1]) | (j[1:] != j[:-1]))[: len(i)])
     if len(begins) > limit:
-        raise PairLimitExceeded(limit, TOO_MANY)
+        raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     if len(begins) < len(i):
         least = np.minimum.reduceat(distance, begins)
         pair = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(i)))

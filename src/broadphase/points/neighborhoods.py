@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import PairLimitExceeded, with_hints
+from broadphase.api.devices import on_its_device
+from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.foreign import NUMBERS
-from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
     PointQuery,
     Points,
@@ -24,7 +25,6 @@ from broadphase.kernels.points.distance import find_offsets
 from broadphase.methods.task import pair_limit
 from broadphase.points.few import find_nearest, find_pairs
 from broadphase.points.fixed_radius import (
-    TOO_MANY,
     Reach,
     count_near,
     find_near,
@@ -105,6 +105,7 @@ def neighbors(
     Neighbors
         Arrays ``i``, ``j`` and ``distance``; ``csr()``, ``edge_index()``, ``to_scipy()``, ``to_networkx()``;
         ``sum()`` and ``scatter()`` add up over the pairs of each point.
+        Points on a graphics card are searched there: `broadphase.gpu.neighbors` says what is returned.
 
     Raises
     ------
@@ -145,6 +146,11 @@ def neighbors(
     array([[-2.,  0.],
            [ 3.,  4.]])
     """
+    if on_gpu(points):
+        left_out = {"period": period, "r_min": r_min, "exclude_self": exclude_self, "offsets": offsets}
+        search_there = on_its_device("neighbors", **left_out)
+        there: Neighbors = search_there(points, r, other=other, env=env, sort=sort, max_pairs=max_pairs)
+        return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given = settled_points(points, other, period, env)
     if (
@@ -191,13 +197,13 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         else:
             i, j, distance = find_near(query, reach, how.sort, how.parts, most, kept.cells)
     except PairLimitExceeded:
-        raise PairLimitExceeded(how.limit, TOO_MANY) from None  # the caller's limit
+        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
     if alone or least > 0.0:
         keep = (distance >= least) & (i != j) if alone else distance >= least
         i, j, distance = i[keep], j[keep], distance[keep]
         at = None if at is None else at[keep]
         if len(i) > limit:
-            raise PairLimitExceeded(how.limit, TOO_MANY)
+            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
     offset = _offsets(plain, i, j if at is None else at, how.parts) if how.offsets else None
     found = Neighbors(
         i,

@@ -1,0 +1,291 @@
+"""The first hit of each ray on a GPU: a tree without pointers, one ray a thread.
+
+Idea: sort the boxes by environment, then along a Morton curve through the ranks of their mins, so that
+outliers distort nothing.  Each four in a row have a node, each four nodes one above, up to the root.  Which
+node is next follows from the place alone, so a thread needs no stack; an environment is a range of places.  A
+node farther away than the best hit is skipped.
+
+Source: the curve as in Lauterbach et al., "Fast BVH construction on GPUs" (2009); the layout is that of
+packed R-trees.  Distances are those of `broadphase.kernels.boxes.queries`, operation for operation, in
+float64 and without fused multiply-add: each operation is monotone in the edges of a box, so no node is
+skipped that holds a nearer box.
+
+Cost: a sort, then for each ray about the logarithm of the number of boxes.  It loses where many boxes are as
+large as the world: no ray skips the nodes above them.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import warp as wp
+
+from broadphase.gpu import kernels, sweep
+from broadphase.gpu.kernels import FLOATS, KEYS, declare, end_of
+
+wp.set_module_options({"enable_backward": False, "fuse_fp": False})
+
+F = wp.float64
+INF = wp.constant(wp.float64(float("inf")))
+DIGITS = wp.constant(10)
+"""Of a rank on one axis, in the code of a box."""
+CODE = wp.constant(30)
+
+ORIGIN, DIRECTION, REACH = (wp.constant(argument) for argument in (1, 2, 3))
+"""Arguments in which something can be wrong; 0 are the boxes."""
+
+
+@wp.kernel
+def code_boxes(
+    keys: wp.array2d[Any],
+    sample: wp.array2d[Any],
+    k: int,
+    numbers: wp.array[int],
+    codes: wp.array[wp.uint64],
+    rows: wp.array[int],
+):
+    i = wp.tid()
+    ranks = wp.vec3i(0, 0, 0)
+    dim = sample.shape[0]
+    for axis in range(dim):
+        rank = wp.int64(end_of(sample[axis], k, keys[axis, i]))
+        ranks[axis] = wp.min(int(rank * wp.int64(1 << DIGITS) // wp.int64(k)), (1 << DIGITS) - 1)
+    code = wp.uint64(0)
+    if numbers.shape[0] > 0:
+        code = wp.uint64(numbers[i])
+    for digit in range(DIGITS):
+        for axis in range(3):
+            code = code << wp.uint64(1) | wp.uint64((ranks[axis] >> (DIGITS - 1 - digit)) & 1)
+    codes[i] = code
+    rows[i] = i
+
+
+@wp.kernel
+def put_boxes(boxes: wp.array2d[Any], rows: wp.array[int], nodes: wp.array2d[Any]):
+    t = wp.tid()
+    for column in range(boxes.shape[1]):
+        nodes[t, column] = boxes[rows[t], column]
+
+
+@wp.kernel
+def unite(nodes: wp.array2d[Any], below: int, count: int, above: int):
+    t = wp.tid()
+    dim = nodes.shape[1] // 2
+    for axis in range(dim):
+        low = nodes[below + 4 * t, axis]
+        high = nodes[below + 4 * t, dim + axis]
+        for child in range(4 * t + 1, wp.min(4 * t + 4, count)):
+            low = wp.min(low, nodes[below + child, axis])
+            high = wp.max(high, nodes[below + child, dim + axis])
+        nodes[above + t, axis] = low
+        nodes[above + t, dim + axis] = high
+
+
+@wp.kernel
+def read_rays(
+    origins: wp.array2d[Any],
+    directions: wp.array2d[Any],
+    reach: wp.array[F],
+    rays: wp.array2d[F],
+    bad: wp.array[int],
+):
+    r = wp.tid()
+    dim = origins.shape[1]
+    largest = F(0.0)
+    for axis in range(dim):
+        at = F(origins[r, axis])
+        if at - at != at - at:
+            wp.atomic_min(bad, ORIGIN, r)
+        step = F(directions[r, axis])
+        if step - step != step - step:
+            wp.atomic_min(bad, DIRECTION, r)
+        rays[r, axis] = at
+        rays[r, dim + axis] = step
+        largest = wp.max(largest, wp.abs(step))
+    if largest == F(0.0):
+        wp.atomic_min(bad, DIRECTION, r)
+    total = F(0.0)
+    for axis in range(dim, 2 * dim):
+        rays[r, axis] = rays[r, axis] / largest
+        total += rays[r, axis] * rays[r, axis]
+    length = wp.sqrt(total)
+    for axis in range(dim, 2 * dim):
+        rays[r, axis] = rays[r, axis] / length
+    far = reach[wp.min(r, reach.shape[0] - 1)]
+    if not far >= F(0.0):
+        wp.atomic_min(bad, REACH, r)
+    rays[r, 2 * dim] = far
+
+
+@wp.func
+def slab(low: wp.float64, high: wp.float64, step: wp.float64):
+    """The times between which a coordinate that starts at 0 and moves by ``step`` is in ``low .. high``."""
+    if step == F(0.0):
+        if low <= F(0.0) and high >= F(0.0):
+            return wp.vec2d(-INF, INF)
+        return wp.vec2d(INF, -INF)
+    if step < F(0.0):
+        return wp.vec2d(high / step, low / step)
+    return wp.vec2d(low / step, high / step)
+
+
+@wp.func
+def distance_to(
+    nodes: wp.array2d[Any], node: int, rays: wp.array2d[F], r: int, reach: wp.float64, touching: bool
+):
+    """The distance at which a box begins along a ray: 0 if the ray starts inside, -1 if it misses."""
+    dim = nodes.shape[1] // 2
+    near = -INF
+    far = INF
+    slides = bool(False)
+    entering = int(0)
+    leaving = int(0)
+    for axis in range(dim):
+        low = F(nodes[node, axis]) - rays[r, axis]
+        high = F(nodes[node, dim + axis]) - rays[r, axis]
+        step = rays[r, dim + axis]
+        times = slab(low, high, step)
+        if not times[0] <= times[1]:
+            return F(-1.0)
+        if times[0] >= near:
+            entering = wp.where(times[0] == near, entering, 0) | (1 << axis)
+            near = times[0]
+        if times[1] <= far:
+            leaving = wp.where(times[1] == far, leaving, 0) | (1 << axis)
+            far = times[1]
+        slides = slides or (step == F(0.0) and (low == F(0.0) or high == F(0.0)))
+    if near > far or near > reach or far < F(0.0) or near == INF:
+        return F(-1.0)
+    if not touching:
+        if far == F(0.0) or near == reach or slides:
+            return F(-1.0)
+        # In and out at the same time: a thin wall if one axis does both, else a corner.
+        if near == far and (entering != leaving or (entering & (entering - 1)) != 0):
+            return F(-1.0)
+    if near > F(0.0):
+        return near
+    return F(0.0)
+
+
+@wp.func
+def first_of(codes: wp.array[wp.uint64], n: int, number: int):
+    """The place of the first box of an environment, or of a later one."""
+    if number == 0:
+        return 0
+    return end_of(codes, n, (wp.uint64(number) << wp.uint64(CODE)) - wp.uint64(1))
+
+
+@wp.kernel
+def cast(
+    nodes: wp.array2d[Any],
+    starts: wp.array[int],
+    codes: wp.array[wp.uint64],
+    rows: wp.array[int],
+    n: int,
+    rays: wp.array2d[F],
+    numbers: wp.array[int],
+    ignore: wp.array[wp.int64],
+    touching: bool,
+    ids: wp.array[int],
+    distances: wp.array[F],
+    normals: wp.array2d[F],
+):
+    r = wp.tid()
+    dim = nodes.shape[1] // 2
+    own = wp.int64(-1)
+    if ignore.shape[0] > 0:
+        own = ignore[r]
+    reach = rays[r, 2 * dim]
+    best = INF
+    at = int(-1)
+    place = int(0)
+    end = int(n)
+    if numbers.shape[0] > 0:
+        place = first_of(codes, n, numbers[n + r])
+        end = first_of(codes, n, numbers[n + r] + 1)
+    level = int(0)
+    onward = bool(True)
+    while place < end:
+        if onward:  # what was before is done: on with the largest node that begins here
+            while level + 1 < starts.shape[0] and place % (4 << (2 * level)) == 0:
+                level += 1
+        onward = bool(True)
+        node = starts[level] + (place >> (2 * level))
+        distance = distance_to(nodes, node, rays, r, reach, touching or level > 0)
+        hit = distance >= F(0.0) and distance <= best
+        if hit and level > 0:
+            level -= 1
+            onward = bool(False)
+        else:
+            if hit and wp.int64(rows[place]) != own:
+                if distance < best or rows[place] < rows[at]:
+                    best = distance
+                    at = place
+            place += 1 << (2 * level)
+    ids[r] = -1
+    distances[r] = best
+    if at >= 0:
+        ids[r] = rows[at]
+    found = bool(at < 0)
+    for axis in range(dim):
+        normals[r, axis] = F(0.0)
+        if not found:
+            step = rays[r, dim + axis]
+            low = F(nodes[at, axis]) - rays[r, axis]
+            times = slab(low, F(nodes[at, dim + axis]) - rays[r, axis], step)
+            if times[0] == best:
+                normals[r, axis] = wp.where(step > F(0.0), F(-1.0), F(1.0))
+                found = bool(True)
+
+
+declare(code_boxes, KEYS, keys=2, sample=2)
+declare(put_boxes, FLOATS, boxes=2, nodes=2)
+declare(unite, FLOATS, nodes=2)
+declare(read_rays, FLOATS, origins=2, directions=2)
+declare(cast, FLOATS, nodes=2)
+
+
+class Rays(NamedTuple):
+    """Rays among boxes."""
+
+    boxes: Any
+    keys: Any
+    origins: Any
+    directions: Any
+    reach: Any
+    """The greatest distance: one for all rays, or one each."""
+    ignore: Any
+    env: Any
+    """Those of the boxes and of the rays after them, and room for as many; None where there are none."""
+    touching: bool
+    refuse: Callable[[Any], None]
+    """Raises what is wrong with the arguments, given the first bad row of each."""
+    bad: Any
+
+
+def first_hits(search: Rays) -> tuple[Any, Any, Any]:
+    """Rows, distances and normals."""
+    boxes, m = search.boxes, len(search.origins)
+    n, dim = len(boxes), boxes.shape[1] // 2
+    rays = wp.empty((m, 2 * dim + 1), dtype=F)
+    wp.launch(read_rays, m, [search.origins, search.directions, search.reach, rays, search.bad])
+    search.refuse(search.bad)
+    numbers = wp.empty(0, dtype=int)
+    if search.env is not None:
+        numbers, _ = sweep.numbered(search.env, wp.zeros(kernels.STATS, dtype=wp.int64))
+    codes, rows = wp.empty(2 * n, dtype=wp.uint64), wp.empty(2 * n, dtype=int)
+    sample, k = sweep.sorted_sample(search.keys, n)
+    wp.launch(code_boxes, n, [search.keys, sample, k, numbers, codes, rows])
+    wp.utils.radix_sort_pairs(codes, rows, n)
+    counts = [n]
+    while counts[-1] > 1:
+        counts.append(-(-counts[-1] // 4))
+    starts = [sum(counts[:level]) for level in range(len(counts))]
+    nodes = wp.empty((sum(counts), 2 * dim), dtype=boxes.dtype)
+    wp.launch(put_boxes, n, [boxes, rows, nodes])
+    for level in range(1, len(counts)):
+        wp.launch(unite, counts[level], [nodes, starts[level - 1], counts[level - 1], starts[level]])
+    ids, distances, normals = wp.empty(m, dtype=int), wp.empty(m, dtype=F), wp.empty((m, dim), dtype=F)
+    tree = [nodes, wp.array(starts, dtype=int), codes, rows, n]
+    how = [rays, numbers, search.ignore, search.touching]
+    wp.launch(cast, m, [*tree, *how, ids, distances, normals])
+    return ids, distances, normals

@@ -1,0 +1,290 @@
+"""From arguments to a search and back: all that is checked, before the device is asked for an answer.
+
+Rows are checked by the kernels that read them.  Each notes the first row that is wrong; `_refusing` says what
+is wrong with it, when the host waits for the device anyway.
+"""
+
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import warp as wp
+
+from broadphase.gpu import kernels, rays, sweep
+from broadphase.gpu.arrays import given_back, one_each, rows, same_device, taken
+from broadphase.inputs.boxes import MOST_BOXES, unsound_box_error
+from broadphase.inputs.environments import BOX_WIDTHS, POINT_WIDTHS
+from broadphase.inputs.points import as_distance, unsound_point_error
+
+Array = Any
+"""An array of Warp."""
+_KEYS = dict(zip(kernels.FLOATS, kernels.KEYS, strict=True))
+# The keys of -inf and inf: what is beyond is NaN.
+_ENDS = {wp.uint32: (0x007FFFFF, 0xFF800000), wp.uint64: (0x000FFFFFFFFFFFFF, 0xFFF0000000000000)}
+# What can be squared without underflow or overflow, and the factors to get there: as on the processor.
+_METRIC = {wp.float32: (-30, 60, 92, -92), wp.float64: (-200, 500, 600, -600)}
+_WIDER = 1.0 + 2.0**-20  # the boxes around points near each other overlap, despite rounding
+
+
+class Side(NamedTuple):
+    """Boxes or points: all of them, those of a, or those of b."""
+
+    name: str
+    given: Any
+    array: Array
+    """``(n, width)``."""
+    each: int | None
+    """How many rows each world has, if these were given as ``(worlds, n, width)``."""
+
+
+def find_pairs(
+    given: dict[str, Any], env: Any, touching: bool, rules: dict[str, Any], limit: int, sort: bool
+) -> Any:
+    """`pairs` and `join`."""
+    sides = _sides(given, BOX_WIDTHS, "rows of [min..., max...]")
+    with wp.ScopedDevice(sides[0].array.device):
+        search = _search(sides, env, touching, rules)
+        return given_back(
+            sweep.pairs_of(sweep.find_all(search, limit, sort=sort), search.rows_of_a), sides[0].given
+        )
+
+
+def count_pairs(given: dict[str, Any], env: Any, touching: bool, rules: dict[str, Any]) -> int:
+    """`count_pairs`."""
+    sides = _sides(given, BOX_WIDTHS, "rows of [min..., max...]")
+    with wp.ScopedDevice(sides[0].array.device):
+        return sweep.count_all(_search(sides, env, touching, rules))
+
+
+def find_near(given: dict[str, Any], r: Any, env: Any, limit: int, sort: bool) -> tuple[Any, ...]:
+    """`neighbors`."""
+    sides = _sides(given, POINT_WIDTHS, "rows of coordinates")
+    with wp.ScopedDevice(sides[0].array.device):
+        search = _search(sides, env, True, {}, radius=r)
+        found = sweep.distances_of(sweep.find_all(search, limit, sort=sort), search)
+        return tuple(given_back(column, sides[0].given) for column in found)
+
+
+def find_hits(
+    boxes: Any, origins: Any, directions: Any, max_distance: Any, ignore: Any, env: Any, touching: bool
+) -> tuple[Any, ...]:
+    """`raycast`."""
+    box_side, *_ = _sides({"boxes": boxes}, BOX_WIDTHS, "rows of [min..., max...]")
+    n, dim = len(box_side.array), box_side.array.shape[1] // 2
+    lines = _sides({"origins": origins, "directions": directions}, (dim, dim), f"as the boxes are {dim}-D")
+    start, m = lines[0], len(lines[0].array)
+    same_device(start.array, "origins", box_side.array)
+    alike = len({side.array.dtype for side in (box_side, *lines)}) == 1
+    if not alike or len(lines[1].array) != m or (start.each is None) != (box_side.each is None):
+        shapes = [tuple(array.shape) for array in (boxes, origins, directions)]
+        raise ValueError(
+            "boxes, origins and directions must have one dtype, one direction for each origin, and all or "
+            f"none of them worlds; got shapes {shapes}"
+        )
+    with wp.ScopedDevice(box_side.array.device):
+        if isinstance(max_distance, Real):
+            reach = wp.full(1, float(max_distance), dtype=wp.float64)
+        else:
+            reach = _widened(one_each(max_distance, m, "max_distance", start.array, kernels.FLOATS)).reshape(
+                m
+            )
+        own = wp.empty(0 if ignore is None else m, dtype=wp.int64)
+        if ignore is not None:
+            _read_integers(ignore, "ignore", start.array, own, 0)
+        bad = wp.full(1 + len(lines) + 1, MOST_BOXES, dtype=int)
+        keys = wp.empty((2 * dim, n), dtype=_KEYS[box_side.array.dtype])
+        _read_boxes(box_side.array, keys, 0, True, bad, 0)
+        search = rays.Rays(
+            box_side.array,
+            keys,
+            start.array,
+            lines[1].array,
+            reach,
+            own,
+            _envs([box_side, start], env),
+            touching,
+            _refusing([box_side, *lines, Side("max_distance", None, reach, None)]),
+            bad,
+        )
+        found = rays.first_hits(search)
+        if start.each is not None:
+            found = tuple(column.reshape((*start.given.shape[:2], *column.shape[1:])) for column in found)
+        return tuple(given_back(column, boxes) for column in found)
+
+
+def find_changes(before: Any, after: Any) -> tuple[Any, ...]:
+    """`changes`."""
+    sides = [taken(before, "before"), taken(after, "after")]
+    same_device(sides[1], "after", sides[0])
+    with wp.ScopedDevice(sides[0].device):
+        bad, packed = wp.full(2, MOST_BOXES, dtype=int), []
+        for k, (array, name) in enumerate(zip(sides, ("before", "after"), strict=True)):
+            if array.dtype != wp.int32 or array.ndim != 2 or array.shape[1] != 2:
+                raise ValueError(f"{name} must be (m, 2) int32, as pairs returns; got shape {array.shape}")
+            packed.append(wp.empty(len(array), dtype=wp.uint64))
+            wp.launch(kernels.pack, len(array), [array, packed[k], bad, k])
+        for name, row in zip(("before", "after"), bad.numpy().tolist(), strict=True):
+            if row < MOST_BOXES:
+                raise ValueError(
+                    f"{name}[{row}] is not after the row before; take pairs found with sort=True"
+                )
+
+        def chosen(side: int, wanted: int) -> Any:
+            count = len(packed[side])
+            counts = wp.zeros(count + 1, dtype=int)
+            wp.launch(kernels.find_each, count, [packed[side], packed[1 - side], wanted, counts])
+            places = sweep.scanned(counts)
+            out = wp.empty((sweep.last(places), 2), dtype=int)
+            wp.launch(kernels.keep, count, [sides[side], places, out])
+            return given_back(out, after)
+
+        return chosen(1, 0), chosen(1, 1), chosen(0, 0)
+
+
+def _sides(given: dict[str, Any], widths: tuple[int, int], said: str) -> list[Side]:
+    """All of one dimension, with worlds or without, on one device."""
+    sides = [Side(name, values, *rows(values, name, widths, said)) for name, values in given.items()]
+    first, last = sides[0], sides[-1]
+    same_device(last.array, last.name, first.array)
+    if first.array.shape[1] != last.array.shape[1] or (first.each is None) != (last.each is None):
+        raise ValueError(
+            f"{first.name} has shape {tuple(first.given.shape)} and {last.name} {tuple(last.given.shape)}; "
+            "give both in one dimension, and both with worlds or both without"
+        )
+    if sum(len(side.array) for side in sides) > MOST_BOXES:
+        raise ValueError(f"{first.name} has too many rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
+    return sides
+
+
+def _search(
+    sides: list[Side], env: Any, touching: bool, rules: dict[str, Any], radius: Any = None
+) -> sweep.Search:
+    counts = [len(side.array) for side in sides]
+    kind = max((side.array.dtype for side in sides), key=kernels.FLOATS.index)
+    sides = [
+        side._replace(array=side.array if side.array.dtype == kind else _widened(side.array))
+        for side in sides
+    ]
+    bad, n = wp.full(len(sides) + 2, MOST_BOXES, dtype=int), sum(counts)
+    near = sweep.Near(wp.empty((0, 0), dtype=kind), wp.empty(0, dtype=kind))
+    if radius is None:
+        keys = wp.empty((sides[0].array.shape[1], n), dtype=_KEYS[kind])
+        for k, side in enumerate(sides):
+            _read_boxes(side.array, keys, sum(counts[:k]), touching, bad, k)
+    else:
+        dim = sides[0].array.shape[1]
+        near = sweep.Near(wp.empty((n, dim), dtype=kind), _metric(radius, kind))
+        boxes, keys = wp.empty((n, 2 * dim), dtype=kind), wp.empty((2 * dim, n), dtype=_KEYS[kind])
+        for k, side in enumerate(sides):
+            around = [side.array, near.metric, sum(counts[:k]), boxes, near.points, bad, k]
+            wp.launch(kernels.boxes_around, counts[k], around)
+        _read_boxes(boxes, keys, 0, True, wp.empty(1, dtype=int), 0)
+    if 0 in counts:  # then nothing meets, and what is there has been checked
+        keys = wp.empty((keys.shape[0], 0), dtype=_KEYS[kind])
+    first = sides[0].array
+    static = rules.get("static")
+    given = [Side(name, rules.get(name), None, None) for name in ("categories", "masks")]
+    packed = sweep.Rules(
+        wp.empty(0, dtype=wp.bool) if static is None else one_each(static, n, "static", first, (wp.bool,)),
+        *_sets([side.given for side in given], first, bad, len(sides)),
+    )
+    rows_of_a = counts[0] if len(sides) == 2 else 0
+    refuse = _refusing([*sides, *given])
+    return sweep.Search(keys, rows_of_a, _envs(sides, env), packed, near, refuse, bad)
+
+
+def _read_boxes(boxes: Array, keys: Array, begin: int, touching: bool, bad: Array, argument: int) -> None:
+    kind = _KEYS[boxes.dtype]
+    bits = wp.array(ptr=boxes.ptr, dtype=kind, shape=boxes.shape, strides=boxes.strides, device=boxes.device)
+    ends = [kind(end) for end in _ENDS[kind]]
+    apart = kind(int(not touching))
+    wp.launch(kernels.read_boxes, len(boxes), [bits, *ends, apart, begin, keys, bad, argument])
+
+
+def _widened(values: Array) -> Array:
+    values = values if values.ndim == 2 else values.reshape((-1, 1))
+    wide = wp.empty(values.shape, dtype=wp.float64)
+    wp.launch(kernels.widen, values.shape, [values, wide])
+    return wide
+
+
+def _metric(radius: Any, kind: Any) -> Array:
+    """See `kernels.distance_of`; and the distance, and how far the box around a point reaches."""
+    numbers = np.dtype(np.float32 if kind is wp.float32 else np.float64)
+    r = as_distance(radius, numbers)
+    limits = [2.0**power for power in _METRIC[kind]]
+    half = numbers.type(r / 2.0 * _WIDER) if r > limits[3] else r
+    return wp.array([*limits, r, float(half)], dtype=kind)
+
+
+def _sets(given: Sequence[Any], first: Array, bad: Array, argument: int) -> tuple[Array, Array]:
+    """Categories and masks, both or neither; by default a category is 1 and a mask is full."""
+    if all(values is None for values in given):
+        return (wp.empty(0, dtype=wp.uint32),) * 2
+    n, sets = len(first), []
+    for k, (values, name, default) in enumerate(
+        zip(given, ("categories", "masks"), (1, 0xFFFFFFFF), strict=True)
+    ):
+        sets.append(wp.full(n, wp.uint32(default), dtype=wp.uint32))
+        if values is not None:
+            read = one_each(values, n, name, first, kernels.INTEGERS)
+            wp.launch(kernels.read_bits, n, [read, sets[k], bad, argument + k])
+    return sets[0], sets[1]
+
+
+def _read_integers(values: Any, name: str, rows: Array, out: Array, begin: int) -> None:
+    read = one_each(values, len(rows), name, rows, kernels.INTEGERS)
+    wp.launch(kernels.read_env, len(read), [read, begin, out])
+
+
+def _envs(sides: list[Side], env: Any) -> Array | None:
+    """Environments of all rows of the sides, and room to sort them."""
+    if sides[0].each is not None and env is not None:
+        raise ValueError(f"{sides[0].name} has worlds as its first axis; leave env= out, or give rows")
+    if sides[0].each is None and env is None:
+        return None
+    parts = (env,) if len(sides) == 1 else env if env is not None else (None, None)
+    if not isinstance(parts, (tuple, list)) or len(parts) != len(sides):
+        raise ValueError(f"env must be a pair of arrays: one for {sides[0].name}, one for {sides[-1].name}")
+    worlds = {side.given.shape[0] for side in sides if side.each is not None}
+    if len(worlds) > 1:
+        raise ValueError(
+            f"{sides[0].name} and {sides[-1].name} have {sorted(worlds)} worlds; give as many of both"
+        )
+    out, begin = wp.empty(2 * sum(len(side.array) for side in sides), dtype=wp.int64), 0
+    for k, (side, values) in enumerate(zip(sides, parts, strict=True)):
+        if side.each is not None:
+            wp.launch(kernels.number_worlds, len(side.array), [max(side.each, 1), begin, out])
+        else:
+            _read_integers(values, "env" if len(sides) == 1 else f"env[{k}]", side.array, out, begin)
+        begin += len(side.array)
+    return out
+
+
+def _refusing(arguments: list[Side]) -> Callable[[Array], None]:
+    """A function that raises what is wrong with the first of the arguments that has a bad row."""
+
+    def refuse(bad: Array) -> None:
+        for argument, row in zip(arguments, bad.numpy().tolist(), strict=True):
+            if row < MOST_BOXES:
+                raise _unsound(argument, row)
+
+    return refuse
+
+
+def _unsound(argument: Side, row: int) -> ValueError:
+    name, given, array, _ = argument
+    named = f"{name}[{row}]"
+    if array is None:
+        return ValueError(
+            f"{named} = {taken(given, name)[row : row + 1].numpy()[0]} does not fit into 32 bits"
+        )
+    values = array[row : row + 1].numpy()[0]
+    if name == "max_distance":
+        return ValueError(f"{named} = {values} must not be negative or nan")
+    if name == "directions":
+        return ValueError(f"{named} = {values.tolist()} points nowhere or is not finite; give a finite way")
+    if name in ("points", "other", "origins"):
+        return unsound_point_error(values, named)
+    return unsound_box_error(values, named)
