@@ -26,6 +26,7 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import plain, real, whole
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.movement import balls as kernel
+from broadphase.periods.images import wrapped
 from broadphase.runtime.memory import PairArray
 
 Vectors = npt.NDArray[np.float64]
@@ -131,7 +132,7 @@ class BallSimulation:
         self._held = np.zeros(count, np.bool_)
         self._targets = np.zeros((count, 2))
         self._boxes = np.empty((count, 4))
-        self._positions = wrapped(self._positions, self._period)
+        self._positions = wrapped(self._positions, np.array(self._period))
         self._pairs: PairArray | None = None
         self._write_boxes()
         self.use(index)
@@ -532,15 +533,6 @@ def scattered(radii: Vectors, bounds: Walls, random: np.random.Generator) -> Vec
     corners = low + np.stack([cells % slots[0], cells // slots[0]], axis=1) * size
     centres: Vectors = corners + radii[:, None] + random.random((n, 2)) * (size - 2.0 * radii[:, None])
     return centres
-
-
-def wrapped(positions: Vectors, period: tuple[float, float]) -> Vectors:
-    """Wrap positions into the period."""
-    for axis, length in enumerate(period):
-        if length < math.inf:
-            positions[:, axis] = np.mod(positions[:, axis], length)
-            positions[positions[:, axis] == length, axis] = 0.0  # after rounding up
-    return positions
 
 
 def flying(n: int, speed: float, random: np.random.Generator) -> Vectors:

@@ -166,13 +166,6 @@ class Worlds(Structure):
         at = env - self._low
         return int(self._table.item(at if 0 <= at < len(self._table) else -1))
 
-    def renumbered(self, rows: Rows, other: "Worlds") -> Rows:
-        """Queries that another structure has placed, placed in this one."""
-        known = np.append(other._known, 0)
-        places = self.placed(np.empty((len(known), 0)), known)[:, 0]
-        places[-1] = len(self._known)
-        return np.column_stack((rows[:, :-1], places[rows[:, -1].astype(np.int64)]))
-
     def _searched(self) -> tuple[Any, ...]:
         store = self.store
         worlds = kernel.Worlds(self._columns, self._names, self._tops)

@@ -1,24 +1,20 @@
-"""An index in a periodic world: any structure, plus ghosts of the boxes that cross an edge (the seam).
+"""An index in a periodic world: any structure, asked once for each image of a question.
 
 Boxes are wrapped into the world when they are stored (`PeriodicReader`), and the structure keeps them as
-any others.  A query searches the structure and the ghosts, and a box found in both counts once.  A ghost is
-a copy of a box that crosses an edge, at the opposite edge.  Ghosts are kept in a separate tree, which is
-small if few boxes cross.  It follows the boxes: if a few boxes move, their ghosts are replaced one by one,
-and after a change of many, all ghosts are made again at the next query.  The rules are those of
-`broadphase.pairs` with a period.
+any others.  A question is asked for each of its images that may meet a box (`broadphase.periods.images`): how
+many there are follows from how far the boxes reach beyond an edge (the seam).  What is found by several
+images counts once, and is tested exactly.  The rules are those of `broadphase.pairs` with a period.
 
-A query away from the edges meets no ghost and no image: it runs as in a plain index.
+A query away from the edges has one image: it runs as in a plain index.
 
-Rays wrap around until their maximum distance.  A ray is followed in legs, each so short that it crosses at
-most one edge of an axis.  In each leg it is cast, in its full length, from every image of its origin that may
-hit boxes there: the same test as in any index decides, from an origin that is moved by whole periods
-(``origin - k * period``, rounded as any such computation).  Of several hits of one box the nearest counts.
-Cost: a few queries for each period of the ray's length.
+A ray is followed in legs (`broadphase.periods.rays`).  In each leg it is cast, in its full length, from every
+image of its origin that may hit boxes there: the same test as in any index decides, from an origin that is
+moved by whole periods (``origin - k * period``, rounded as any such computation).  Of several hits of one box
+the nearest counts.  Cost: a few queries for each period of the ray's length.
 """
 
 from functools import partial
 from operator import le, lt
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,24 +22,26 @@ import numpy.typing as npt
 
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules
-from broadphase.indexes.box_tree import TreeStructure
 from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
-from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray, check_sound
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.periods import Period, check_ray_lengths
+from broadphase.inputs.periods import Period
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
 from broadphase.methods.in_space import search_in_envs
-from broadphase.methods.periodic import Wrapped, find_across, period_of, wrapped_boxes
+from broadphase.methods.periodic import find_across
 from broadphase.methods.task import Found, Task
+from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
+from broadphase.periods.images import Periodic, wrapped
+from broadphase.periods.rays import bounds_between, legs
 from broadphase.runtime.memory import Scratch
 
 # Distances are rounded; an image farther away than this factor is certainly farther.
 _WIDER = 1.0 + 1e-6
-# If more boxes than this change at once, making all ghosts again is faster.
+# If more boxes than this change at once, how far all reach is found again when it is needed.
 MANY = 64
 # Of a period: where a ray crosses an edge is rounded; a cast from one image too many does no harm.
 _SLACK = 1e-9
@@ -75,142 +73,55 @@ class PeriodicReader(Reader):
         return wrapped_boxes(boxes, self._period, self._touching, np.empty_like(boxes), name=name)
 
 
-class Ghosts:
-    """The ghosts of the boxes of a store, and the box of each."""
-
-    def __init__(
-        self, store: BoxStore, lengths: npt.NDArray[np.floating[Any]], touching: bool, like: Any
-    ) -> None:
-        self._lengths = lengths
-        self._touching = touching
-        own = BoxStore(len(lengths), store.boxes.dtype)
-        if store.envs is not None:
-            own.use_envs()
-        self.tree: Any = TreeStructure(None, own, touching, False, None)
-        if like.has_worlds:
-            self.tree = type(like)(self.tree)
-        self._owners = np.empty(0, np.int32)
-        self._ghosts_of: dict[int, list[int]] = {}
-        # Queries are rounded: they must stay this far away from an edge.
-        slack = 4.0 * np.finfo(lengths.dtype).eps * lengths.astype(np.float64)
-        self._slack = np.where(np.isfinite(slack), slack, 0.0)
-        self._over = np.where(np.isfinite(lengths), 0.0, -np.inf)
-        self.origin = self._over.tolist()
-        self.begin = (self._over + self._slack).tolist()
-        self.end = (lengths - self._slack).tolist()
-        """Between these on each axis there are only the boxes themselves, none of their images."""
-        self._add(store, crossing_rows(store.boxes[: store.end], lengths, touching))
-        self.tree.ready()
-
-    def __len__(self) -> int:
-        return int(self.tree.store.live)
-
-    def follow(self, store: BoxStore, ids: IdArray) -> None:
-        """Replace the ghosts of boxes that were added or moved."""
-        self.forget(ids)
-        crossing = crossing_rows(store.boxes[ids], self._lengths, self._touching)
-        if len(crossing):
-            self._add(store, ids[crossing])
-
-    def forget(self, ids: IdArray) -> None:
-        """Remove the ghosts of boxes that were removed."""
-        gone = [ghost for box in ids.tolist() for ghost in self._ghosts_of.pop(box, ())]
-        if gone:
-            ids = np.sort(np.array(gone, np.int32))
-            self.tree.leave(ids, None)
-            self.tree.store.drop(ids)
-
-    def owners(self, ghosts: IdArray) -> IdArray:
-        """The ids of the boxes of these ghosts."""
-        owners: IdArray = self._owners[ghosts]
-        return owners
-
-    def _add(self, store: BoxStore, crossing: IdArray) -> None:
-        ghosts, sources = ghosts_of(store.boxes, crossing, self._lengths, self._touching)
-        if not len(ghosts):
-            return
-        beyond = store.boxes[crossing, len(self._lengths) :] - self._lengths.astype(np.float64)
-        self._over = np.maximum(self._over, beyond.max(axis=0))
-        self.begin = (self._over + self._slack).tolist()
-        sets = store.categories[sources], store.masks[sources]
-        envs = None if store.envs is None else store.envs[sources]
-        own = self.tree.store.add_many(ghosts, np.zeros(len(ghosts), np.bool_), *sets, envs)
-        self.tree.enter(own, True)
-        if self.tree.store.end > len(self._owners):
-            larger = np.empty(2 * self.tree.store.end, np.int32)
-            larger[: len(self._owners)] = self._owners
-            self._owners = larger
-        self._owners[own] = sources
-        for box, ghost in zip(sources.tolist(), own.tolist(), strict=True):
-            self._ghosts_of.setdefault(box, []).append(ghost)
-
-
 class PeriodicSpace(PlainSpace):
     """A structure in a periodic world, and its queries."""
 
     def __init__(self, structure: Structure, reader: Reader, sort: bool, lengths: Period) -> None:
         super().__init__(structure, reader, sort)
-        self._ghosts: Ghosts | None = None
-        self._lock = Lock()
+        self._reach: Periodic | None = None
+        """How far boxes reach beyond the edges; None where that has to be found again."""
         self._lengths = period_of(lengths, reader.dtype)
         self._period = lengths
         self._wide = self._lengths.astype(np.float64)
+        self._begin, self._end = np.where(np.isfinite(self._wide), 0.0, -np.inf).tolist(), self._wide.tolist()
+        """A box between these is stored as it is."""
         self.period = tuple(length if length < np.inf else None for length in self._wide.tolist())
 
-    # ---- the ghosts follow the boxes
-
-    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
-        super().leave(ids, boxes)
-        if boxes is None:
-            self._follow(ids, gone=True)
+    # ---- how far boxes reach
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         super().enter(ids, fresh)
-        self._follow(ids)
+        # Discarded first, in case this is interrupted.
+        around, self._reach = self._reach, None
+        if around is not None and len(ids) <= MANY:
+            self._note(around, self.store.boxes[ids])
 
     def unsettle(self) -> None:
         super().unsettle()
-        self._ghosts = None
+        self._reach = None
 
-    def _follow(self, ids: IdArray, gone: bool = False) -> None:
-        # Discarded first, in case this is interrupted.
-        ghosts, self._ghosts = self._ghosts, None
-        if ghosts is not None and len(ids) <= MANY:
-            if gone:
-                ghosts.forget(ids)
-            else:
-                ghosts.follow(self.store, ids)
-            self._ghosts = ghosts
+    def _around(self) -> Periodic:
+        """The world as far as boxes reach; many threads may call this at once."""
+        return self._reach or self._note(Periodic(self._wide), self.store.boxes[: self.store.end])
 
-    def _all_ghosts(self) -> Ghosts:
-        """The ghosts, up to date; many threads may call this at once."""
-        ghosts = self._ghosts
-        if ghosts is None:
-            with self._lock:
-                ghosts = self._ghosts
-                if ghosts is None:
-                    ghosts = self._ghosts = Ghosts(self.store, self._lengths, self.touching, self.structure)
-        if ghosts.tree.stale:
-            ghosts.tree.ready()
-        return ghosts
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = super().__getstate__()
-        return {key: value for key, value in state.items() if key not in ("_ghosts", "_lock")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._ghosts, self._lock = None, Lock()
+    def _note(self, around: Periodic, boxes: BoxArray) -> Periodic:
+        highs = boxes[:, self.reader.dim :]
+        # Boxes without an end are everywhere, and found by each image.
+        highest = np.fmax.reduce(np.where(np.isinf(highs), -np.inf, highs), axis=0, initial=-np.inf)
+        # Queries are rounded: they must stay this far away from an edge.
+        eps = float(np.finfo(self._lengths.dtype).eps)
+        slack = 4.0 * eps * np.where(np.isfinite(self._wide), self._wide, 0.0)
+        around.reach_to(slack, np.maximum(highest - self._wide, 0.0) + slack)
+        self._reach = around
+        return around
 
     # ---- single queries and moves away from the edges: 3 microseconds instead of 60
 
     def _is_inner(self, low: Given, high: Given, far: float = 0.0) -> bool:
         """Whether no image across an edge is within ``far`` of these bounds."""
-        ghosts = self._all_ghosts()
+        begin, end = self._around().inner
         try:
-            return all(map(lt, ghosts.begin, [x - far for x in low])) and all(
-                map(lt, [x + far for x in high], ghosts.end)
-            )
+            return all(map(lt, begin, [x - far for x in low])) and all(map(lt, [x + far for x in high], end))
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
 
@@ -243,14 +154,12 @@ class PeriodicSpace(PlainSpace):
         return found if self._is_inner(point, point, found.distances.item(-1) * _WIDER) else None
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        dim, boxes = self.reader.dim, self.store.boxes
-        ghosts = self._all_ghosts()
+        dim = self.reader.dim
         try:
-            crosses = not all(map(lt, boxes[id, dim:].tolist(), ghosts.end))
-            inner = all(map(le, ghosts.origin, box[:dim])) and all(map(lt, box[dim:], ghosts.end))
-        except (TypeError, IndexError):
+            inner = all(map(le, self._begin, box[:dim])) and all(map(lt, box[dim:], self._end))
+        except TypeError:
             return False
-        return not crosses and inner and super().move_one(id, box)
+        return inner and super().move_one(id, box)
 
     # ---- pairs
 
@@ -261,11 +170,9 @@ class PeriodicSpace(PlainSpace):
             return found
         store = self.store
         boxes = store.boxes[: store.end]
-        rows = np.empty(store.end, np.int32)
-        crossed, ghosts = periodic_kernels.crossing_rows(boxes, self._lengths, self.touching, rows)
-        if not crossed:
+        wrapped = Wrapped.of(boxes, self._lengths, self.touching)
+        if not wrapped.ghosts:
             return found
-        wrapped = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
         task = Task(boxes, self.touching, store.filter(), thread_count(self.threads), limit)
         search = search_anyhow if store.envs is None else partial(search_in_envs, "auto", store.envs)
         more = find_across(task, wrapped, search, found.pairs)
@@ -281,38 +188,32 @@ class PeriodicSpace(PlainSpace):
     def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
         columns = 2 * self.reader.dim
         rows = np.array(boxes[:, :columns], self.reader.dtype)
-        wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
-        found, tests = self._find_pieces(wrapped, boxes[:, columns:], self.touching, rules)
-        self.last = (call, tests, len(found))
-        return found
+        wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box").boxes
+        wide = wrapped.astype(np.float64, copy=False)
+        found, tests = self._near(wide, boxes[:, columns:], self.touching, rules)
+        held = self.store.boxes
+        kept = periodic_kernels.keep_rows_meeting(held, found, wide, self._wide, self.touching)
+        self.last = (call, tests, int(kept))
+        return found[:kept]
 
-    def _find_pieces(
-        self, wrapped: Wrapped, worlds: Rows, touching: bool, rules: Rules
-    ) -> tuple[IdArray, int]:
-        """Sorted rows ``[query, id]`` for wrapped boxes: a query for each of their pieces, each row once.
+    def _near(self, boxes: Rows, worlds: Rows, touching: bool, rules: Rules) -> tuple[IdArray, int]:
+        """Sorted rows ``[query, id]``, each once, of what may overlap images of wrapped boxes; and the tests.
 
         ``worlds``: the column after the edges (`broadphase.indexes.environments`), or none.
         """
         self.searched.ready()
-        images = wrapped.boxes.astype(np.float64, copy=False)
-        sources = np.arange(len(images), dtype=np.int32)
-        if wrapped.ghosts:
-            pieces, owners, _ = wrapped.make_ghosts()
-            images, sources = np.concatenate((images, pieces)), np.concatenate((sources, owners))
-        images = np.hstack((images, worlds[sources]))
-        rows, tests = find_rows(self.searched, images, touching, rules)
-        ghosts = self._all_ghosts()
-        if len(ghosts):
-            if self.searched.has_worlds:
-                images = ghosts.tree.renumbered(images, self.searched)
-            across, more = find_rows(ghosts.tree, images, touching, rules)
-            across[:, 1] = ghosts.owners(across[:, 1])
-            rows, tests = np.concatenate((rows, across)), tests + more
-        keys = np.unique(sources[rows[:, 0]].astype(np.int64) << 32 | rows[:, 1])
-        found = np.empty((len(keys), 2), np.int32)
-        found[:, 0] = keys >> 32
-        found[:, 1] = keys & 0xFFFFFFFF
-        return found, tests
+        around = self._around()
+        of, turns = around.turns_near(boxes)
+        if len(of) == len(boxes):
+            return find_rows(self.searched, np.hstack((boxes, worlds)), touching, rules)
+        shift, dim = around.shift(turns), self.reader.dim
+        images = boxes[of] - np.hstack((shift, shift))
+        # Rounded down: none is missed, and what does not meet is left out by an exact test.
+        np.nextafter(images[:, :dim], -np.inf, out=images[:, :dim])
+        rows, tests = find_rows(self.searched, np.hstack((images, worlds[of])), touching, rules)
+        keys = np.sort(of[rows[:, 0]] << 32 | rows[:, 1], kind="stable")
+        keys = keys[np.diff(keys, prepend=-1) != 0]
+        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), tests
 
     def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
         points, worlds = self._wrapped(centers, "center")
@@ -335,7 +236,7 @@ class PeriodicSpace(PlainSpace):
             far = (radii + (np.abs(points).max(axis=1) + radii + widest) * 1e-14)[:, None]
             boxes = np.hstack((points - far, points + far))
         wrapped = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
-        return self._find_pieces(wrapped, worlds, True, rules)
+        return self._near(wrapped.boxes.astype(np.float64, copy=False), worlds, True, rules)
 
     def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
         """Any ``k`` boxes bound the distance of the nearest; all boxes within that distance are ranked."""
@@ -377,9 +278,7 @@ class PeriodicSpace(PlainSpace):
 
     def _cast_wrapped(self, rays: Rows, rules: Rules, first: bool) -> tuple[Any, ...]:
         self.searched.ready()
-        crossed = np.array([len(self._all_ghosts()) > 0] * self.reader.dim)
-        wrapped_rays = WrappedRays(rays, self._wide, crossed, self.store.boxes)
-        return wrapped_rays.hits(self.searched, rules, first)
+        return _hits_around(rays, self._around(), self.store.boxes, self.searched, rules, first)
 
     # ---- about itself
 
@@ -390,137 +289,51 @@ class PeriodicSpace(PlainSpace):
         inside = (low >= 0) & (low < self._lengths) | (low == -np.inf) | np.isinf(self._lengths)
         expect(bool(inside.all()), "boxes begin in the world, or cover it")
         expect(bool((low <= high).all()), "boxes are sound")
-        crossing = crossing_rows(boxes, self._lengths, self.touching)
-        made, owners = ghosts_of(boxes, crossing, self._lengths, self.touching)
-        ghosts = self._all_ghosts()
-        own = ghosts.tree.store.ids()
-        found = np.column_stack((ghosts.owners(own), ghosts.tree.store.live_boxes()))
-        wanted = np.column_stack((owners, made))
-        in_place = np.array_equal(found[np.lexsort(found.T)], wanted[np.lexsort(wanted.T)])
-        expect(in_place, "each ghost has its place")
+        reach = self._around()
+        beyond = (high <= self._wide + reach.high) | np.isinf(high)
+        expect(bool(beyond.all()), "no box reaches farther than is noted")
 
 
-def crossing_rows(boxes: BoxArray, lengths: npt.NDArray[Any], touching: bool) -> IdArray:
-    """The rows of the boxes that reach over an edge."""
-    rows = np.empty(len(boxes), np.int32)
-    found, _ = periodic_kernels.crossing_rows(boxes, lengths, touching, rows)
-    return rows[:found]
+def _hits_around(
+    rays: Rows, around: Periodic, boxes: BoxArray, structure: Structure, rules: Rules, first: bool
+) -> tuple[Any, ...]:
+    """All hits of rays that wrap around, each box once; with ``first``, as many as finding the first takes.
 
-
-def ghosts_of(
-    boxes: BoxArray, crossing: IdArray, lengths: npt.NDArray[Any], touching: bool
-) -> tuple[BoxArray, IdArray]:
-    """The ghosts of these rows, which cross, and the row of each."""
-    scratch = np.empty(len(crossing), np.int32)
-    _, count = periodic_kernels.crossing_rows(boxes[crossing], lengths, touching, scratch)
-    wrapped = Wrapped(boxes, lengths, touching, crossing, int(count))
-    ghosts, sources, _ = wrapped.make_ghosts()
-    return ghosts, sources
-
-
-def wrap_points(
-    points: npt.NDArray[np.float64], lengths: npt.NDArray[Any], name: str
-) -> npt.NDArray[np.float64]:
-    """Points wrapped into the world, in the type of the index.
-
-    Raises
-    ------
-    ValueError
-        One is so many periods away that its place in the world is lost in rounding.
+    Returns the ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
     """
-    into = points.astype(lengths.dtype)
-    row, axis = periodic_kernels.wrap_points(into, lengths)
-    if row >= 0:
-        raise ValueError(
-            f"{name}[{row}] = {points[row].tolist()} is so many periods of {lengths[axis]:g} away from "
-            "the world that its place there is lost in rounding; bring it nearer"
-        )
-    return into.astype(np.float64)
-
-
-class WrappedRays:
-    """Rays ``[origin..., direction..., max_distance]`` that wrap around a periodic world."""
-
-    def __init__(
-        self, rays: Rows, period: npt.NDArray[np.float64], crossed: npt.NDArray[np.bool_], boxes: BoxArray
-    ) -> None:
-        dim = len(period)
-        around = np.where(np.isfinite(period), period, 1.0)
-        with np.errstate(over="ignore"):
-            far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * around)
-        if far.any():  # else what is rounded there would reach over any number of images
-            rays = rays.copy()
-            rays[:, :dim] = np.where(far, np.mod(rays[:, :dim], around), rays[:, :dim])
-        self._rays = rays
-        self._period = period
-        self._crossed = crossed
-        self._boxes = boxes
-        self._origins = rays[:, :dim]
-        directions = rays[:, dim : 2 * dim]
-        directions = directions / np.abs(directions).max(axis=1, keepdims=True)
-        self._directions = directions / np.sqrt((directions * directions).sum(axis=1, keepdims=True))
-        self._furthest = rays[:, 2 * dim]
-        with np.errstate(divide="ignore", over="ignore"):
-            legs = np.where(np.isfinite(period), period / np.abs(self._directions), np.inf)
-        self._leg = legs.min(axis=1)
-        check_ray_lengths(self._furthest, self._leg)
-
-    def hits(self, structure: Structure, rules: Rules, first: bool) -> tuple[Any, ...]:
-        """All hits, each box once; with ``first``, only as many as finding the first takes.
-
-        Returns the ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
-        """
-        n, dim = self._origins.shape
-        parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
-        active, begun, nearest, tests = np.arange(n), np.zeros(n), np.full(n, np.inf), 0
-        while len(active):
-            ends = np.minimum(begun[active] + self._leg[active], self._furthest[active])
-            images, of = self._images(active, begun[active], ends)
-            hits, counts, made = _cast(structure, images, rules, first)
-            tests += made
-            at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
-            borders = np.concatenate(([0], np.cumsum(counts)))
-            queries.rank_hits(self._boxes, hits, borders, images, np.empty(images.shape[1]), at, into)
-            parts.append((np.repeat(of, counts), hits, at, into))
-            begun[active] = ends
-            goes_on = ends < self._furthest[active]
-            if first:
-                np.minimum.at(nearest, parts[-1][0], at)
-                goes_on &= ~(nearest[active] <= ends)
-            active = active[goes_on]
-        of, hits, at, into = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        order = np.lexsort((at, hits, of))
-        is_new = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
-        kept = order[is_new[: len(order)]]
-        kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
-        return of[kept], hits[kept], at[kept], into[kept], tests
-
-    def _images(
-        self, active: npt.NDArray[np.int64], begun: Rows, ends: Rows
-    ) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """Rays from every image of the origins that may hit something in this leg, and the ray of each."""
-        origins, directions = self._origins[active], self._directions[active]
-        periodic = np.isfinite(self._period)
-        period = np.where(periodic, self._period, 1.0)
-        with np.errstate(invalid="ignore", over="ignore"):
-            first = origins + np.where(directions != 0.0, directions * begun[:, None], 0.0)
-            last = origins + np.where(directions != 0.0, directions * ends[:, None], 0.0)
-            # Larger coordinates are rounded more.
-            slack = _SLACK * period + 4e-15 * (np.abs(first) + np.abs(last))
-            low = np.where(periodic, np.floor((np.minimum(first, last) - slack) / period), 0.0)
-            high = np.where(periodic, np.floor((np.maximum(first, last) + slack) / period), 0.0)
-        low -= periodic & self._crossed
-        spans = (high - low + 1.0).astype(np.int64)
-        counts = spans.prod(axis=1)
-        of = np.repeat(np.arange(len(active)), counts)
-        within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-        images = self._rays[active][of]
-        for axis in range(len(period)):
-            if periodic[axis]:
-                step = low[of, axis] + within % spans[of, axis]
-                within = within // spans[of, axis]
-                images[:, axis] -= step * period[axis]
-        return images, active[of]
+    n, dim, period = len(rays), len(around.lengths), around.lengths
+    rays = rays.copy()
+    # What is rounded far away would reach over any number of images.
+    far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * period)
+    rays[:, :dim] = np.where(far, wrapped(rays[:, :dim], period), rays[:, :dim])
+    ahead = rays[:, : 2 * dim + 1].copy()  # the number of an environment may follow
+    ways = ahead[:, dim : 2 * dim]
+    ways /= np.abs(ways).max(axis=1, keepdims=True)
+    ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+    parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
+    nearest, done, tests = np.full(n, np.inf), np.zeros(n, np.bool_), 0
+    for active, begun, ends in legs(ahead, period, done):
+        region = bounds_between(ahead[active], begun, ends)
+        slack = _SLACK * around.largest + 4e-15 * np.where(np.isfinite(region), np.abs(region), 0.0)
+        slack[:, :dim] *= -1.0
+        of, turns = around.turns_near(region + slack)
+        images = rays[active][of]
+        images[:, :dim] -= around.shift(turns)
+        hits, counts, made = _cast(structure, images, rules, first)
+        tests += made
+        at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
+        borders = np.concatenate(([0], np.cumsum(counts)))
+        queries.rank_hits(boxes, hits, borders, images, np.empty(images.shape[1]), at, into)
+        parts.append((np.repeat(active[of], counts), hits, at, into))
+        if first:
+            np.minimum.at(nearest, parts[-1][0], at)
+            done[active] = nearest[active] <= ends
+    of, hits, at, into = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.lexsort((at, hits, of))
+    is_new = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
+    kept = order[is_new[: len(order)]]
+    kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
+    return of[kept], hits[kept], at[kept], into[kept], tests
 
 
 def _cast(

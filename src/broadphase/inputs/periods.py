@@ -1,25 +1,19 @@
 """What ``period=`` means: a length for each axis, or lattice vectors, checked."""
 
 import math
-from functools import lru_cache
-from itertools import product
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import as_numpy, plain, real
+from broadphase.periods.lattice import Lattice, as_lattice
 
 Period = npt.NDArray[np.float64]
 
 _AXES = "xyz"
 _PLAIN_NUMBERS = (bool, int, float)
-_SHORTEST, _LONGEST = 1e-290, 1e290  # of lattice vectors
-# A point has this many binary digits within the cell; the rest of the 53 is for images around it.
-_DIGITS = 50
-# A turn takes some 50 us if nothing is hit: this many take half a second.
-MOST_RAY_TURNS = 10_000
 
 
 def as_period(period: Any, dim: int) -> Period | None:
@@ -123,19 +117,6 @@ def _length(value: Any, axis: int) -> float:
     return length
 
 
-class Lattice(NamedTuple):
-    """A periodic world with lattice vectors, which need not be at right angles."""
-
-    vectors: Period
-    """One a row, reduced, in multiples of the units."""
-    inverse: Period
-    units: Period
-    """One an axis: of what coordinates are multiples."""
-    volume: float
-    max_distance: float
-    """No point is farther than this from the nearest image of another."""
-
-
 def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     """The period of a world of points: a length for each axis, or a matrix whose rows are lattice vectors.
 
@@ -169,109 +150,9 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
             if not math.isfinite(value):
                 raise ValueError(f"period[{k}][{axis}] = {value} must be finite")
         rows.append(tuple(map(float, row)))
-    return _as_lattice(tuple(rows))
+    return as_lattice(tuple(rows))
 
 
 def is_matrix(period: Any) -> bool:
     """Whether a settled period holds lattice vectors."""
     return isinstance(period, tuple) and any(isinstance(row, tuple) for row in period)
-
-
-@lru_cache(16)
-def _as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
-    # As integers, so that very skewed vectors are reduced without rounding.
-    ratios = [[value.as_integer_ratio() for value in row] for row in rows]
-    unit = max(below for row in ratios for _, below in row)
-    whole_rows = sorted(([above * (unit // below) for above, below in row] for row in ratios), key=_square)
-    if not _spans(whole_rows):
-        raise ValueError(f"the lattice vectors of period = {rows} do not span all of space")
-    try:
-        vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
-    except OverflowError:  # reduced, a sum of vectors may be longer than each
-        vectors = np.full((len(rows), len(rows)), np.inf)
-    with np.errstate(over="ignore"):
-        lengths: Period = np.abs(vectors).sum(axis=0)
-    if not (lengths > _SHORTEST).all() or not (lengths < _LONGEST).all():
-        raise ValueError(
-            f"the lattice vectors of period = {rows} are too long or too short; give lengths between "
-            f"{_SHORTEST:g} and {_LONGEST:g}"
-        )
-    if np.count_nonzero(vectors) == len(vectors):
-        return lengths
-    units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
-    vectors = np.rint(vectors / units) * units
-    heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
-    with np.errstate(over="ignore"):
-        volume = float(heights.prod())
-    return Lattice(
-        vectors,
-        np.linalg.inv(vectors / lengths.max()) / lengths.max(),
-        units,
-        volume,
-        (0.5 + 1e-6) * math.hypot(*heights.tolist()),
-    )
-
-
-_Vector = list[int]
-
-
-def _square(vector: _Vector) -> int:
-    return _product(vector, vector)
-
-
-def _product(a: _Vector, b: _Vector) -> int:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _spans(rows: list[_Vector]) -> bool:
-    """Whether the determinant is not zero."""
-    a, b = rows[:2]
-    crossed = [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)] if len(a) == 3 else []
-    return _product(crossed, rows[2]) != 0 if crossed else a[0] * b[1] != a[1] * b[0]
-
-
-def _reduced(vectors: list[_Vector]) -> list[_Vector]:
-    """The shortest vectors of the same lattice, shortest first; they come sorted by length."""
-    if len(vectors) == 1:
-        return vectors
-    while True:
-        first = _reduced(vectors[:-1])
-        last = _brought_near(vectors[-1], first)
-        if _square(last) >= _square(first[-1]):
-            return [*first, last]
-        vectors = sorted([*first, last], key=_square)
-
-
-def _brought_near(vector: _Vector, others: list[_Vector]) -> _Vector:
-    """The shortest of all sums of a vector and multiples of others, of which there are one or two."""
-    a = others[0]
-    if len(others) == 1:
-        below, above = _square(a), [_product(a, vector)]
-    else:
-        b = others[1]
-        aa, ab, bb, av, bv = _square(a), _product(a, b), _square(b), _product(a, vector), _product(b, vector)
-        below, above = aa * bb - ab * ab, [av * bb - bv * ab, bv * aa - av * ab]
-    nearest = [(2 * number + below) // (2 * below) for number in above]
-    sums = []
-    for more in product((-1, 0, 1), repeat=len(others)):
-        moved = vector
-        for other, number, one in zip(others, nearest, more, strict=True):
-            moved = [x - (number + one) * y for x, y in zip(moved, other, strict=True)]
-        sums.append(moved)
-    return min([vector, *sums], key=_square)
-
-
-def check_ray_lengths(max_distance: npt.NDArray[np.float64], once: npt.NDArray[np.float64]) -> None:
-    """Raise ``ValueError`` where a ray that hits nothing would go around a period for ever.
-
-    ``max_distance`` are the greatest distances, ``once`` how far rays go until they are around once.
-    """
-    with np.errstate(over="ignore"):
-        often = np.flatnonzero((max_distance > MOST_RAY_TURNS * once) & np.isfinite(once))
-    if len(often):
-        at = int(often[0])
-        raise ValueError(
-            f"max_distance = {max_distance[at]:g} for ray {at}, which goes along an axis with a period: "
-            f"where it hits nothing, it would go around more than {MOST_RAY_TURNS} times; give at most "
-            f"{MOST_RAY_TURNS * once[at]:g}"
-        )

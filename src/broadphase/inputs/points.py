@@ -18,8 +18,10 @@ from broadphase.inputs.environments import (
     settled_envs,
 )
 from broadphase.inputs.foreign import NUMBERS, POINTS, check_same_crs
-from broadphase.inputs.periods import Lattice, as_point_period, is_matrix, settled_period
+from broadphase.inputs.periods import as_point_period, is_matrix, settled_period
 from broadphase.kernels.points.fixed_radius import find_extent
+from broadphase.periods.images import wrapped
+from broadphase.periods.lattice import Lattice, in_cell
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges
 
@@ -28,7 +30,6 @@ Numbers = npt.NDArray[np.int32]
 
 _ENOUGH_FOR_THREADS = 200_000
 _LARGEST_INT = 1 << 53  # an int beyond this may be no float
-_MOST_CELLS = 2.0**52
 
 
 class PointQuery(NamedTuple):
@@ -183,13 +184,12 @@ def _checked(
     if row >= 0:
         raise unsound_point_error(points[row], f"{name}[{row}]")
     if lattice is not None:
-        points = _in_cell(points, lattice, name)
+        points = in_cell(points, lattice, name)
         return points, points.min(axis=0), points.max(axis=0)
     # As Python's numbers: for two or three of them each call of NumPy takes a microsecond.
     ends = zip(around.tolist(), lowest.tolist(), highest.tolist(), strict=True)
-    outside = [k for k, (end, low, high) in enumerate(ends) if end < math.inf and (low < 0.0 or high > end)]
-    if outside:
-        points = _brought_in(points, around, outside)
+    if any(end < math.inf and (low < 0.0 or high > end) for end, low, high in ends):
+        points = wrapped(points, around)
         lowest = np.where(np.isfinite(around), np.maximum(lowest, 0.0), lowest)
         highest = np.minimum(highest, around)
     return points, lowest, highest
@@ -225,31 +225,6 @@ def unsound_point_error(point: npt.NDArray[Any], name: str) -> ValueError:
         if not np.isfinite(value):
             return ValueError(f"{name} has {axis} = {value}; give a finite number, or leave the row out")
     raise AssertionError(f"{name} is finite")
-
-
-def _brought_in(points: Points, around: Points, axes: list[int]) -> Points:
-    """A copy whose coordinates lie between 0 and the period, as by `numpy.mod`."""
-    points = points.copy()
-    for axis in axes:
-        column = points[:, axis]
-        rows = np.flatnonzero((column < 0.0) | (column > around[axis]))
-        column[rows] = np.mod(column[rows], around[axis])
-    return points
-
-
-def _in_cell(points: Points, lattice: Lattice, name: str) -> Points:
-    """A copy within the cell of a lattice, rounded to its units."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        far = np.flatnonzero(~(np.abs(points @ lattice.inverse) < _MOST_CELLS).all(axis=1))
-    if len(far):
-        row = int(far[0])
-        raise ValueError(
-            f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
-            "place; bring it into the world"
-        )
-    for _ in range(2):  # what is far away is not exactly in the cell after the first time
-        points = points - np.floor(points @ lattice.inverse) @ lattice.vectors
-    return np.rint(points / lattice.units) * lattice.units
 
 
 def settled_reach(r: Any) -> Any:

@@ -21,9 +21,10 @@ from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.periods import Lattice, as_point_period, settled_period
+from broadphase.inputs.periods import as_point_period, settled_period
 from broadphase.inputs.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
 from broadphase.methods.task import pair_limit
+from broadphase.periods.lattice import Lattice
 from broadphase.points.lattice import Kept
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import How, NearestPoints, as_places, near_of, nearest_of

@@ -1,18 +1,13 @@
 """Points in a periodic world with lattice vectors, which need not be at right angles (triclinic cells).
 
-The vectors are reduced first: of all that span the same lattice the shortest are taken (H. Minkowski; the
-algorithm is I. Semaev's for three dimensions, J.-L. Lagrange's for two).  Then points are brought into the
-cell that they span, and those that may be found are repeated around it, as far as a search reaches.  Among
-these images the search is that of a plain world; of several images of one point the nearest counts.
-
-Coordinates and vectors are multiples of one unit for each axis, about 2**-50 of the cell.  So no sum of a
-point and a vector is rounded: a distance is the same from both ends, whichever image it is measured to.
+Points that may be found are repeated around the cell (`broadphase.periods.lattice`), as far as a search
+reaches.  Among these images the search is that of a plain world; of several images of one point the nearest
+counts.
 
 Cost: that of the plain search among more points; few more for short distances, up to 64 times as many in 3-D
 for those of half the cell and beyond.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -21,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
-from broadphase.inputs.periods import Lattice
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.methods.task import NO_LIMIT
+from broadphase.periods.lattice import Lattice, images_around
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
     KeptCells,
@@ -32,11 +27,6 @@ from broadphase.points.fixed_radius import (
     find_near_mixed,
 )
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
-
-# The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
-_FURTHEST = 1.5
-# Rounding never leaves out an image that is near.
-_MORE = 1e-6
 
 
 @dataclass(slots=True)
@@ -178,28 +168,7 @@ def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
         if kept.images.reach >= reach:
             return kept.images
         reach = min(ROOM_TO_GROW * reach, max_distance)
-    made = _make_images(query, reach)
-    if kept is not None:
-        kept.images = made
-    return made
-
-
-def _make_images(query: PointQuery, reach: float) -> Images:
-    lattice, found = _lattice_of(query), query.found
-    places = found @ lattice.inverse
-    rows, steps = np.arange(len(found)), np.empty((len(found), 0))
-    for axis in range(found.shape[1]):
-        # In units of the vectors, of which planes at right angles to this gradient are one apart.
-        margin = min(reach * math.hypot(*lattice.inverse[:, axis].tolist()), _FURTHEST) + _MORE
-        some = []
-        for step in range(-math.ceil(margin), math.ceil(margin) + 1):
-            at = places[rows, axis] + step
-            inside = (at >= -margin) & (at <= 1.0 + margin)
-            some.append((rows[inside], np.column_stack((steps[inside], np.full(inside.sum(), float(step))))))
-        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
-    order = np.argsort(rows, kind="stable")
-    rows, steps = rows[order], steps[order]
-    images = found[rows] + steps @ lattice.vectors  # exact, see above
+    rows, images = images_around(query.found, _lattice_of(query), reach)
     envs = query.envs if query.others is None else query.other_envs
     plain = query._replace(
         others=images,
@@ -208,4 +177,7 @@ def _make_images(query: PointQuery, reach: float) -> Images:
         low=images.min(axis=0) if len(images) else query.low,
         high=images.max(axis=0) if len(images) else query.high,
     )
-    return Images(plain, rows.astype(np.int32), reach)
+    made = Images(plain, rows.astype(np.int32), reach)
+    if kept is not None:
+        kept.images = made
+    return made

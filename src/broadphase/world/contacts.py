@@ -28,12 +28,13 @@ from broadphase.kernels.pairs import changes as kernel
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
+from broadphase.periods.images import Turns
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
-from broadphase.world.space import Images, Space, Turns, bounds_of
+from broadphase.world.space import Images, Space, bounds_of
 
 Floats = npt.NDArray[np.float64]
 RowPairs = npt.NDArray[np.int32]

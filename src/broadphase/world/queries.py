@@ -8,7 +8,7 @@ arrays throughout; a single query would cost twenty times as much as an array of
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,10 +23,10 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, WAYS
 from broadphase.inputs.numeric import as_numpy, real
-from broadphase.inputs.periods import check_ray_lengths
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
+from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
 from broadphase.world.body_arrays import Bodies
@@ -420,9 +420,9 @@ class Queries:
         ray, done = np.array([[*start, *direction, max_distance]]), np.zeros(1, np.bool_)
         hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
-        for _, begun, ends in self._legs(ray, done):
+        for _, begun, ends in legs(ray, space.lengths, done):
             end = ends.item()
-            for x, y in space.shift(space.turns_near(_bounds_of(ray, begun, ends))[1]).tolist():
+            for x, y in space.shift(space.turns_near(bounds_between(ray, begun, ends))[1]).tolist():
                 for hit in self._straight((start[0] - x, start[1] - y), direction, end, kept, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
@@ -439,7 +439,7 @@ class Queries:
         if at.item(0) < 0:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
-        point = self._space.place(*_along(ray, distances)[0].tolist())
+        point = self._space.place(*along(ray, distances)[0].tolist())
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
 
     def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
@@ -475,11 +475,11 @@ class Queries:
             cast_rays_each(tiles.grid, rays, at, distances, normals)
             return
         done = np.zeros(len(rays), np.bool_)
-        for active, begun, ends in self._legs(rays, done):
+        for active, begun, ends in legs(rays, space.lengths, done):
             ahead = rays[active]
             ahead[:, 4] = ends
-            ahead[:, :2] -= space.shift_to_inside(_along(ahead, begun))
-            region = union(_bounds_of(ahead, begun, ends))
+            ahead[:, :2] -= space.shift_to_inside(along(ahead, begun))
+            region = union(bounds_between(ahead, begun, ends))
             found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
@@ -496,8 +496,8 @@ class Queries:
             return self._first_straight(rays, own, fits)
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         done = np.zeros(len(rays), np.bool_)
-        for active, begun, ends in self._legs(rays, done):
-            of, turns = space.turns_near(_bounds_of(rays[active], begun, ends))
+        for active, begun, ends in legs(rays, space.lengths, done):
+            of, turns = space.turns_near(bounds_between(rays[active], begun, ends))
             images = rays[active][of]
             images[:, :2] -= space.shift(turns)
             images[:, 4] = ends[of]
@@ -540,22 +540,6 @@ class Queries:
         gap = float(size.max()) / math.sqrt(len(rows))
         largest = max(float(np.abs(places).max()), float(np.abs(rays[:, :2]).max()))
         return [ahead * gap for ahead in _LOOK_AHEAD if _SHORTEST * largest < ahead * gap < float(size.max())]
-
-    def _legs(self, rays: Floats, done: _Flags) -> Iterator[tuple[_Numbers, Floats, Floats]]:
-        """Rays that go around, in legs of one period: which go on, and from how far away to how far.
-
-        Who is told may write to ``done``, by ray.
-        """
-        with np.errstate(divide="ignore"):
-            around = np.where(rays[:, 2:4] != 0.0, self._space.lengths / np.abs(rays[:, 2:4]), np.inf)
-        legs, max_distance = around.min(axis=1), rays[:, 4].copy()
-        check_ray_lengths(max_distance, legs)
-        active, begun = np.arange(len(rays)), np.zeros(len(rays))
-        while len(active):
-            ends = np.minimum(begun + legs[active], max_distance[active])
-            yield active, begun, ends
-            continues = (ends < max_distance[active]) & ~done[active]
-            active, begun = active[continues], ends[continues]
 
     # ---- nearest bodies
 
@@ -803,19 +787,6 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     vectors = vectors / largest
     lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
     return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
-
-
-def _along(rays: Floats, far: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        gone = np.where(rays[:, 2:4] != 0.0, rays[:, 2:4] * far[:, None], 0.0)
-    places: Floats = rays[:, :2] + gone
-    return places
-
-
-def _bounds_of(rays: Floats, begun: Floats, ends: Floats) -> Floats:
-    """``(m, 4)``: around the legs of rays."""
-    places = _along(rays, begun), _along(rays, ends)
-    return np.hstack((np.minimum(*places), np.maximum(*places)))
 
 
 def _columns(kind: np.uint8, x: Floats, y: Floats, width: Floats, height: Floats) -> ShapeColumns:

@@ -263,7 +263,7 @@ def _unpacked(packed: bytes, state: State) -> _Moment:
         raise ValueError(
             f"the snapshot is of a world with period={then.period}; this one has {state.space.period}"
         )
-    state.space.reach_to(then.reach)
+    state.space.note(then.reach)
     alive = then.columns[0].tolist()
     bodies = [reader.body(row) if lives else None for row, lives in enumerate(alive)]
     return then._replace(

@@ -3,8 +3,7 @@
 Everything else in a world is written once and calls its space.  In a plain space there are no images.  In a
 periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape may reach
 beyond the edge (the seam).  What lies across the seam is found as an image, moved by whole periods; images
-are made for a region when it is searched (`Space.images_of`, `Space.turns_near`).  SciPy's kd-tree and
-freud's boxes treat periods in the same way: as a policy inside one algorithm.
+are made for a region when it is searched (`broadphase.periods`).
 
 Movement is computed in coordinates that continue beyond the edge.  A path that stays away from the edge uses
 the tile map itself.  For others the tiles near the path are copied to a small map, with the first column
@@ -23,18 +22,13 @@ from broadphase.inputs.periods import Period
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.kernels.tiles.slopes import any_slope
+from broadphase.periods.images import Floats, Periodic, Turns, wrapped
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
-
-Floats = npt.NDArray[np.float64]
-Turns = npt.NDArray[np.int64]
-"""``(k, 2)``: by how many periods an image is moved on each axis."""
 
 MOST_TURNS = 100
 """The most times that a movement may wrap around the world."""
 TOLERANCE = 1e-9
 """Of the period: more than places are rounded by, far less than is visible."""
-
-_SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
 
 
 class Images(NamedTuple):
@@ -56,7 +50,7 @@ class Images(NamedTuple):
         return self.at(np.lexsort((*self.turns.T[::-1], *keys) if self.turns.any() else keys))
 
 
-class Space:
+class Space(Periodic):
     """The lengths of a world, and how far shapes reach beyond the places of their bodies.
 
     In a plain space, without lengths, places are not wrapped, and the only image of a body is itself.
@@ -70,22 +64,15 @@ class Space:
 
     def __init__(self, lengths: Period | None = None) -> None:
         self.periodic = lengths is not None
-        self.lengths: Period = np.full(2, np.inf) if lengths is None else lengths
+        super().__init__(np.full(2, np.inf) if lengths is None else lengths)
         self._x, self._y = self.lengths.tolist()
         self.period = (_finite(self._x), _finite(self._y)) if self.periodic else None
-        self._goes_around = np.isfinite(self.lengths)
-        self._steps = np.where(self._goes_around, self.lengths, 0.0)
-        self.largest = float(self._steps.max())
-        """The longest period."""
         self.longest = 0.0
         """The farthest that any shape reaches from its place; kept in a periodic space only."""
         # If there is a free place, one is within half a period on each axis.  Along an axis without a period
         # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
         """If no place within this distance is free, none is."""
-        self._low, self._high = np.zeros(2), np.zeros(2)
-        self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
-        self.reach_to((0.0, 0.0, 0.0, 0.0))
 
     # ---- places
 
@@ -97,14 +84,7 @@ class Space:
         """`place` for ``(m, 2)``."""
         if not self.periodic:
             return places
-        inside = places.astype(np.float64)
-        for axis in np.flatnonzero(self._goes_around):
-            length, column = self.lengths[axis], inside[:, axis]
-            outside = ~((column >= 0.0) & (column < length))
-            rest = np.fmod(column[outside], length)
-            rest[rest < 0.0] += length
-            column[outside] = np.where(rest < length, rest, 0.0)
-        return inside
+        return wrapped(places.astype(np.float64, copy=False), self.lengths)
 
     def admit(self, shape: Shape, name: str) -> Shape:
         """A shape that enters the world, with its place wrapped into the period.
@@ -123,7 +103,7 @@ class Space:
                     f"{name} = {shape!r} is {length:g} long on axis {'xy'[axis]}, and the world begins again "
                     f"after {self.lengths[axis]:g}: it would meet itself; a body is at most so long"
                 )
-        self.reach_to(extent)
+        self.note(extent)
         x, y = self.place(shape.x, shape.y)
         return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
 
@@ -136,7 +116,7 @@ class Space:
         if len(long):
             self.admit(Box(*boxes[long[0]].tolist()), f"{name}[{long[0]}]")  # says what is wrong
         width, height = sizes.max(axis=0).tolist()
-        self.reach_to((0.0, 0.0, width, height))
+        self.note((0.0, 0.0, width, height))
         return np.hstack((self.places(boxes[:, :2]), sizes))
 
     def check_displacements(self, displacements: Floats, name: str) -> None:
@@ -158,32 +138,28 @@ class Space:
 
     # ---- how far shapes reach
 
-    def reach_to(self, extent: Bounds) -> None:
+    def note(self, extent: Bounds) -> None:
         """Note how far a shape reaches; its bounds are relative to its place."""
         left, top, right, bottom = extent
-        self._low = np.maximum(self._low, (-left, -top))
-        self._high = np.maximum(self._high, (right, bottom))
-        low = np.where(self._goes_around, self._high, -np.inf).tolist()
-        high = np.where(self._goes_around, self.lengths - self._low, np.inf).tolist()
-        self.longest = float(np.maximum(self._low, self._high).max())
-        self._inner = low[0], low[1], high[0], high[1]
+        self.reach_to(np.array((-left, -top)), np.array((right, bottom)))
+        self.longest = float(np.maximum(self.low, self.high).max())
 
     @property
     def reach(self) -> Bounds:
         """How far shapes reach, as bounds seen from their places."""
-        (left, top), (right, bottom) = (-self._low).tolist(), self._high.tolist()
+        (left, top), (right, bottom) = (-self.low).tolist(), self.high.tolist()
         return left, top, right, bottom
 
     def is_inner(self, bounds: Bounds) -> bool:
         """Whether no image of any body, other than the body itself, can touch these bounds."""
-        left, top, right, bottom = self._inner
+        (left, top), (right, bottom) = self.inner
         return not self.periodic or (
             left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
         )
 
     def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
         """`is_inner` for rows."""
-        left, top, right, bottom = self._inner
+        (left, top), (right, bottom) = self.inner
         inner: npt.NDArray[np.bool_] = np.logical_and.reduce(regions > (left, top, -np.inf, -np.inf), axis=1)
         inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
         return inner
@@ -196,40 +172,6 @@ class Space:
         return long
 
     # ---- images
-
-    def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
-        """The images that may lie in each of ``(m, 4)`` regions: the region, and the turns of the image.
-
-        Examples
-        --------
-        >>> space = Space(np.array([100.0, np.inf]))
-        >>> space.reach_to((0, 0, 10, 10))
-        >>> space.turns_near(np.array([[95.0, 0, 105, 9], [50, 0, 60, 9]]))[1].tolist()
-        [[0, 0], [1, 0], [0, 0]]
-        """
-        slack = self.slack(regions)
-        with np.errstate(invalid="ignore"):
-            first = np.ceil((regions[:, :2] - slack - self._high) / self.lengths) - 1.0
-            last = np.floor((regions[:, 2:] + slack + self._low) / self.lengths)
-        first[:, ~self._goes_around] = last[:, ~self._goes_around] = 0.0
-        spans = (last - first).astype(np.int64) + 1
-        counts = spans[:, 0] * spans[:, 1]
-        of = np.repeat(np.arange(len(regions)), counts)
-        within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-        turns = np.column_stack((within // spans[of, 1], within % spans[of, 1]))
-        return of, turns + first[of].astype(np.int64)
-
-    def shift(self, turns: Turns | Floats) -> Floats:
-        """``(k, 2)``: the displacements of images by turns."""
-        return np.multiply(turns, self._steps)
-
-    def shift_to_inside(self, places: Floats) -> Floats:
-        """``(k, 2)``: how far places lie from where they are wrapped to."""
-        return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
-
-    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
-        """The displacement of the image of ``there`` that is nearest to ``here``, for a place or many."""
-        return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
         """The images of some bodies whose bounds overlap a region; in a plain space, the bodies."""
@@ -250,16 +192,6 @@ class Space:
     def gathered(self, columns: ShapeColumns, images: Images) -> ShapeColumns:
         """The shapes of images, as kernels take them."""
         return moved_columns(columns, images.rows, self.shift(images.turns))
-
-    def band(self, points: Floats) -> Floats:
-        """For points, bounds that hold the nearest image of everything: a little more than half a period."""
-        return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
-
-    def slack(self, regions: Floats) -> Floats:
-        """``(m, 1)``: how much larger regions are searched, because of rounding."""
-        finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
-        largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
-        return _SLACK * largest
 
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:

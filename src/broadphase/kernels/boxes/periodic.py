@@ -1,5 +1,7 @@
 """Periodic worlds: boxes wrapped into the period, ghosts across the periodic boundary, and queries."""
 
+import math
+
 import numpy as np
 
 from broadphase.kernels.boxes.overlap import overlap
@@ -182,6 +184,62 @@ def new_pairs(pairs, sources, boxes, touching, keys):
 
 
 # -----------------------------------------------------------------------------------------------------------
+# Images: what lies at a place of the world lies at this place plus any whole number of periods, its *turns*.
+
+
+_SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
+
+
+@jit
+def spans_near(regions, period, low, high, spans):
+    """The images that may meet each region, the first turn on each axis, then how many; how many in all.
+
+    Shapes reach ``low`` below and ``high`` above their places.  A region that has no end on an axis meets
+    everything there, and has one.
+    """
+    dim = period.shape[0]
+    total = np.int64(0)
+    for k in range(regions.shape[0]):
+        largest = 0.0
+        for column in range(2 * dim):
+            if period[column % dim] < np.inf:
+                largest = max(largest, period[column % dim])
+            if abs(regions[k, column]) < np.inf:
+                largest = max(largest, abs(regions[k, column]))
+        slack, images = _SLACK * largest, np.int64(1)
+        for axis in range(dim):
+            begin, end = regions[k, axis], regions[k, dim + axis]
+            first = last = np.int64(0)
+            if period[axis] < np.inf and abs(begin) < np.inf and abs(end) < np.inf:
+                first = math.ceil((begin - slack - high[axis]) / period[axis]) - 1
+                last = math.floor((end + slack + low[axis]) / period[axis])
+            spans[k, axis] = first
+            spans[k, dim + axis] = last - first + 1
+            images *= last - first + 1
+        total += images
+    return total
+
+
+@jit
+def put_turns(spans, of, turns):
+    """Write all turns of all `spans_near`, and the row of each."""
+    dim = turns.shape[1]
+    made = 0
+    for k in range(spans.shape[0]):
+        count = np.int64(1)
+        for axis in range(dim):
+            count *= spans[k, dim + axis]
+        for image in range(count):
+            rest = np.int64(image)
+            for back in range(dim):
+                axis = dim - 1 - back
+                turns[made, axis] = spans[k, axis] + rest % spans[k, dim + axis]
+                rest //= spans[k, dim + axis]
+            of[made] = k
+            made += 1
+
+
+# -----------------------------------------------------------------------------------------------------------
 # Queries in a periodic world: the distance to the nearest image of a box, and results by that distance.
 #
 # The distance to a box is that to its nearest image.  On each axis the point is tried where it is, one
@@ -234,6 +292,32 @@ def crossing_rows(boxes, period, touching, rows):
             crossed += 1
             ghosts += pieces - 1
     return crossed, ghosts
+
+
+@jit
+def keep_rows_meeting(boxes, rows, queries, period, touching):
+    """Keep the rows ``[query, id]`` whose boxes overlap, in their order; both are in the world.
+
+    On each axis one of them overlaps the other, or its piece one period lower, which is exact, see above.
+    """
+    dim = queries.shape[1] // 2
+    kept = 0
+    for h in range(rows.shape[0]):
+        q, i = rows[h, 0], rows[h, 1]
+        together = True
+        for axis in range(dim):
+            low, high = float(boxes[i, axis]), float(boxes[i, dim + axis])
+            begin, end = queries[q, axis], queries[q, dim + axis]
+            meet = (low <= end) & (begin <= high) if touching else (low < end) & (begin < high)
+            if period[axis] < np.inf and not meet:
+                high, end = high - period[axis], end - period[axis]
+                meet = (begin <= high) | (low <= end) if touching else (begin < high) | (low < end)
+            together &= meet
+        if together:
+            rows[kept, 0] = q
+            rows[kept, 1] = i
+            kept += 1
+    return kept
 
 
 @jit

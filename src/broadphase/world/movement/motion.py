@@ -19,6 +19,7 @@ from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
+from broadphase.periods.images import Floats
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.broad_phase import closed
@@ -32,7 +33,7 @@ from broadphase.world.movement.sweep import (
     resolve,
     step_beside,
 )
-from broadphase.world.space import FITS, TOLERANCE, Floats, TilesNear, bounds_of, moved_columns, tiles_near
+from broadphase.world.space import FITS, TOLERANCE, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
 

@@ -1,0 +1,99 @@
+"""Images: how far what lies in a world reaches, and which images of it may lie in a region."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.boxes.periodic import put_turns, spans_near
+
+Floats = npt.NDArray[np.float64]
+Turns = npt.NDArray[np.int64]
+"""``(k, dim)``: by how many periods an image is moved on each axis."""
+_Places = TypeVar("_Places", bound=np.floating[Any])
+
+_SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
+
+
+class Periodic:
+    """The lengths of a world, inf for an axis without a period, and how far shapes reach from their places.
+
+    Examples
+    --------
+    >>> world = Periodic(np.array([100.0, np.inf]))
+    >>> world.reach_to(np.zeros(2), np.full(2, 10.0))
+    >>> world.turns_near(np.array([[95.0, 0, 105, 9], [50, 0, 60, 9]]))[1].tolist()
+    [[0, 0], [1, 0], [0, 0]]
+    """
+
+    def __init__(self, lengths: Floats) -> None:
+        self.lengths = lengths
+        self._goes_around = np.isfinite(lengths)
+        self._steps = np.where(self._goes_around, lengths, 0.0)
+        self.largest = float(self._steps.max())
+        """The longest period."""
+        self.low, self.high = np.zeros(len(lengths)), np.zeros(len(lengths))
+        """How far shapes reach below and above their places."""
+        self.reach_to(self.low, self.high)
+
+    def reach_to(self, low: Floats, high: Floats) -> None:
+        """Note how far below and above its place something reaches."""
+        self.low, self.high = np.maximum(self.low, low), np.maximum(self.high, high)
+        begin = np.where(self._goes_around, self.high, -np.inf)
+        self.inner: tuple[list[float], list[float]] = begin.tolist(), (self.lengths - self.low).tolist()
+        """Between these on each axis only things themselves can be touched, and no image of them."""
+
+    def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
+        """The images that may lie in each of ``(m, 2 * dim)`` regions: the region of each, and its turns.
+
+        A region that has no end on an axis holds everything there, and is asked for once.
+        """
+        spans = np.empty(regions.shape, np.int64)
+        return all_turns(spans, spans_near(regions, self.lengths, self.low, self.high, spans))
+
+    def slack(self, regions: Floats) -> Floats:
+        """``(m, 1)``: how much larger regions are searched, because of rounding."""
+        finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
+        largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
+        return _SLACK * largest
+
+    def shift(self, turns: Turns | Floats) -> Floats:
+        """``(k, dim)``: the displacements of images by turns."""
+        return np.multiply(turns, self._steps)
+
+    def shift_to_inside(self, places: Floats) -> Floats:
+        """``(k, dim)``: how far places lie from where they are wrapped to."""
+        return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
+
+    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
+        """The displacement of the image of ``there`` that is nearest to ``here``, for a place or many."""
+        return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
+
+    def band(self, points: Floats) -> Floats:
+        """For points, bounds that hold the nearest image of everything: a little more than half a period."""
+        return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
+
+
+def all_turns(spans: Turns, count: int) -> tuple[npt.NDArray[np.int64], Turns]:
+    """All turns of rows that say the first on each axis, then how many: the row of each, and the turns.
+
+    Examples
+    --------
+    >>> all_turns(np.array([[0, 5, 2, 2], [7, 7, 1, 1]]), 5)[1].tolist()
+    [[0, 5], [0, 6], [1, 5], [1, 6], [7, 7]]
+    """
+    of, turns = np.empty(count, np.int64), np.empty((count, spans.shape[1] // 2), np.int64)
+    put_turns(spans, of, turns)
+    return of, turns
+
+
+def wrapped(places: npt.NDArray[_Places], lengths: npt.NDArray[Any]) -> npt.NDArray[_Places]:
+    """A copy of ``(m, dim)`` places in ``0 <= x < length``, on each axis with a period."""
+    inside = places.copy()
+    for axis in np.flatnonzero(np.isfinite(lengths)):
+        length, column = lengths[axis], inside[:, axis]
+        outside = np.flatnonzero(~((column >= 0.0) & (column < length)))
+        if len(outside):
+            rest = np.mod(column[outside], length)
+            column[outside] = np.where(rest < length, rest, 0.0)
+    return inside

@@ -1,0 +1,157 @@
+"""Worlds with lattice vectors, which need not be at right angles (triclinic cells): points and their images.
+
+The vectors are reduced first: of all that span the same lattice the shortest are taken (H. Minkowski; the
+algorithm is I. Semaev's for three dimensions, J.-L. Lagrange's for two).  Points are brought into the cell
+that they span; their images around it reach as far as a search does.
+
+Coordinates and vectors are multiples of one unit for each axis, about 2**-50 of the cell.  So no sum of a
+point and a vector is rounded: a distance is the same from both ends, whichever image it is measured to.
+"""
+
+import math
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.periods.images import all_turns
+
+Period = npt.NDArray[np.float64]
+Points = npt.NDArray[np.floating[Any]]
+
+_SHORTEST, _LONGEST = 1e-290, 1e290  # of lattice vectors
+# A point has this many binary digits within the cell; the rest of the 53 is for images around it.
+_DIGITS = 50
+_MOST_CELLS = 2.0**52
+# The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
+_FURTHEST = 1.5
+# Rounding never leaves out an image that is near.
+_MORE = 1e-6
+
+
+class Lattice(NamedTuple):
+    """A periodic world with lattice vectors, which need not be at right angles."""
+
+    vectors: Period
+    """One a row, reduced, in multiples of the units."""
+    inverse: Period
+    units: Period
+    """One an axis: of what coordinates are multiples."""
+    volume: float
+    max_distance: float
+    """No point is farther than this from the nearest image of another."""
+
+
+def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
+    """A copy within the cell of a lattice, rounded to its units."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = np.flatnonzero(~(np.abs(points @ lattice.inverse) < _MOST_CELLS).all(axis=1))
+    if len(far):
+        row = int(far[0])
+        raise ValueError(
+            f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
+            "place; bring it into the world"
+        )
+    for _ in range(2):  # what is far away is not exactly in the cell after the first time
+        points = points - np.floor(points @ lattice.inverse) @ lattice.vectors
+    return np.rint(points / lattice.units) * lattice.units
+
+
+def images_around(points: Points, lattice: Lattice, reach: float) -> tuple[npt.NDArray[np.int64], Points]:
+    """The images of points that are within reach of the cell: the row of each, ascending, and its place."""
+    # In units of the vectors, of which planes at right angles to these gradients are one apart.
+    gradients = [math.hypot(*column) for column in lattice.inverse.T.tolist()]
+    margin = np.minimum(reach * np.array(gradients), _FURTHEST) + _MORE
+    places = points @ lattice.inverse
+    first = np.ceil(-margin - places)
+    counts = np.floor(1.0 + margin - places) - first + 1.0
+    spans = np.hstack((first, counts)).astype(np.int64)
+    rows, steps = all_turns(spans, int(counts.prod(axis=1).sum()))
+    return rows, points[rows] + steps @ lattice.vectors  # exact, see above
+
+
+@lru_cache(16)
+def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
+    """The lattice with these vectors; lengths if it has vectors along all axes."""
+    # As integers, so that very skewed vectors are reduced without rounding.
+    ratios = [[value.as_integer_ratio() for value in row] for row in rows]
+    unit = max(below for row in ratios for _, below in row)
+    whole_rows = sorted(([above * (unit // below) for above, below in row] for row in ratios), key=_square)
+    if not _spans(whole_rows):
+        raise ValueError(f"the lattice vectors of period = {rows} do not span all of space")
+    try:
+        vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
+    except OverflowError:  # reduced, a sum of vectors may be longer than each
+        vectors = np.full((len(rows), len(rows)), np.inf)
+    with np.errstate(over="ignore"):
+        lengths: Period = np.abs(vectors).sum(axis=0)
+    if not (lengths > _SHORTEST).all() or not (lengths < _LONGEST).all():
+        raise ValueError(
+            f"the lattice vectors of period = {rows} are too long or too short; give lengths between "
+            f"{_SHORTEST:g} and {_LONGEST:g}"
+        )
+    if np.count_nonzero(vectors) == len(vectors):
+        return lengths
+    units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
+    vectors = np.rint(vectors / units) * units
+    heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
+    with np.errstate(over="ignore"):
+        volume = float(heights.prod())
+    return Lattice(
+        vectors,
+        np.linalg.inv(vectors / lengths.max()) / lengths.max(),
+        units,
+        volume,
+        (0.5 + 1e-6) * math.hypot(*heights.tolist()),
+    )
+
+
+_Vector = list[int]
+
+
+def _square(vector: _Vector) -> int:
+    return _product(vector, vector)
+
+
+def _product(a: _Vector, b: _Vector) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def _spans(rows: list[_Vector]) -> bool:
+    """Whether the determinant is not zero."""
+    a, b = rows[:2]
+    crossed = [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)] if len(a) == 3 else []
+    return _product(crossed, rows[2]) != 0 if crossed else a[0] * b[1] != a[1] * b[0]
+
+
+def _reduced(vectors: list[_Vector]) -> list[_Vector]:
+    """The shortest vectors of the same lattice, shortest first; they come sorted by length."""
+    if len(vectors) == 1:
+        return vectors
+    while True:
+        first = _reduced(vectors[:-1])
+        last = _brought_near(vectors[-1], first)
+        if _square(last) >= _square(first[-1]):
+            return [*first, last]
+        vectors = sorted([*first, last], key=_square)
+
+
+def _brought_near(vector: _Vector, others: list[_Vector]) -> _Vector:
+    """The shortest of all sums of a vector and multiples of others, of which there are one or two."""
+    a = others[0]
+    if len(others) == 1:
+        below, above = _square(a), [_product(a, vector)]
+    else:
+        b = others[1]
+        aa, ab, bb, av, bv = _square(a), _product(a, b), _square(b), _product(a, vector), _product(b, vector)
+        below, above = aa * bb - ab * ab, [av * bb - bv * ab, bv * aa - av * ab]
+    nearest = [(2 * number + below) // (2 * below) for number in above]
+    sums = []
+    for more in product((-1, 0, 1), repeat=len(others)):
+        moved = vector
+        for other, number, one in zip(others, nearest, more, strict=True):
+            moved = [x - (number + one) * y for x, y in zip(moved, other, strict=True)]
+        sums.append(moved)
+    return min([vector, *sums], key=_square)
