@@ -271,3 +271,84 @@ def test_refused(name):
     (a, b, options), kind, message = REFUSED[name]
     with pytest.raises(kind, match=message):
         bp.join(a, b, **options)
+
+
+@pytest.mark.parametrize("predicate", ["contains", "intersects", "covers", "within", "covered_by", "touches"])
+def test_points_are_tested_by_their_coordinates(predicate):
+    areas = geometries(40, 12, 1)
+    dots = shapely.points(np.random.default_rng(2).integers(0, 16, (300, 2)))  # many on edges and corners
+    for a, b in ((areas, dots), (dots, areas), (dots[:9], areas), (areas, shapely.force_3d(dots, 1.0))):
+        assert_same(bp.join(a, b, predicate=predicate), of_all(a, b, predicate))
+
+
+# ---- the nearest geometries
+
+
+def nearest_of_all(a, b, k, r=np.inf, own=False):
+    """Distances of all pairs, sorted by distance and row."""
+    apart = np.nan_to_num(shapely.distance(a[:, None], b[None, :]), nan=np.inf)
+    if own:
+        np.fill_diagonal(apart, np.inf)
+    ids = np.argsort(apart, axis=1, kind="stable")[:, :k].astype(np.int32)
+    distances = np.take_along_axis(apart, ids, axis=1)
+    missing = (distances > r) | np.isinf(distances)
+    ids, distances = np.where(missing, -1, ids), np.where(missing, np.inf, distances)
+    short = ((0, 0), (0, k - ids.shape[1]))
+    return np.pad(ids, short, constant_values=-1), np.pad(distances, short, constant_values=np.inf)
+
+
+@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
+@pytest.mark.parametrize(("n", "m", "k"), [(50, 70, 1), (50, 70, 5), (3, 200, 4), (200, 3, 4), (1, 1, 2)])
+def test_nearest_geometries_are_those_of_all_distances(n, m, k, grid):
+    a, b = geometries(n, grid, n + k), geometries(m, grid, m)
+    for r in (np.inf, 0.5):
+        for found, wanted in zip(bp.nearest(a, k, other=b, r=r), nearest_of_all(a, b, k, r), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+    for found, wanted in zip(bp.nearest(b, k), nearest_of_all(b, b, k, own=True), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_nearest_is_that_of_sjoin_nearest():
+    a, b = geometries(60, None, 3), geometries(80, None, 4)
+    a, b = (gpd.GeoDataFrame(geometry=side[~shapely.is_missing(side)]) for side in (a, b))
+    theirs = a.sjoin_nearest(b, distance_col="apart")
+    theirs = theirs[~theirs.index.duplicated()].reindex(a.index)
+    ids, distances = bp.nearest(a, 1, other=b.geometry)
+    found = ids[:, 0] >= 0
+    np.testing.assert_array_equal(distances[found, 0], theirs["apart"][found])
+    assert theirs["apart"][~found].isna().all()
+    assert bp.nearest(SQUARES, [2], other=list(DOTS)).ids.tolist() == [[1], [0], [1]]
+
+
+def test_what_nearest_geometries_cannot_do_is_said():
+    for wrong in ({"period": (9, 9)}, {"env": ([0] * 3, [0] * 3)}, {"exclude_self": True}):
+        with pytest.raises(ValueError, match="leave them out with geometries"):
+            bp.nearest(SQUARES, 1, other=DOTS, **wrong)
+    with pytest.raises(TypeError, match=r"other\[1\] = 'x' is no geometry"):
+        bp.nearest(SQUARES, 1, other=[DOTS.iloc[0], "x"])
+
+
+def test_the_labels_are_named_after_the_index_of_b():
+    parks = SQUARES.rename_axis("park")
+    assert bp.join(DOTS, parks, predicate="within", labels=True).name == "park"
+    assert bp.join(DOTS, SQUARES, predicate="within", labels=True).name == "index_right"
+
+
+@pytest.mark.parametrize("b", [SQUARES, SQUARES.iloc[:0], SQUARES.reset_index(drop=True), list(SQUARES)])
+def test_a_left_join_has_every_row_of_a(b):
+    # DOTS: the first two are in the first square, the second in the second as well, the third in none.
+    found = bp.join(DOTS, b, predicate="intersects")
+    rows = bp.join(DOTS, b, predicate="intersects", how="left")
+    assert rows.tolist() == sorted([*found.tolist(), *([k, -1] for k in range(3) if k not in found[:, 0])])
+    right = gpd.GeoDataFrame(geometry=gpd.GeoSeries(b))
+    theirs = gpd.GeoDataFrame(geometry=DOTS).sjoin(right, how="left")
+    labels = bp.join(DOTS, b, predicate="intersects", how="left", labels=True)
+    assert labels.index.tolist() == theirs.index.tolist()
+    assert labels.isna().tolist() == theirs["index_right"].isna().tolist()
+    assert labels.dropna().tolist() == theirs["index_right"].dropna().tolist()
+    assert bp.join([[0, 0, 1, 1], [5, 5, 6, 6]], [[5, 5, 9, 9]], how="left").tolist() == [[0, -1], [1, 0]]
+
+
+def test_only_two_ways_to_join():
+    with pytest.raises(ValueError, match=r'how must be "inner" or "left"; got .right'):
+        bp.join(DOTS, SQUARES, predicate="within", how="right")

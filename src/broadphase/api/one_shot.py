@@ -140,6 +140,9 @@ def pairs(
     return stored_pairs(array, rules, method, touching, sort, parts, limit, space)
 
 
+How = Literal["inner", "left"]
+
+
 @overload
 def join(
     a: Any,
@@ -154,6 +157,7 @@ def join(
     max_pairs: int | None = ...,
     predicate: Predicate | None = ...,
     distance: Any = ...,
+    how: How = ...,
     labels: Literal[False] = ...,
 ) -> PairArray: ...
 @overload
@@ -170,6 +174,7 @@ def join(
     max_pairs: int | None = ...,
     predicate: Predicate | None = ...,
     distance: Any = ...,
+    how: How = ...,
     labels: Literal[True],
 ) -> "pandas.Series": ...
 def join(
@@ -185,6 +190,7 @@ def join(
     max_pairs: int | None = None,
     predicate: Predicate | None = None,
     distance: Any = None,
+    how: How = "inner",
     labels: bool = False,
 ) -> "PairArray | pandas.Series":
     """Find every row of ``b`` that each row of ``a`` overlaps.
@@ -207,15 +213,19 @@ def join(
         ``touching=False`` are for boxes alone.
     distance : float or array_like, optional
         For ``predicate="dwithin"``: the largest distance, one for all or one for each row of ``a``.
+    how : str
+        ``"inner"``, or ``"left"``: a row of ``a`` without any of ``b`` is there too, with -1 in its place, as
+        in a left join of tables.
     labels : bool
-        Return labels of the tables' indexes instead of row numbers.
+        Return labels of the tables' indexes instead of row numbers; NaN for the -1 of a left join.
 
     Returns
     -------
     numpy.ndarray
-        ``(m, 2)`` int32, rows ``[row of a, row of b]``.  With ``labels=True`` a `pandas.Series` named
-        ``index_right`` instead: it holds labels of ``b``, and labels of ``a`` are its index, as in the table
-        that ``a.sjoin(b)`` returns.  Rows of an argument without an index are numbered.
+        ``(m, 2)`` int32, rows ``[row of a, row of b]``.  With ``labels=True`` a `pandas.Series` instead,
+        named as the index of ``b`` or ``index_right``: it holds labels of ``b``, and
+        labels of ``a`` are its index, as in the table that ``a.sjoin(b)`` returns.  Rows of an argument
+        without an index are numbered.
 
     Raises
     ------
@@ -262,24 +272,36 @@ def join(
         return there
     check_same_crs(a, "a", b, "b")
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
+    if how not in ("inner", "left"):
+        raise ValueError(f'how must be "inner" or "left"; got {how!r}')
     tables = a, b
     if predicate is not None:
         if period is not None or env is not None or not touching:
             raise ValueError("period=, env= and touching=False are for boxes; leave them out with predicate=")
         question = as_geometry_join(a, b, predicate, distance)
         candidates = _join_boxes(question.first.boxes, question.second.boxes, method, True, True, parts)
-        result = question.decide(candidates, sort, parts, limit)
+        result, rows = question.decide(candidates, sort, parts, limit), question.rows
     else:
         if distance is not None:
             raise ValueError('distance= is for predicate="dwithin"')
         first, second, space = settled_sides(a, b, period, env)
+        rows = len(first)
         if space is None:
             result = _join_boxes(first, second, method, touching, sort, parts, limit)
         else:
             both, rules = _both(first, second), join_filter(len(first), len(second))
             result = stored_pairs(both, rules, method, touching, sort, parts, limit, space)
             result[:, 1] -= len(first)
+    if how == "left":
+        result = _with_all(result, rows)
     return labelled(result, *tables) if labels else result
+
+
+def _with_all(found: PairArray, rows: int) -> PairArray:
+    """Pairs, and -1 for each row of the first that is in none, sorted by the first."""
+    alone = np.flatnonzero(np.bincount(found[:, 0], minlength=rows) == 0)
+    both = np.concatenate((found, np.column_stack((alone, np.full_like(alone, -1)))), dtype=np.int32)
+    return both[np.argsort(both[:, 0], kind="stable")]
 
 
 def count_pairs(

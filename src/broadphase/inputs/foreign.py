@@ -611,6 +611,21 @@ def as_geometries(values: Any, name: str) -> Array:
     return shapes
 
 
+def has_extent(values: Any) -> bool:
+    """Whether these are geometries of shapely, not all of them points; others are not looked at."""
+    if isinstance(values, np.ndarray):
+        if values.dtype != object:
+            return False
+    elif isinstance(values, (list, tuple)):
+        if not hasattr(next((one for one in values if one is not None), None), "geom_type"):
+            return False
+    elif not hasattr(type(values), "geom_type"):
+        return False
+    shapely: Any = sys.modules.get("shapely")
+    kinds = shapely.get_type_id(np.asarray(as_array(values, "points", BOXES), object))
+    return bool((kinds > 0).any())
+
+
 def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
     """Rows of a and b as labels of their indexes: a Series of those of b, whose own index is that of a.
 
@@ -627,8 +642,11 @@ def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
     if own is None and others is None:
         raise TypeError("labels=True needs tables of pandas or geopandas; neither a nor b has an index")
     left = rows[:, 0] if own is None else own.take(rows[:, 0])
-    right = rows[:, 1] if others is None else others.to_flat_index().take(rows[:, 1])
-    return pandas.Series(right, index=left, name="index_right")
+    name = None if others is None else others.name
+    others = pandas.RangeIndex(rows[:, 1].max(initial=-1) + 1) if others is None else others.to_flat_index()
+    filled = bool((rows[:, 1] < 0).any())
+    right = others.take(rows[:, 1], allow_fill=filled, fill_value=np.nan if filled else None)
+    return pandas.Series(right, index=left, name=name or "index_right")
 
 
 def _bounds(array: Array, name: str) -> Array:

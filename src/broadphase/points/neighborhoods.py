@@ -10,7 +10,7 @@ import numpy.typing as npt
 from broadphase.api.devices import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, settled
-from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
     PointQuery,
@@ -33,6 +33,7 @@ from broadphase.points.fixed_radius import (
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import as_count, find_nearest_points, make_tree
+from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
@@ -293,7 +294,8 @@ def nearest(
     Parameters
     ----------
     points, period, env, threads
-        As for `neighbors`.
+        As for `neighbors`.  Geometries of shapely of any kind (GeoDataFrame, GeoSeries, arrays and lists)
+        are taken too, without ``period`` and ``env``: distances are those of GEOS.
     k : int, or list of int
         How many.  A list selects some places: ``[1, 3]`` for the first and the third.
     other : array_like, optional
@@ -326,6 +328,11 @@ def nearest(
            [ 0,  1]], dtype=int32)
     """
     parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
+    if has_extent(points) or has_extent(other):
+        if period is not None or env is not None or exclude_self:
+            raise ValueError("period=, env= and exclude_self= are for points; leave them out with geometries")
+        found = find_nearest_geometries(points, other, places.most, r, parts)
+        return NearestPoints(found[0][:, places.columns], found[1][:, places.columns])
     given = settled_points(points, other, period, env)
     if other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
