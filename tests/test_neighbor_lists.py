@@ -167,3 +167,88 @@ def test_what_does_not_fit_is_named():
         near.rows_in([])
     with pytest.raises(ValueError, match="found in the same way"):
         near.rows_in(bp.neighbors([[0, 0]], 2.0, other=[[1, 1]]))
+
+
+def test_changes_of_spheres():
+    places, r, period = scene(2_000, 2, np.float64)
+    moved = places + np.random.default_rng(4).normal(size=places.shape) * r / 5
+    before, now = (bp.neighbors(some, r, period=period) for some in (places, moved))
+    sets = [set(zip(near.i.tolist(), near.j.tolist(), strict=True)) for near in (before, now)]
+    began, stayed, ended = now.changes(before)
+    assert [tuple(pair) for pair in began.tolist()] == sorted(sets[1] - sets[0])
+    assert [tuple(pair) for pair in stayed.tolist()] == sorted(sets[1] & sets[0])
+    assert [tuple(pair) for pair in ended.tolist()] == sorted(sets[0] - sets[1])
+    began, stayed, ended = now.changes(None)
+    assert len(began) == len(now)
+    assert not len(stayed)
+    assert not len(ended)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("period", [None, (1.0, 1.0), [[1.0, 0.0], [0.25, 1.0]]])
+def test_pairs_that_do_not_count(sort, period):
+    places, r, _ = scene(800, 2, np.float64)
+    near = bp.neighbors(places, r, period=period)
+    random = np.random.default_rng(5)
+    bonds = np.concatenate((np.stack((near.j, near.i), axis=1)[::3], random.integers(0, 800, (50, 2))))
+    bonded = {tuple(sorted(pair)) for pair in bonds.tolist()}
+    pairs = zip(near.i.tolist(), near.j.tolist(), strict=True)
+    kept = [row for row, pair in enumerate(pairs) if pair not in bonded]
+    found = bp.neighbors(places, r, period=period, exclude=bonds, sort=sort, offsets=True)
+    order = np.lexsort((found.j, found.i))
+    for column, right in zip(found, near, strict=True):
+        np.testing.assert_array_equal(column[order], right[kept])
+    assert len(bp.neighbors(places, r, period=period, exclude=bonds, max_pairs=len(kept))) == len(kept)
+    both = bp.neighbors(places, r, period=period, exclude=bonds, half=False)
+    assert len(both) == 2 * len(kept)
+    near = bp.neighbors(places, r, other=places, period=period)
+    found = bp.neighbors(places, r, other=places, period=period, exclude=np.stack((near.i, near.i), axis=1))
+    assert len(found) == (near.i != near.j).sum() == len(near) - 800
+
+
+def test_what_cannot_be_excluded_is_named():
+    places = [[0, 0], [1, 1], [2, 2]]
+    with pytest.raises(TypeError, match="exclude must hold whole numbers, rows of points; got dtype float64"):
+        bp.neighbors(places, 2.0, exclude=[[0.0, 1.0]])
+    with pytest.raises(ValueError, match=r"exclude must have shape \(k, 2\), a pair a row; got shape \(2,\)"):
+        bp.neighbors(places, 2.0, exclude=[0, 1])
+    with pytest.raises(ValueError, match=r"exclude\[1\] = \[3, 0\] names row 3; there are 3 rows"):
+        bp.neighbors(places, 2.0, exclude=[[0, 1], [3, 0]])
+    assert len(bp.neighbors(places, 2.0, exclude=[])) == 2
+
+
+@pytest.mark.parametrize("period", [None, (1.0, None), (1.0, 1.0), [[1.0, 0.0], [0.25, 1.0]]])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("radii", [False, True])
+def test_a_list_with_a_skin_finds_what_a_search_finds(period, dtype, radii):
+    places, r, _ = scene(300, 2, dtype)
+    random = np.random.default_rng(6)
+    env, reach = random.integers(0, 2, 300), random.uniform(0.2, 1.0, 300) * r if radii else r
+    bonds = random.integers(0, 300, (200, 2))
+    near = bp.VerletList(reach, r / 4, period=period, exclude=bonds)
+    for step in range(20):
+        found = near.neighbors(places, env=env, offsets=True, half=step % 2 == 0)
+        right = bp.neighbors(
+            places, reach, period=period, env=env, exclude=bonds, offsets=True, half=step % 2 == 0
+        )
+        for column, wanted in zip((*found, found.offset), (*right, right.offset), strict=True):
+            np.testing.assert_array_equal(column, wanted)
+        assert found.distance.dtype == dtype
+        places = places + random.normal(size=places.shape).astype(dtype) * dtype(r / 40)
+    if not isinstance(period, list):
+        assert 1 < near.searches < 15
+
+
+def test_points_at_the_very_distance_and_the_very_skin():
+    near = bp.VerletList(1.0, 0.5)
+    assert len(near.neighbors([[0.0, 0.0], [1.5, 0.0], [9.0, 0.0]])) == 0
+    assert len(near.neighbors([[0.25, 0.0], [1.25, 0.0], [9.0, 0.0]])) == 1
+    assert near.searches == 1
+    assert len(near.neighbors([[0.26, 0.0], [1.25, 0.0], [1.2, 0.0]])) == 3
+    assert near.searches == 2
+    assert len(near.neighbors(np.zeros((0, 2)))) == 0
+    assert len(near.neighbors([[0, 0], [1, 0]])) == 1
+    with pytest.raises(ValueError, match="skin = -1 is no distance"):
+        bp.VerletList(1.0, -1)
+    with pytest.raises(ValueError, match=r"points\[1\] has x = nan"):
+        near.neighbors([[0, 0], [np.nan, 0]])

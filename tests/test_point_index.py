@@ -283,3 +283,62 @@ def test_a_point_is_not_near_itself(period):
     near, alone = index.nearest(own, 4, exclude_self=True), bp.nearest(own, 4, period=period)
     np.testing.assert_array_equal(near.ids, ids[alone.ids])
     np.testing.assert_array_equal(near.distances, alone.distances)
+
+
+@pytest.mark.parametrize("period", [None, (4.0, None), [[4.0, 0.0], [1.0, 5.0]]])
+def test_environments(period):
+    """As one index for each environment."""
+    random = np.random.default_rng(12)
+    points, env = random.uniform(0, 4, (400, 2)), random.choice([-7, 0, 3, 10**12], 400)
+    index = bp.PointIndex(period=period)
+    index.insert_many(points[:150])
+    index.remove_many(np.arange(150))
+    index.insert_many(points[:300], env=env[:300])
+    for point, one in zip(points[300:], env[300:].tolist(), strict=True):
+        index.insert(point, env=one)
+    gone = random.permutation(400)[:40]
+    index.remove_many(gone)
+    kept = np.setdiff1d(np.arange(400), gone)
+    np.testing.assert_array_equal(index.envs, env[kept])
+    queries, own = random.uniform(0, 4, (60, 2)), random.choice([-7, 0, 3, 10**12, 5, -(2**62)], 60)
+    alone = {
+        one: (bp.PointIndex(points[kept][env[kept] == one], period=period), kept[env[kept] == one])
+        for one in np.unique(own).tolist()
+    }
+    for r in (0.3, 1.5):
+        near = index.neighbors(queries, r, env=own)
+        nearest = index.nearest(queries, 3, r=r, env=own)
+        for row, (query, one) in enumerate(zip(queries, own.tolist(), strict=True)):
+            few, ids = alone[one]
+            right = few.neighbors(query, r) if len(ids) else None
+            wanted = [] if right is None else ids[right.j].tolist()
+            assert near.j[near.i == row].tolist() == wanted == index.neighbors(query, r, env=one).j.tolist()
+            places = few.nearest(query, 3, r=r)
+            wanted = [ids[place] if place >= 0 else -1 for place in places.ids.tolist()]
+            assert nearest.ids[row].tolist() == wanted
+            np.testing.assert_array_equal(nearest.distances[row], places.distances)
+    np.testing.assert_array_equal(index.nearest(queries, 2).ids, index.nearest(queries, 2, env=0).ids)
+    again = pickle.loads(pickle.dumps(index))
+    np.testing.assert_array_equal(
+        again.nearest(queries, 2, env=own).ids, index.nearest(queries, 2, env=own).ids
+    )
+
+
+def test_points_of_worlds_and_indexes_without_environments():
+    random = np.random.default_rng(13)
+    worlds = random.random((3, 50, 2))
+    index = bp.PointIndex(worlds)
+    np.testing.assert_array_equal(index.envs, np.repeat([0, 1, 2], 50))
+    asked = random.random((3, 4, 2))
+    found = index.nearest(asked, 2).ids
+    for world in range(3):
+        right = bp.nearest(asked[world], 2, other=worlds[world]).ids + 50 * world
+        np.testing.assert_array_equal(found[world], right)
+    plain = bp.PointIndex(worlds[0])
+    assert plain.nearest(asked[0], 1, env=[0, 1, 0, 0]).ids[1, 0] == -1
+    np.testing.assert_array_equal(plain.nearest(asked[0], 1, env=0).ids, plain.nearest(asked[0], 1).ids)
+    with pytest.raises(TypeError, match="env must be whole numbers"):
+        plain.insert((0, 0), env=0.5)
+    with pytest.raises(ValueError, match="env must hold one number for each of the 2 rows"):
+        plain.insert_many([[0, 0], [1, 1]], env=[1, 2, 3])
+    assert len(plain) == 50

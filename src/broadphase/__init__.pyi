@@ -57,6 +57,7 @@ from .points.neighborhoods import NearestPoints as NearestPoints
 from .points.neighborhoods import count_neighbors as count_neighbors
 from .points.neighborhoods import nearest as nearest
 from .points.neighborhoods import neighbors as neighbors
+from .points.verlet import VerletList as VerletList
 from .recording.reader import RecordedFrame as RecordedFrame
 from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder

@@ -19,6 +19,7 @@ from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
+from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
 from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_point_period, settled_period
@@ -37,6 +38,8 @@ class _Kept(Kept):
     query: PointQuery = field(kw_only=True)
     ids: IdArray | None = field(kw_only=True)
     """Of the rows; None where they are the same numbers."""
+    envs: Envs | None = field(kw_only=True)
+    """The environments that there are, ascending; None where all points share one."""
     end: int = field(kw_only=True)
     """All ids are below."""
 
@@ -62,6 +65,9 @@ class PointIndex:
 
     Notes
     -----
+    ``env=`` of a query is the environment to search, or one for each query: points of other environments do
+    not count.  By default it is 0; if the index has environments, 0, 1, ... along the first of several axes.
+
     Many threads may search at once.  Insertions, moves and removals must have the index to themselves.
 
     The first search after a change sorts all points.  Cells are kept for the last four distances, and each
@@ -141,12 +147,14 @@ class PointIndex:
 
     # ---- filling and changing
 
-    def insert(self, point: Any) -> int:
+    def insert(self, point: Any, *, env: int = 0) -> int:
         """Add a point.
 
         Parameters
         ----------
         point : array_like, shape (dim,)
+        env : int
+            Its environment: points of different ones never meet.
 
         Returns
         -------
@@ -158,21 +166,27 @@ class PointIndex:
         TypeError, ValueError
             It is not a point, or not finite; nothing has changed.
         """
-        point = _array(point, "point")
+        point, env = _array(point, "point"), settled(env, "env")
         store, reader = self._for(point)
-        row = _one(reader, point)
+        row, envs = _one(reader, point), as_env(env, 1)
+        assert envs is not None
         self._kept = None
-        new = store.add(row, False, 1, EVERY_BIT)
+        if envs[0]:
+            store.use_envs()
+        new = store.add(row, False, 1, EVERY_BIT, int(envs[0]))
         self._store, self._reader, self._given = store, reader, None
         return new
 
-    def insert_many(self, points: Any) -> IdArray:
+    def insert_many(self, points: Any, *, env: Any = None) -> IdArray:
         """Add points, in their order, at the lowest free ids.
 
         Parameters
         ----------
         points : array_like, shape (n, dim)
-            Also a table or geometry points: see `broadphase.neighbors`.
+            Also a table or geometry points: see `broadphase.neighbors`.  Points of shape ``(worlds, n, dim)``
+            are those of the environments 0, 1, ...
+        env : int or array_like of int, shape (n,), optional
+            The environment of all points, or of each; 0 by default.
 
         Returns
         -------
@@ -184,13 +198,17 @@ class PointIndex:
         TypeError, ValueError
             As for `insert`, naming the row; nothing has changed.
         """
-        points = _array(points, "points")
+        points, env = _array(points, "points"), settled(env, "env")
+        points, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
         store, reader = self._for(points)
         rows = _many(reader, points)
         n = len(rows)
+        envs = as_env(env, n)
         self._kept = None
+        if envs is not None and envs.any():
+            store.use_envs()
         rules = np.zeros(n, np.bool_), np.ones(n, np.uint32), np.full(n, EVERY_BIT, np.uint32)
-        ids = store.add_many(rows, *rules)
+        ids = store.add_many(rows, *rules, envs)
         if points.ndim == 2:  # an empty list says nothing
             self._store, self._reader, self._given = store, reader, None
         return ids
@@ -298,6 +316,11 @@ class PointIndex:
         return read_only(self._store.ids())
 
     @property
+    def envs(self) -> Envs:
+        """The environment of each point, in id order."""
+        return self._store.live_envs()
+
+    @property
     def points(self) -> Points:
         """The points in id order: ``(len, dim)``, read-only; good until the next change."""
         return read_only(self._store.live_boxes())
@@ -315,6 +338,7 @@ class PointIndex:
         threads: int | None = None,
         max_pairs: int | None = None,
         offsets: bool = False,
+        env: Any = None,
     ) -> Neighbors:
         """The points of the index within a distance of others, or of one.
 
@@ -330,6 +354,8 @@ class PointIndex:
             from the points of the index.
         r_min, sort, threads, max_pairs, offsets
             As for `broadphase.neighbors`.
+        env : int or array_like of int, shape (m,), optional
+            The environment to search; see `PointIndex`.
 
         Returns
         -------
@@ -351,8 +377,8 @@ class PointIndex:
                [0, 2, 1]])
         """
         parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
-        (points, r), _ = self._in_rows(points, r)
-        query, kept = self._query(points)
+        (points, r), env, _ = self._in_rows(env, points, r)
+        query, kept = self._query(points, env)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
         found = near_of(query, r, how, kept)
         found.shape = len(query.points), kept.end
@@ -368,6 +394,7 @@ class PointIndex:
         r: float = np.inf,
         exclude_self: bool = False,
         threads: int | None = None,
+        env: Any = None,
     ) -> NearestPoints:
         """The ``k`` points of the index that are nearest to each of others, or to one.
 
@@ -379,6 +406,8 @@ class PointIndex:
             As for `broadphase.nearest`.
         exclude_self : bool
             Whether row ``i`` of ``index.points`` does not count for row ``i`` of the points.
+        env : int or array_like of int, shape (m,), optional
+            The environment to search; see `PointIndex`.
 
         Returns
         -------
@@ -399,40 +428,55 @@ class PointIndex:
         NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
-        (points,), axes = self._in_rows(points)
-        query, kept = self._query(points)
+        (points,), env, axes = self._in_rows(env, points)
+        query, kept = self._query(points, env)
         ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
         return arguments.in_axes(NearestPoints(ids, distances), axes)
 
-    def _in_rows(self, points: Any, *r: Any) -> tuple[list[Any], arguments.Axes | None]:
-        """Points, and distances, in rows; and the axes of the question if it has several."""
-        points = _array(points, "points")
+    def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:
+        """Points and distances in rows, environments, and the axes of the question if it has several."""
+        points, env = _array(points, "points"), arguments.settled_env(env)
         if points.ndim < 3:  # the usual case
-            return [points, *r], None
+            return [points, *r], env, None
         named = [(points, "points", self._for(points)[1].dim), *((one, "r", 0) for one in r)]
-        rows, _, axes = arguments.in_rows(named, None, False)
-        return rows, axes
+        return arguments.in_rows(named, env, self._store.envs is not None)
 
-    def _query(self, points: Any) -> tuple[PointQuery, _Kept]:
+    def _query(self, points: Any, env: Any) -> tuple[PointQuery, _Kept]:
         """The query, and what is kept for it."""
         store, reader = self._for(points)
         given = reader.point_or_points(points, "points", finite=True)
         one = isinstance(given, tuple)
+        rows = np.asarray([given] if one else given, reader.dtype)
+        asked = as_env(env, len(rows))
         kept = self._kept
-        if kept is None or store is not self._store:
-            own = np.empty((0, reader.dim), reader.dtype)
-            query = as_query(*settled_points(own, store.live_boxes(), self._asked_period, None))
-            ids = store.ids()
-            kept = _Kept(
-                query=query,
-                ids=None if store.live == store.end else ids,
-                end=int(ids[-1]) + 1 if len(ids) else 0,
-            )
-            if store is self._store:
+        known = store is self._store and (store.envs is not None or not np.any(env))
+        if kept is None or not known:
+            kept = self._made(store, reader, store.envs is not None or not known)
+            if known:
                 self._kept = kept
-        return query_from(kept.query, np.asarray([given] if one else given, reader.dtype), one), kept
+        query = query_from(kept.query, rows, one)
+        if kept.envs is None:
+            return query, kept
+        asked = np.zeros(len(rows), np.int64) if asked is None else asked
+        places = np.searchsorted(kept.envs, asked)
+        found = np.append(kept.envs, 0)[places] == asked
+        # The last number is that of an environment without points.
+        numbers = np.where(found & (places < len(kept.envs)), places, len(kept.envs)).astype(np.int32)
+        return query._replace(envs=numbers), kept
+
+    def _made(self, store: BoxStore, reader: Reader, with_envs: bool) -> _Kept:
+        """What searches need of the points, with environments or without."""
+        own, ids, envs = np.empty((0, reader.dim), reader.dtype), store.ids(), store.live_envs()
+        env = (np.empty(0, np.int64), envs) if with_envs else None
+        query = as_query(*settled_points(own, store.live_boxes(), self._asked_period, env))
+        return _Kept(
+            query=query._replace(worlds=query.worlds + 1) if with_envs else query,
+            ids=None if store.live == store.end else ids,
+            end=int(ids[-1]) + 1 if len(ids) else 0,
+            envs=np.unique(envs) if with_envs else None,
+        )
 
     # ---- copies
 

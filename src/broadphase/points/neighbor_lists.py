@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.indexes.results import PairChanges
 from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.points import Numbers, Points
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
@@ -223,24 +224,39 @@ class Neighbors:
             raise TypeError(f"previous must be what neighbors returned; got {type(previous).__name__}")
         if (self._half, self._among) != (previous._half, previous._among):
             raise ValueError("previous must have been found in the same way, with other= and half= as here")
-        own, old = self._order(), previous._order()
-        i, j = (self.i, self.j) if own is None else (self.i[own], self.j[own])
+        old = previous._order()
         old_i, old_j = (previous.i, previous.j) if old is None else (previous.i[old], previous.j[old])
-        rows = result_array((len(i),), np.intp)
+        rows = rows_among(self.i, self.j, self._order(), old_i, old_j, self._parts)
+        return rows if old is None or not len(old) else np.where(rows < 0, -1, old[rows])
 
-        def match(first: int, last: int) -> None:
-            at = int(np.searchsorted(old_i, i[first])) if first < last else 0
-            for span in ranges(first, last):
-                at = match_rows(i, j, old_i, old_j, at, *span, rows)
+    def changes(self, previous: "Neighbors | None") -> PairChanges:
+        """How the pairs differ from those of an earlier result.
 
-        self._in_spans(match)
-        if old is not None:
-            rows = np.where(rows < 0, -1, rows_at(old, rows)) if len(old) else rows
-        if own is None:
-            return rows
-        given = np.empty_like(rows)
-        given[own] = rows
-        return given
+        Parameters
+        ----------
+        previous : Neighbors or None
+            As of `rows_in`; with None all pairs began.
+
+        Returns
+        -------
+        PairChanges
+            ``began, stayed, ended``: arrays of pairs, ``(k, 2)``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> before = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
+        >>> now = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 9.0]], 6.0)
+        >>> began, stayed, ended = now.changes(before)
+        >>> began.tolist(), stayed.tolist(), ended.tolist()
+        ([], [[0, 1], [1, 2]], [[0, 2]])
+        """
+        if previous is None:
+            return PairChanges(self._pairs(), np.empty((0, 2), np.int32), lambda: np.empty((0, 2), np.int32))
+        rows = self.rows_in(previous)
+        gone = np.ones(len(previous), np.bool_)
+        gone[rows[rows >= 0]] = False
+        return PairChanges(self._pairs(rows < 0), previous._pairs(gone), lambda: self._pairs(rows >= 0))
 
     def csr(self) -> Csr | CsrWithOffsets:
         """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
@@ -351,6 +367,9 @@ class Neighbors:
         i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts))
         return Neighbors(i, j, distance, self.shape, offset=offset, half=False, parts=self._parts)
 
+    def _pairs(self, which: Any = slice(None)) -> npt.NDArray[np.int32]:
+        return np.stack((self.i[which], self.j[which]), axis=1)
+
     def _order(self) -> Numbers | None:
         """The rows by ``i``, then ``j``; None where they are in this order."""
         return None if self._sorted else argsort_keys(self.i.astype(np.int64) << 32 | self.j)
@@ -368,9 +387,6 @@ class Neighbors:
 
     def _spans(self) -> list[tuple[int, int]]:
         return own_threads.shares(len(self), self._parts if len(self) >= ENOUGH_FOR_THREADS else 1)
-
-    def _in_spans(self, work: Callable[[int, int], None]) -> None:
-        own_threads.run_all([partial(work, *span) for span in self._spans()], self._parts)
 
     def _both(self) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
         """Where the rows of each point begin, and the columns of pairs in both directions."""
@@ -453,6 +469,26 @@ class Neighbors:
             spans = own_threads.shares(n, self._parts)
             own_threads.run_all([partial(gather, *span) for span in spans], self._parts)
         return sums
+
+
+def rows_among(
+    i: Numbers, j: Numbers, order: Numbers | None, old_i: Numbers, old_j: Numbers, parts: int
+) -> npt.NDArray[np.intp]:
+    """The row of each pair in a sorted list, or -1; ``order`` sorts the pairs, if they are not sorted."""
+    if order is not None:
+        rows = np.empty(len(i), np.intp)
+        rows[order] = rows_among(i[order], j[order], None, old_i, old_j, parts)
+        return rows
+    found: npt.NDArray[np.intp] = result_array((len(i),), np.intp)
+
+    def match(first: int, last: int) -> None:
+        at = int(np.searchsorted(old_i, i[first])) if first < last else 0
+        for span in ranges(first, last):
+            at = match_rows(i, j, old_i, old_j, at, *span, found)
+
+    spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
+    own_threads.run_all([partial(match, *span) for span in spans], parts)
+    return found
 
 
 def _one_each(values: Any, name: str, rows: int, what: str) -> Points:

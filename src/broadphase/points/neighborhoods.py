@@ -21,6 +21,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.methods.task import pair_limit
 from broadphase.points.few import find_nearest, find_pairs
@@ -34,7 +35,7 @@ from broadphase.points.fixed_radius import (
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import as_count, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
-from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors
+from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, rows_among
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -60,6 +61,7 @@ def neighbors(
     max_pairs: int | None = None,
     offsets: bool = False,
     half: bool = True,
+    exclude: Any = None,
 ) -> Neighbors:
     """All pairs of points within a distance ``r`` of each other, with their distances.
 
@@ -100,6 +102,9 @@ def neighbors(
     half : bool
         Each pair once, ``i < j``.  With ``False`` it is there in both directions, as ``(i, j)`` and
         ``(j, i)``, always sorted.
+    exclude : array_like of int, shape (k, 2), optional
+        Pairs of rows that do not count, in any order, such as atoms with a bond; with ``other=`` a row of the
+        points and one of the others.
 
     Returns
     -------
@@ -111,10 +116,11 @@ def neighbors(
     Raises
     ------
     TypeError
-        A value is not a number, or ``env`` holds values that are not whole numbers.
+        A value is not a number, or ``env`` or ``exclude`` hold values that are not whole numbers.
     ValueError
         A wrong shape; coordinates that are not finite; ``r`` or ``r_min`` is NaN or negative; a period that
-        is not positive; an ``env`` of the wrong length.  Argument, row and value are named.
+        is not positive; an ``env`` of the wrong length; a row to exclude that there is not.  Argument, row
+        and value are named.
     PairLimitExceeded
         There are more than ``max_pairs`` pairs.
 
@@ -149,24 +155,26 @@ def neighbors(
     """
     if on_gpu(points):
         left_out = {"period": period, "r_min": r_min, "exclude_self": exclude_self, "offsets": offsets}
+        left_out |= {"exclude": exclude, "half": not half}
         search_there = on_its_device("neighbors", **left_out)
         there: Neighbors = search_there(points, r, other=other, env=env, sort=sort, max_pairs=max_pairs)
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
-    given = settled_points(points, other, period, env)
+    given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
     if (
         other is None
         and period is None
         and env is None
         and not offsets
         and half
+        and exclude is None
         and type(r_min) is float
         and r_min == 0.0
     ):
         few = find_pairs(given.points, r, limit)
         if few is not None:
             return Neighbors(*few, (len(given.points), len(given.points)), parts=parts)
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half))
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
     return near_of(as_query(*given), r, how)
 
 
@@ -180,15 +188,18 @@ class How(NamedTuple):
     parts: int
     limit: int
     half: bool = True
+    exclude: Any = None
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
     """What `neighbors` returns; through what is kept, where there is one distance for all."""
-    reach, least = _as_reach(r, query), as_distance(how.r_min, query.kind, "r_min")
+    reach, least = reach_of(r, query), as_distance(how.r_min, query.kind, "r_min")
     alone = how.exclude_self and query.others is not None
     both = not how.half and query.others is None
     limit = how.limit // 2 if both else how.limit
+    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
     most = limit + alone * min(len(query.points), len(query.found))
+    most += 0 if excluded is None else len(excluded[0])
     plain, at = query, None
     try:
         if query.lattice is not None:
@@ -199,19 +210,25 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
             i, j, distance = find_near(query, reach, how.sort, how.parts, most, kept.cells)
     except PairLimitExceeded:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
+    keep = None
     if alone or least > 0.0:
         keep = (distance >= least) & (i != j) if alone else distance >= least
+    if excluded is not None:
+        order = None if how.sort else argsort_keys(i.astype(np.int64) << 32 | j)
+        free = rows_among(i, j, order, excluded[0], excluded[1], how.parts) < 0
+        keep = free if keep is None else keep & free
+    if keep is not None:
         i, j, distance = i[keep], j[keep], distance[keep]
         at = None if at is None else at[keep]
         if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    offset = _offsets(plain, i, j if at is None else at, how.parts) if how.offsets else None
+    offset = offsets_of(plain, i, j if at is None else at, how.parts) if how.offsets else None
     found = Neighbors(
         i,
         j,
-        _rounded(distance, query.kind),
+        rounded(distance, query.kind),
         (len(query.points), len(query.found)),
-        offset=None if offset is None else _rounded(offset, query.kind),
+        offset=None if offset is None else rounded(offset, query.kind),
         among=query.others is None,
         in_order=how.sort,
         parts=how.parts,
@@ -377,7 +394,7 @@ def nearest_of(
         ids, distances = find_nearest_points(query, most, limit, parts, tree)
     if alone:
         ids, distances = _without_self(ids, distances)
-    ids, distances = ids[:, places.columns], _rounded(distances, query.kind)[:, places.columns]
+    ids, distances = ids[:, places.columns], rounded(distances, query.kind)[:, places.columns]
     return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
 
 
@@ -389,7 +406,7 @@ def _without_self(ids: npt.NDArray[np.int32], distances: Points) -> NearestPoint
     return NearestPoints(ids[~own].reshape(shape), distances[~own].reshape(shape))
 
 
-def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
+def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
     """Rounded to the points' own type."""
     if values.dtype == kind:
         return values
@@ -397,7 +414,29 @@ def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
         return values.astype(kind, copy=False)
 
 
-def _as_reach(r: Any, query: PointQuery) -> Reach:
+def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32]:
+    """Pairs that do not count, as columns ``i`` and ``j``, in order, each pair once."""
+    if exclude.size == 0:
+        return np.empty((2, 0), np.int32)
+    if exclude.dtype.kind not in "iu":
+        raise TypeError(f"exclude must hold whole numbers, rows of points; got dtype {exclude.dtype}")
+    if exclude.ndim != 2 or exclude.shape[1] != 2:
+        raise ValueError(f"exclude must have shape (k, 2), a pair a row; got shape {exclude.shape}")
+    lengths = np.array((len(query.points), len(query.found)))
+    outside = np.argwhere((exclude < 0) | (exclude >= lengths))
+    if len(outside):
+        row, side = outside[0].tolist()
+        raise ValueError(
+            f"exclude[{row}] = {exclude[row].tolist()} names row {exclude[row, side]}; "
+            f"there are {lengths[side]} rows"
+        )
+    pairs = exclude.astype(np.int32)
+    unique = np.unique(np.sort(pairs, axis=1) if query.others is None else pairs, axis=0)
+    return np.ascontiguousarray(unique.T)
+
+
+def reach_of(r: Any, query: PointQuery) -> Reach:
+    """The distance or radii up to which points are near, checked."""
     if type(r) is float:
         return one_reach(as_distance(r, query.kind), query.points.dtype)
     n, m, kind = len(query.points), len(query.found), query.kind
@@ -415,7 +454,8 @@ def _as_reach(r: Any, query: PointQuery) -> Reach:
         return Reach(float(own.max() + others.max()), own, others)
 
 
-def _offsets(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
+def offsets_of(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
+    """From each ``i`` to the nearest image of its ``j``."""
     offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
 
     def find(first: int, last: int) -> None:

@@ -5,6 +5,7 @@ A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order 
 
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
+from broadphase.kernels.points.distance import distance
 
 # -----------------------------------------------------------------------------------------------------------
 # Each pair in both directions, in rows of one point each.
@@ -114,7 +115,27 @@ def scatter_pairs(i, j, values, along, sign, begin, end, sums):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The same pairs in an earlier list.
+# The pairs of a list that are near now, and the same pairs in an earlier list.
+
+
+@jit
+def keep_near(points, around, i, j, radii, r, begin, end, columns, distances):
+    """Write those of the pairs that are within ``r``, or the sum of their radii, from ``begin`` on.
+
+    Their numbers become the rows of ``columns``.  Returns where they end.
+    """
+    limit = points.dtype.type(r)
+    mixed = radii.shape[0] > 0
+    place = begin
+    for at in range(begin, end):
+        a, b = unsigned(i[at]), unsigned(j[at])
+        if mixed:
+            limit = radii[a] + radii[b]
+        apart = distance(points, points, a, b, around)
+        # Written in any case, and kept if near: a wrong guess would take longer.
+        columns[0, place], columns[1, place], distances[place] = i[at], j[at], apart
+        place += apart <= limit
+    return place
 
 
 @jit

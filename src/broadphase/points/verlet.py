@@ -1,0 +1,154 @@
+"""A neighbour list that is searched anew only when a point has moved far (L. Verlet, Phys. Rev. 159, 1967).
+
+Pairs are searched up to ``r`` and a skin.  While no point has moved by more than half of the skin, every pair
+within ``r`` is among them; so a step compares their distances, and neither sorts nor searches.
+
+Cost: of a step, one distance for each pair of the list, and now and then a search.  It wins where a search is
+dear: points that barely move, radii that differ much.  For points of one radius a search takes only half as
+long again as a look at all pairs of the list; a plain `neighbors` in each step is nearly as good.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.numeric import thread_count
+from broadphase.inputs.periods import settled_period
+from broadphase.inputs.points import PointQuery, Points, as_distance, as_query, settled_points, settled_reach
+from broadphase.kernels.points.pair_lists import keep_near
+from broadphase.methods.task import NO_LIMIT
+from broadphase.points.fixed_radius import Reach
+from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors
+from broadphase.points.neighborhoods import How, near_of, offsets_of, reach_of, rounded
+from broadphase.runtime import threads as own_threads
+from broadphase.runtime.memory import result_array
+from broadphase.runtime.slices import paced
+
+_ROUNDING = 32.0
+
+
+class VerletList:
+    """Neighbours of points that move little from step to step.
+
+    Parameters
+    ----------
+    r : float or array_like
+        The distance, or a radius for each point, as for `broadphase.neighbors`.
+    skin : float
+        How much farther to search.  Pairs are searched again once a point has moved by more than half of it.
+    period, exclude, threads
+        As for `broadphase.neighbors`.  With lattice vectors each step is a search.
+
+    Attributes
+    ----------
+    searches : int
+        How often all pairs were searched.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `broadphase.neighbors`; some of it in the first step.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> near = bp.VerletList(5.0, 1.0)
+    >>> len(near.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 9.0]])), near.searches
+    (1, 1)
+    >>> len(near.neighbors([[0.0, 0.0], [3.0, 4.1], [0.0, 8.9]])), near.searches
+    (0, 1)
+    """
+
+    def __init__(
+        self, r: Any, skin: float, *, period: Any = None, exclude: Any = None, threads: int | None = None
+    ) -> None:
+        self._parts, self._r = thread_count(threads), settled_reach(r)
+        self._skin = as_distance(settled_reach(skin), np.dtype(np.float64), "skin")
+        self._period, self._exclude = settled_period(period), settled(exclude, "exclude")
+        self._list: Neighbors | None = None
+        self._query: PointQuery | None = None
+        self.searches = 0
+
+    def neighbors(
+        self, points: Any, *, env: Any = None, offsets: bool = False, half: bool = True
+    ) -> Neighbors:
+        """What ``broadphase.neighbors(points, r)`` returns, number for number.
+
+        Parameters
+        ----------
+        points : array_like
+            As many as in the last step, or others: then all pairs are searched.
+        env, offsets, half
+            As for `broadphase.neighbors`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `broadphase.neighbors`; the list is as it was.
+        """
+        query = as_query(*settled_points(points, None, self._period, env))
+        how = How(0.0, False, True, bool(offsets), self._parts, NO_LIMIT, bool(half), self._exclude)
+        reach = reach_of(self._r, query)
+        if query.lattice is not None or not len(query.points):
+            self.searches += 1
+            return near_of(query, self._r, how)
+        kept = self._list
+        if kept is None or self._is_stale(query):
+            kept = near_of(query, self._searched(query, reach), how._replace(offsets=False, half=True))
+            self._list, self._query = kept, query
+            self.searches += 1
+        i, j, distance = _near_now(query, kept, reach, self._parts)
+        offset = rounded(offsets_of(query, i, j, self._parts), query.kind) if offsets else None
+        shape = len(query.points), len(query.points)
+        found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
+        return found if half else found.in_both_directions()
+
+    def _searched(self, query: PointQuery, reach: Reach) -> Any:
+        """The distance or radii of the search: larger than necessary by more than rounding takes away."""
+        around = query.period[np.isfinite(query.period)].max(initial=0.0) * np.finfo(np.float64).eps
+        more = 1.0 + _ROUNDING * float(np.finfo(query.kind).eps)
+        if not len(reach.radii):
+            return (reach.r + self._skin) * more + _ROUNDING * around
+        return (reach.radii.astype(np.float64) + self._skin / 2) * more + _ROUNDING * around
+
+    def _is_stale(self, query: PointQuery) -> bool:
+        """Whether the pairs in the list may not be all that are near."""
+        before = self._query
+        assert before is not None
+        if query.points.shape != before.points.shape or query.kind != before.kind:
+            return True
+        if not np.array_equal(query.envs, before.envs):
+            return True
+        squares = np.zeros(len(query.points))
+        for axis, length in enumerate(query.period.tolist()):
+            away = np.abs(query.points[:, axis].astype(np.float64) - before.points[:, axis])
+            np.minimum(away, np.abs(length - away), out=away)
+            squares += away * away
+        return bool(4.0 * squares.max() > self._skin * self._skin)
+
+
+def _near_now(query: PointQuery, kept: Neighbors, reach: Reach, parts: int) -> tuple[Any, Any, Points]:
+    """Those of the pairs that are within reach."""
+    kind, m = query.points.dtype, len(kept)
+    columns, distances = result_array((2, m), np.int32), result_array((m,), kind)
+    radii = reach.radii.astype(kind, copy=False)
+
+    def look(first: int, last: int) -> int:
+        place = first
+        for begin, end in paced(first, last):
+            stop = keep_near(
+                *(query.points, query.period, kept.i, kept.j, radii, reach.r, begin, end, columns, distances)
+            )
+            if place < begin:
+                columns[:, place : place + stop - begin] = columns[:, begin:stop].copy()
+                distances[place : place + stop - begin] = distances[begin:stop].copy()
+            place += stop - begin
+        return place
+
+    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
+    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
+    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
+    i, j = (np.concatenate([column[rows] for rows in some]) for column in columns)
+    return i, j, np.concatenate([distances[rows] for rows in some])
