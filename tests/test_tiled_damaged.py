@@ -51,8 +51,8 @@ def damage(*path, value):
             " has tilewidth = 0, where a whole number from 1 to 2147483647 belongs",
         ),
         (
-            damage("orientation", value="oblique"),
-            " has the orientation 'oblique'; those that can be read are orthogonal, isometric, staggered",
+            damage("orientation", value="cubic"),
+            " has the orientation 'cubic'; those that can be read are orthogonal, oblique, isometric",
         ),
         (damage("properties", value={"a": 1}), " is in the JSON of Tiled before 1.2; save it again"),
         (

@@ -1,7 +1,7 @@
 """A world in plain Python: lists, every pair, one shape at a time."""
 
+from broadphase import ANY
 from broadphase.geometry.narrow_phase import contact
-from broadphase.world.bodies import ANY
 
 
 class Thing:

@@ -61,7 +61,7 @@ from .points.verlet import VerletList as VerletList
 from .recording.reader import RecordedFrame as RecordedFrame
 from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder
-from .world.bodies import ANY as ANY
+from .world.arguments import ANY as ANY
 from .world.bodies import Body as Body
 from .world.body_arrays import Bodies as Bodies
 from .world.contacts import Contacts as Contacts
@@ -82,8 +82,11 @@ from .world.queries import BodyHit as BodyHit
 from .world.queries import BodyHits as BodyHits
 from .world.queries import NearestBodies as NearestBodies
 from .world.snapshot import Snapshot as Snapshot
+from .world.tile_listeners import TileContact as TileContact
+from .world.tile_listeners import TileListener as TileListener
 from .world.tiles import Slope as Slope
 from .world.tiles import Tile as Tile
+from .world.tiles import TileData as TileData
 from .world.tiles import TileMap as TileMap
 from .world.world import World as World
 

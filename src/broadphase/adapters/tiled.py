@@ -14,11 +14,13 @@ from broadphase.geometry.polygons import convex_parts
 from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
 from broadphase.io.tiled.level import (
     ENDINGS,
+    BlockingRules,
     Frame,
     Ground,
     Outline,
     Part,
     Shaped,
+    add_data,
     blocking_rules,
     cells_of,
     check_file,
@@ -32,6 +34,7 @@ from broadphase.io.tiled.level import (
     outline_of_cell,
     outlines_in_cell,
     outlines_of,
+    tags_of,
     warn_of_shapes,
 )
 from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
@@ -203,9 +206,8 @@ class Maker:
     # ---- both
 
     def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> Rules:
-        tags = {kind, *(word.strip() for word in str(words.get("tag", "")).split(","))} - {""}
         return Rules(
-            frozenset(tags) or None,
+            tags_of(kind, words) or None,
             _flag(words, "static", static, where),
             _flag(words, "sensor", False, where),
             _bits(words, "category", 1, where),
@@ -449,15 +451,17 @@ def load(
     turn = Frame(y_y=-1.0, y=height) if y_up else Frame()
     maker = Maker(turn, static, width, one_way)
     parts = [Part(one.level, layer, one.place) for one in placed for layer in one.level.layers]
-    parts = named(parts, layers, str(file))
+    every, parts = parts, named(parts, layers, str(file))
     words = blocking_rules(parts, solid, one_way, layers is not None)
-    ground = None if words is None else ground_of(parts, words, str(file))
+    rules = words or BlockingRules(solid, one_way, False, False)
+    ground = ground_of(parts, rules, str(file))
+    add_data(ground, every, rules, str(file))
     new, ignored = _of_tiles(ground, maker)
-    tiles = None
-    if ground is not None and (ground.solid.any() or ground.one_way.any() or ground.slopes):
+    tiles, blocks = None, bool(ground.solid.any() or ground.one_way.any() or ground.slopes)
+    if blocks or ground.kinds.any():
         tiles = cells_of(ground, y_up, height).into(TileMap)
     found, of_objects = _of_objects(placed, maker, objects, str(file))
-    blocks = tiles is not None or not all(one.rules.sensor for one in new + of_objects)
+    blocks = blocks or not all(one.rules.sensor for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
         _warn_nothing_blocks(parts, solid, str(file))
     return _put(world or World(), tiles, new + of_objects, found, _maps(placed, turn), ignored)
@@ -479,10 +483,8 @@ def _maps(placed: list[Placed], turn: Frame) -> list[TiledMap]:
     ]
 
 
-def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[str]]:
+def _of_tiles(ground: Ground, maker: Maker) -> tuple[list[NewBody], list[str]]:
     """The bodies of tiles, and the names of tiles whose shapes are ignored."""
-    if ground is None:
-        return [], []
     new: list[NewBody] = []
     ignored = list(ground.ignored)
     for shaped in ground.shaped:

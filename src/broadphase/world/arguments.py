@@ -179,3 +179,36 @@ def as_place(value: Any, name: str) -> float:
         raise ValueError(f"{name} must be a finite number within {FARTHEST:g}; got {value}")
     place: float = value
     return place
+
+
+# ---- tags
+
+
+class _Any:
+    """The type of `ANY`."""
+
+    def __repr__(self) -> str:
+        return "ANY"
+
+    def __reduce__(self) -> str:
+        return "ANY"
+
+
+ANY = _Any()
+"""A tag that every body has, for `World.on`."""
+
+
+def as_tags(tag: Any) -> frozenset[Any]:
+    """The tags that a user gave: none, one, or several in a set, list or tuple.
+
+    Examples
+    --------
+    >>> as_tags(None), as_tags("coin"), sorted(as_tags(["door", "wall"]))
+    (frozenset(), frozenset({'coin'}), ['door', 'wall'])
+    """
+    if tag is None:
+        return frozenset()
+    tags = frozenset(tag) if isinstance(tag, (set, frozenset, list, tuple)) else frozenset((tag,))
+    if None in tags or ANY in tags:
+        raise ValueError(f"tag = {tag!r}: None and ANY are no tags of a body; leave them out")
+    return tags

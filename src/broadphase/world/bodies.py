@@ -29,7 +29,7 @@ from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
-from broadphase.world.arguments import as_place, as_shape, as_two
+from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
 from broadphase.world.space import Space
 
@@ -45,20 +45,6 @@ LISTENED = (MOVING, STATIC)
 STATICS = (STATIC, QUIET_STATIC)
 
 Bits = npt.NDArray[np.uint32]
-
-
-class _Any:
-    """The type of `ANY`."""
-
-    def __repr__(self) -> str:
-        return "ANY"
-
-    def __reduce__(self) -> str:
-        return "ANY"
-
-
-ANY = _Any()
-"""A tag that every body has, for `World.on`."""
 
 
 class Heard(NamedTuple):
@@ -195,22 +181,6 @@ def has(tags: frozenset[Any], tag: Any) -> bool:
     (True, True, False)
     """
     return tag is ANY or tag in tags
-
-
-def as_tags(tag: Any) -> frozenset[Any]:
-    """The tags that a user gave: none, one, or several in a set, list or tuple.
-
-    Examples
-    --------
-    >>> as_tags(None), as_tags("coin"), sorted(as_tags(["door", "wall"]))
-    (frozenset(), frozenset({'coin'}), ['door', 'wall'])
-    """
-    if tag is None:
-        return frozenset()
-    tags = frozenset(tag) if isinstance(tag, (set, frozenset, list, tuple)) else frozenset((tag,))
-    if None in tags or ANY in tags:
-        raise ValueError(f"tag = {tag!r}: None and ANY are no tags of a body; leave them out")
-    return tags
 
 
 def check_tag(tag: Any, name: str) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from broadphase.errors import TagWarning, WorldWarning
 from broadphase.geometry.narrow_phase import overlap
-from broadphase.world.bodies import ANY, STATICS
+from broadphase.world.arguments import ANY
+from broadphase.world.bodies import STATICS
 from broadphase.world.hits import Walk
 from broadphase.world.state import State
 

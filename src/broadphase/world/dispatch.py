@@ -25,6 +25,7 @@ from broadphase.world.contacts import Call, Changes, Events, Handed
 from broadphase.world.listeners import Listener
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tile_listeners import TileListeners
 
 
 class Dispatch:
@@ -43,6 +44,7 @@ class Dispatch:
         """How many functions the last update called."""
         self.watch: SpriteWatch | None = None
         self.checks: Checks | None = None
+        self.on_tiles = TileListeners(state)
         self.events: Events
         """What the last update found, also if a function raised."""
         state.contacts.update(self)
@@ -62,6 +64,12 @@ class Dispatch:
             self._call_all()
         changes = self._state.contacts.update(self)
         self._call_all()
+        if self.on_tiles.listeners:
+            self.calling = True
+            try:
+                self.on_tiles.update()
+            finally:
+                self.calling = False
         return changes.events
 
     # ---- making the calls

@@ -87,7 +87,7 @@ class Listener:
 
     def __call__(self, function: _Function) -> _Function:
         """Take a function as ``begin``, for use as a decorator."""
-        _check_callback(function, "begin", "a Contact")
+        check_callback(function, "begin", "a Contact")
         if self.begin is None and not self.updated:
             self.begin = function
         else:
@@ -181,9 +181,9 @@ class Listeners:
             check_tag(tag, name)
         for function, name in ((begin, "begin"), (stay, "stay"), (end, "end")):
             if function is not None:
-                _check_callback(function, name, "a Contact")
+                check_callback(function, name, "a Contact")
         if many is not None:
-            _check_callback(many, "many", "ContactRows")
+            check_callback(many, "many", "ContactRows")
         listener = Listener(self, a, b, begin, stay, end, many)
         self._set((*self._matcher.listeners, listener))
         return listener
@@ -215,7 +215,7 @@ class Listeners:
         self._store.listen([(one.a, one.b) for one in listeners], partial(deque, writes, 0))
 
 
-def _check_callback(function: Any, name: str, what: str) -> None:
+def check_callback(function: Any, name: str, what: str) -> None:
     """Raise ``TypeError`` unless a function takes one argument; builtins that hide their signature pass."""
     if not callable(function):
         raise TypeError(f"{name} must be a function that takes {what}; got {function!r}")

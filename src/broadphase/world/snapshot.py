@@ -23,6 +23,7 @@ from broadphase.world.contacts import Call, Contacts, Events, Found, Notes, none
 from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
+from broadphase.world.tile_listeners import TileContact, TileListener, TileListeners
 from broadphase.world.tiles import TileMap
 
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
@@ -32,7 +33,7 @@ _KEPT = (
 )
 _OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 2
+_FORMAT = 3
 
 
 class _Moment(NamedTuple):
@@ -62,6 +63,8 @@ class _Moment(NamedTuple):
     """The listeners, and the sets of tags by the numbers of then."""
     calls: tuple[Call, ...]
     unheard_begins: frozenset[tuple[Listener, Body, Body]]
+    inside: list[tuple[tuple[Any, Any, int], list[TileContact]]]
+    """What listeners for tiles have been told of, each by its tags and its number among those for both."""
     events: Events
     tiles: tuple[TileMap | None, TileMap | None] | None
     """The map, and a copy of it."""
@@ -96,6 +99,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         *(store.gone.values(), events.ended._gone.values()),
         *(between(call)[1:] for call in calls if call[1] != "many"),
         *(bodies for _, *bodies in dispatch.unheard_begins),
+        *(one.inside for one in dispatch.on_tiles.listeners),
     )
     moment = _Moment(
         store,
@@ -119,6 +123,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         state.listeners.matcher,
         calls,
         frozenset(dispatch.unheard_begins),
+        [(key, [*one.inside.values()]) for key, one in _keyed(dispatch.on_tiles).items()],
         events,
         (state.tiles, state.tiles and state.tiles.copy()) if tiles else None,
     )
@@ -154,11 +159,22 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     contacts.searched = None
     dispatch.due, dispatch.done = then.calls, 0
     dispatch.unheard_begins = set(then.unheard_begins)
+    inside = dict(then.inside)
+    for key, listener in _keyed(dispatch.on_tiles).items():
+        listener.inside = {contact.body: contact for contact in inside.get(key, ())}
     dispatch.events = then.events
     if then.tiles is not None:
         state.tiles, kept = then.tiles
         if state.tiles is not None and kept is not None:
             state.tiles._take_cells(kept)
+
+
+def _keyed(on_tiles: TileListeners) -> dict[tuple[Any, Any, int], TileListener]:
+    """Listeners for tiles by their tags and their number among those for both."""
+    keyed: dict[tuple[Any, Any, int], TileListener] = {}
+    for one in on_tiles.listeners:
+        keyed[one.tag, one.tile, sum(key[:2] == (one.tag, one.tile) for key in keyed)] = one
+    return keyed
 
 
 def _bring_back_bodies(store: BodyStore, then: _Moment) -> None:

@@ -6,7 +6,7 @@ and ladders lie in an array of their own, which is made when the first is set.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
@@ -25,6 +25,7 @@ from broadphase.world.arguments import (
     as_bounds,
     as_cells,
     as_points,
+    as_tags,
     as_two,
     check_edges,
     is_plain,
@@ -42,6 +43,7 @@ from broadphase.world.pathfinding import (
 )
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
+_NO_KINDS = np.empty((0, 0), np.uint16)
 # So many flow fields are kept.
 _KEPT = 8
 
@@ -71,6 +73,16 @@ class Slope(NamedTuple):
     left: float
     right: float
     base: Base = "bottom"
+
+
+class TileData(NamedTuple):
+    """What a tile is, apart from whether it blocks; see `TileMap.set_data`."""
+
+    tags: frozenset[Any]
+    properties: Mapping[str, Any]
+
+
+_NO_DATA = TileData(frozenset(), {})
 
 
 class TileHit(NamedTuple):
@@ -152,6 +164,9 @@ class TileMap:
         self._sloped = 0
         """How many tiles have a slope."""
         self._few = np.empty((64, 2), np.int64)
+        self._kinds = _NO_KINDS
+        """``[row, column]``: the number in ``_data`` of what each tile is; ``(0, 0)`` before the first."""
+        self._data = [_NO_DATA]
         self._fields: dict[tuple[bytes, Walker], FlowField] = {}
         """The last few flow fields, good while no tile changes."""
 
@@ -380,6 +395,74 @@ class TileMap:
         """Whether a tile is a ladder; none is outside the map."""
         return bool(self._cell(column, row) & int(slopes.LADDER))
 
+    # --- what tiles are -------------------------------------------------------------------------------
+
+    def set_data(
+        self, column: int, row: int, tag: Any = None, properties: Mapping[str, Any] | None = None
+    ) -> None:
+        """Say what a tile is: water, lava, ice; `World.on_tile` listens for its tags.
+
+        Whether it blocks is another question.  The class and properties of tiles in Tiled come here.
+
+        Parameters
+        ----------
+        column, row : int
+            The tile.
+        tag : optional
+            A tag, or several in a set, list or tuple.
+        properties : mapping, optional
+            Anything else about it, found again by `data`.
+
+        Raises
+        ------
+        IndexError
+            The tile lies outside the map.
+
+        Examples
+        --------
+        >>> level = TileMap([[False, False]], 32)
+        >>> level.set_data(1, 0, "water", {"depth": 2})
+        >>> level.data(1, 0).properties["depth"], level.data_at(40, 9).tags, level.data_at(10, 9).tags
+        (2, frozenset({'water'}), frozenset())
+        >>> level.tagged("water").tolist()
+        [[1, 0]]
+        """
+        at = self._inside(column, row)
+        new = TileData(as_tags(tag), dict(properties or {}))
+        kind = next((kind for kind, known in enumerate(self._data) if known == new), len(self._data))
+        if kind > np.iinfo(np.uint16).max:
+            raise ValueError(f"there are {kind} different tiles; a map holds no more")
+        if self._kinds.shape != self.solid.shape:
+            self._kinds = np.zeros(self.solid.shape, np.uint16)
+        if kind == len(self._data):
+            self._data.append(new)
+        self._kinds[at] = kind
+
+    def _take_data(
+        self, kinds: npt.NDArray[np.uint16], data: Iterable[tuple[frozenset[Any], Mapping[str, Any]]]
+    ) -> None:
+        """`set_data` for all tiles: the number of each in a list, whose first entry is nothing."""
+        self._kinds, self._data = kinds.copy(), [TileData(*one) for one in data]
+
+    def data(self, column: int, row: int) -> TileData:
+        """What a tile is; nothing outside the map."""
+        rows, columns = self._kinds.shape
+        inside = 0 <= column < columns and 0 <= row < rows
+        return self._data[self._kinds.item(row, column) if inside else 0]
+
+    def data_at(self, x: float, y: float) -> TileData:
+        """What the tile is that a point lies in, see `tile_at`."""
+        tile = self.tile_at(x, y)
+        return self._data[0] if tile is None else self.data(*tile)
+
+    def tagged(self, tag: Any, box: Any = None) -> npt.NDArray[np.int64]:
+        """``(m, 2)``, column and row: the tiles with a tag, of all or of those that a box overlaps."""
+        chosen = np.array([tag in known.tags for known in self._data])
+        columns, rows = self.cells((-math.inf, -math.inf, math.inf, math.inf) if box is None else box)
+        kinds = self._kinds[rows.start : rows.stop, columns.start : columns.stop]
+        found = np.argwhere(chosen[kinds])[:, ::-1]
+        return np.add(found, (columns.start, rows.start))
+
     def slopes_in(self, bounds: Bounds) -> list[tuple[tuple[int, int], Polygon]]:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
@@ -456,7 +539,8 @@ class TileMap:
         self._copy_ground(other)
 
     def _copy_ground(self, other: "TileMap") -> None:
-        """Copy the slopes and ladders of another map of the same size."""
+        """Copy the slopes and ladders of another map of the same size, and what its tiles are."""
+        self._kinds, self._data = other._kinds.copy(), [*other._data]
         self._profiles, self._sloped = dict(other._profiles), other._sloped
         self._grid = self._grid._replace(ground=other._grid.ground.copy(), profiles=other._grid.profiles)
 

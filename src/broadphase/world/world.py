@@ -46,6 +46,7 @@ from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tile_listeners import TileCallback, TileListener
 from broadphase.world.tiles import TileMap
 
 BodyOrBodies: TypeAlias = Body | Iterable[Body]
@@ -404,7 +405,55 @@ class World:
         """
         return self._state.listeners.add(a, b, begin, stay, end, many)
 
-    def off(self, what: Listener | Callback | ManyCallback) -> None:
+    def on_tile(
+        self,
+        tag: Any,
+        tile: Any,
+        enter: TileCallback | None = None,
+        stay: TileCallback | None = None,
+        leave: TileCallback | None = None,
+    ) -> TileListener:
+        """Listen for bodies with a tag in tiles with a tag: water, lava, ice, a trigger.
+
+        For each such body a listener gets ``enter``, then ``stay`` in each further `update`, then ``leave``:
+        all tiles with the tag count as one.  What counts is where a body is at the update; a tile that blocks
+        counts for a body that touches one of its sides.  A body that was removed, or lost its tag, leaves.
+
+        Parameters
+        ----------
+        tag, tile : hashable
+            A tag of bodies, or `broadphase.ANY`, and one of tiles: see `TileMap.set_data`.
+        enter, stay, leave : callable, optional
+            Called by `update`, after the listeners for contacts, with a `TileContact`: ``body, tag, tiles``.
+
+        Returns
+        -------
+        TileListener
+            ``remove()`` ends it, and so does `off`.  As a decorator it takes the function as ``enter``.
+
+        Raises
+        ------
+        TypeError
+            A tag is not hashable, or a function cannot be called.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> world.tiles = bp.TileMap([[False, False, False]], 10)
+        >>> world.tiles.set_data(1, 0, "lava")
+        >>> hero = world.add(bp.Box(2, 2, 6, 6), tag="hero")
+        >>> @world.on_tile("hero", "lava")
+        ... def burn(contact):
+        ...     print("ouch", contact.tiles)
+        >>> for _ in range(3):
+        ...     move = world.move(hero, 5, 0)
+        ...     events = world.update()
+        ouch (Tile(column=1, row=0),)
+        """
+        return self._dispatch.on_tiles.add(tag, tile, enter, stay, leave)
+
+    def off(self, what: Listener | TileListener | Callback | ManyCallback) -> None:
         """Remove a listener: pass what `on` returned, or a function that was passed to `on`.
 
         Contacts that have no listener any more end in the next `update`, without a call.
@@ -414,7 +463,11 @@ class World:
         ValueError
             Nothing listens by this name.
         """
-        self._state.listeners.off(what)
+        for listener in self._dispatch.on_tiles.listeners:
+            if listener is what or what in (listener.enter, listener.stay, listener.leave):
+                listener.remove()
+                return
+        self._state.listeners.off(what)  # type: ignore[arg-type]  # it raises where it is none
 
     def update(self) -> Events:
         """Find all contacts and call the listeners; see `on` for the rules.

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -386,6 +386,10 @@ class Shaped(NamedTuple):
     """``(m, 2)``: column and row, counted from the start of the layer."""
 
 
+TileData: TypeAlias = tuple[frozenset[str], Mapping[str, Any]]
+"""Tags and properties of a tile."""
+
+
 class Ground(NamedTuple):
     """The blocking cells of one or several maps; y points down."""
 
@@ -401,6 +405,10 @@ class Ground(NamedTuple):
     shaped: list[Shaped]
     ignored: list[str]
     """Tiles that block on some sides, whose shapes are ignored."""
+    kinds: npt.NDArray[np.uint16]
+    """The number in ``data`` of what each cell is."""
+    data: list[TileData]
+    ladders: npt.NDArray[np.bool_]
 
     def cells_of(self, shaped: Shaped) -> Places:
         """The columns and rows of tiles with shapes, in these arrays."""
@@ -445,6 +453,9 @@ def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground
         shift,
         [],
         [],
+        np.zeros((bottom - top, right - left), np.uint16),
+        [(frozenset(), {})],
+        np.zeros((bottom - top, right - left), np.bool_),
     )
     for part, kind in zip(parts, kinds, strict=True):
         if is_staggered(part.level):
@@ -454,6 +465,64 @@ def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground
     if sum(len(one.places) for one in found.shaped) + len(found.slopes) > MOST_SHAPED:
         raise FileError(f"{where} has more than {MOST_SHAPED:,} tiles with shapes of their own")
     return found
+
+
+def add_data(found: Ground, parts: Sequence[Part], rules: BlockingRules, where: str) -> None:
+    """Add the class, tags and properties of all tiles to the cells; those of upper layers win."""
+    known: dict[tuple[frozenset[str], str], int] = {}
+    for part in parts:
+        if is_staggered(part.level) or cell_size(part.level) != found.cell:
+            continue
+        column, row = np.subtract(_first_cell(part, found.cell, blocking=True), found.first).tolist()
+        cells = part.layer.cells[max(-row, 0) :, max(-column, 0) :]
+        (rows, columns), (top, left) = cells.shape, (max(row, 0), max(column, 0))
+        at = slice(top, top + rows), slice(left, left + columns)
+        below = found.kinds[at]
+        cells = cells[: below.shape[0], : below.shape[1]]
+        numbers, which = np.unique(cells, return_inverse=True)
+        which = which.reshape(cells.shape)
+        said = [_data_of(part, number, rules) for number in numbers.tolist()]
+        ladders = np.array([_is_solid(words, "ladder", part.layer.where) for _, words in said], np.bool_)
+        found.ladders[at] |= ladders[which]
+        # Tiles that say the same over cells that were the same become one kind.
+        both, which = np.unique(below.astype(np.int64) * len(numbers) + which, return_inverse=True)
+        kinds = [
+            _kind_of(found, known, number // len(numbers), said[number % len(numbers)])
+            for number in both.tolist()
+        ]
+        if len(found.data) > np.iinfo(np.uint16).max:
+            raise FileError(f"{where} has {len(found.data):,} kinds of tiles, more than a map holds")
+        below[:] = np.array(kinds, np.uint16)[which.reshape(cells.shape)]
+
+
+def _kind_of(found: Ground, known: dict[tuple[frozenset[str], str], int], below: int, said: TileData) -> int:
+    """The number of what a cell is under a tile and by it."""
+    (tags, words), (more, others) = found.data[below], said
+    if not more and not others:
+        return below
+    new = tags | more, {**words, **others}
+    key = new[0], repr(sorted(new[1].items()))
+    if key not in known:
+        known[key] = len(found.data)
+        found.data.append(new)
+    return known[key]
+
+
+def _data_of(part: Part, number: int, rules: BlockingRules) -> TileData:
+    """The tags of a tile, and its properties but for those that say how it blocks; nothing without a tile."""
+    if not number & int(NUMBER):
+        return frozenset(), {}
+    tile, layer = part.level.tiles.get(number & int(NUMBER)), part.layer
+    words = {**layer.properties, **(tile.properties if tile else {})}
+    tags = tags_of((tile.type if tile else "") or layer.type, words)
+    return tags, {
+        name: word for name, word in words.items() if name not in (rules.solid, rules.one_way, "tag")
+    }
+
+
+def tags_of(kind: str, words: Mapping[str, Any]) -> frozenset[str]:
+    """A class, and the names in the property ``tag``."""
+    return frozenset({kind, *(word.strip() for word in str(words.get("tag", "")).split(","))} - {""})
 
 
 # ---- which tiles of a layer block
@@ -656,7 +725,7 @@ def form_in_cell(level: Map, tile: Tile, turned_by: int) -> Slope | Literal["who
     if not tile.shapes:
         return "whole"
     size = cell_size(level)
-    if level.orientation != "orthogonal":
+    if level.orientation not in ("orthogonal", "oblique"):
         width, height = tile.size
         boxes = [(one.form, one.x, one.y, one.width, one.height, one.rotation) for one in tile.shapes]
         return "whole" if ("box", 0.0, 0.0, width, height, 0.0) in boxes else None
@@ -711,12 +780,20 @@ class Level(NamedTuple):
     one_way: npt.NDArray[np.uint8] | None
     slopes: dict[tuple[int, int], Slope]
     """By column and row."""
+    kinds: npt.NDArray[np.uint16]
+    """As of `Ground`, like the other two."""
+    data: list[TileData]
+    ladders: npt.NDArray[np.bool_]
 
     def into(self, make: Callable[..., Any]) -> Any:
         """The tile map; ``make`` is its class, which lies in a higher layer and so is not imported here."""
         tiles = make(self.solid, self.tile_size, self.origin, one_way=self.one_way)
         for (column, row), slope in self.slopes.items():
             tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
+        if self.kinds.any():
+            tiles._take_data(self.kinds, self.data)
+        for row, column in np.argwhere(self.ladders).tolist():
+            tiles.set_ladder(column, row)
         return tiles
 
 
@@ -740,7 +817,8 @@ def read_level(
             f"{file} is {level.orientation}, so its tiles are no grid; broadphase.adapters.tiled.load makes "
             "bodies of them"
         )
-    parts = named([Part(level, layer, (0.0, 0.0)) for layer in level.layers], layers, str(file))
+    every = [Part(level, layer, (0.0, 0.0)) for layer in level.layers]
+    parts = named(every, layers, str(file))
     rules = blocking_rules(parts, solid, one_way, layers is not None)
     if rules is None:
         raise ValueError(
@@ -748,6 +826,7 @@ def read_level(
             f"pass layers=; it has {', '.join(repr(layer.name) for layer in level.layers) or 'none'}"
         )
     ground = ground_of(parts, rules, str(file))
+    add_data(ground, every, rules, str(file))
     if shapes == "fill":
         ground = _filled(ground)
     warn_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.ignored, shapes)
@@ -786,17 +865,18 @@ def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Pa
 def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
     """The cells; with ``y_up`` y is mirrored at zero and then ``height`` is added."""
     solid, sides, (x, y) = ground.solid, ground.one_way, ground.origin
-    slopes = ground.slopes
+    slopes, kinds, ladders = ground.slopes, ground.kinds, ground.ladders
     if y_up:
         rows = len(solid)
-        solid = solid[::-1].copy()
+        solid, kinds, ladders = solid[::-1].copy(), kinds[::-1], ladders[::-1]
         sides = np.ascontiguousarray(swapped(sides, [(TOP, BOTTOM)])[::-1])
         y = height - (y + rows * ground.cell[1])
         slopes = {
             (column, rows - 1 - row): slope._replace(base="top" if slope.base == "bottom" else "bottom")
             for (column, row), slope in slopes.items()
         }
-    return Level(solid, ground.cell, (x, y), sides if sides.any() else None, slopes)
+    sides_or_none = sides if sides.any() else None
+    return Level(solid, ground.cell, (x, y), sides_or_none, slopes, kinds, ground.data, ladders)
 
 
 def _filled(ground: Ground) -> Ground:

@@ -42,7 +42,7 @@ _MOST_POINTS = 10_000_000
 """The most points of all objects read together: objects count the polygon of a shared template each."""
 _IN_TILED = (":/", "qrc:/")
 """The start of sources that are part of Tiled itself, such as the tiles of its automapping rules."""
-ORIENTATIONS = ("orthogonal", "isometric", "staggered", "hexagonal")
+ORIENTATIONS = ("orthogonal", "oblique", "isometric", "staggered", "hexagonal")
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _INVOLVED = re.compile(r"\)[*+{]|\(\?(?!:|=|!|P<)")
 """A repeated group, and flags: with one of them, blanks may stand between a group and its repetition."""
@@ -641,9 +641,10 @@ def read_world(file: Path) -> list[Placed]:
         if known in found:
             raise FileError(f"{where}: {path} is named twice")
         level = read_map(path, named=f"{where}: {path}", budget=budget)
-        if level.orientation == "isometric":
+        if level.orientation in ("isometric", "oblique"):
             raise FileError(
-                f"{where}: {path} is isometric; its objects are on a flat map, but the world is on the screen"
+                f"{where}: {path} is {level.orientation}; its objects are on a flat map, but the world is on "
+                "the screen"
             )
         found[known] = Placed(level, place)
     return list(found.values())

@@ -1,0 +1,182 @@
+"""Listeners for tiles: functions that are called when bodies enter tiles with a tag, stay and leave.
+
+The rule is that of contacts (`dispatch`), with the tiles of a tag as one: for each listener and body the
+calls are ``enter``, then ``stay`` at each further update, then ``leave``.  What a listener has told is noted
+before each call, so that neither an exception nor an interrupt repeats one.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.geometry.narrow_phase import overlap
+from broadphase.geometry.shapes import Box
+from broadphase.kernels.shapes.table import BOX
+from broadphase.world.arguments import ANY
+from broadphase.world.bodies import Body, Floats, check_tag
+from broadphase.world.listeners import check_callback
+from broadphase.world.state import State
+from broadphase.world.tiles import Tile, TileMap
+
+# Of the coordinates: so far from a tile that blocks, a body still touches it.
+_TOUCHES = 1e-9
+
+
+class TileContact(NamedTuple):
+    """A body in tiles with a tag."""
+
+    body: Body
+    tag: Any
+    tiles: tuple[Tile, ...]
+    """Those that it is in, row by row; of ``leave``, those that it was in."""
+
+
+TileCallback: TypeAlias = Callable[[TileContact], Any]
+
+
+class TileListener:
+    """What `World.on_tile` returns; as a decorator it takes the function as ``enter``."""
+
+    __slots__ = ("_owner", "active", "enter", "inside", "leave", "stay", "tag", "tile")
+
+    def __init__(self, owner: "TileListeners", tag: Any, tile: Any, *functions: TileCallback | None) -> None:
+        self._owner = owner
+        self.tag, self.tile = tag, tile
+        self.enter, self.stay, self.leave = functions
+        self.inside: dict[Body, TileContact] = {}
+        """What it has been told of, and not that it is over."""
+        self.active = True
+
+    def __call__(self, function: TileCallback) -> TileCallback:
+        """Take a function as ``enter``, for use as a decorator."""
+        check_callback(function, "enter", "a TileContact")
+        self.enter = function
+        return function
+
+    def remove(self) -> None:
+        """Listen no longer."""
+        self.active = False
+        self._owner.listeners = tuple(one for one in self._owner.listeners if one is not self)
+
+    def __repr__(self) -> str:
+        return f"<TileListener for {self.tag!r} in {self.tile!r}{'' if self.active else ', removed'}>"
+
+
+class TileListeners:
+    """All listeners for tiles of a world."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.listeners: tuple[TileListener, ...] = ()
+
+    def add(self, tag: Any, tile: Any, *functions: TileCallback | None) -> TileListener:
+        """See `World.on_tile`."""
+        check_tag(tag, "tag")
+        check_tag(tile, "tile")
+        for function, name in zip(functions, ("enter", "stay", "leave"), strict=True):
+            if function is not None:
+                check_callback(function, name, "a TileContact")
+        listener = TileListener(self, tag, tile, *functions)
+        self.listeners += (listener,)
+        return listener
+
+    def update(self) -> None:
+        """Call all listeners: first what began, then what stays, then what is over."""
+        now = [(one, self._inside(one)) for one in self.listeners]
+        stays = []
+        for listener, contacts in now:
+            for body, contact in contacts.items():
+                known = body in listener.inside
+                listener.inside[body] = contact
+                if known:
+                    stays.append((listener, contact))
+                elif listener.active and body.alive and listener.enter is not None:
+                    listener.enter(contact)
+        for listener, contact in stays:
+            if listener.active and contact.body.alive and listener.stay is not None:
+                listener.stay(contact)
+        for listener, contacts in now:
+            for body in [body for body in listener.inside if body not in contacts]:
+                contact = listener.inside.pop(body)
+                if listener.active and listener.leave is not None:
+                    listener.leave(contact)
+
+    def _inside(self, listener: TileListener) -> dict[Body, TileContact]:
+        """The bodies with the listener's tag that are in its tiles, by id."""
+        store, tiles = self._state.store, self._state.tiles
+        rows = store.rows()
+        if listener.tag is not ANY:
+            rows = rows[store.tag_sets.having(frozenset((listener.tag,)))[store.group[rows]]]
+        if tiles is None or not len(rows):
+            return {}
+        at, columns, lines = tiles_under(
+            tiles, store.table.bounds(rows), listener.tile, self._state.space.lengths < np.inf
+        )
+        found: dict[int, list[Tile]] = {}
+        for k, column, line in zip(at.tolist(), columns.tolist(), lines.tolist(), strict=True):
+            row = int(rows[k])
+            if store.table.places.kinds.item(row) == BOX or self._is_in(row, column, line):
+                found.setdefault(row, []).append(Tile(column % tiles.columns, line % tiles.rows))
+        bodies: list[Any] = store.bodies
+        return {
+            bodies[row]: TileContact(bodies[row], listener.tile, tuple(those)) for row, those in found.items()
+        }
+
+    def _is_in(self, row: int, column: int, line: int) -> bool:
+        """Whether a body that is no box is in a tile, or touches it if it blocks."""
+        tiles: Any = self._state.tiles
+        left, top, right, bottom = tiles.bounds_of(column, line)
+        if _blocks(tiles, np.array([column]), np.array([line])).item():
+            far = _TOUCHES * max(abs(left), abs(top), abs(right), abs(bottom))
+            left, top, right, bottom = left - far, top - far, right + far, bottom + far
+        return overlap(self._state.store.shape(row), Box(left, top, right - left, bottom - top))
+
+
+def tiles_under(
+    tiles: TileMap, bounds: Floats, tag: Any, goes_around: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The tiles with a tag under boxes: the number of the box, column and row; by box, row by row.
+
+    A tile that blocks is under a box that touches one of its sides, as nothing can be in it.
+    """
+    has = np.array([tag in known.tags for known in tiles._data])
+    none = np.empty(0, np.int64)
+    if not has.any():
+        return none, none, none
+    ranges = []
+    for axis, count in enumerate((tiles.columns, tiles.rows)):
+        origin, size = tiles.origin[axis], tiles.tile_size[axis]
+        low, high = bounds[:, axis], bounds[:, axis + 2]
+        slack = _TOUCHES * np.maximum(np.abs(low), np.abs(high))
+        # One more on both sides, for rounding and for what only touches.
+        first, last = np.floor((low - origin) / size) - 1.0, np.floor((high - origin) / size) + 1.0
+        if not goes_around[axis]:
+            first, last = np.clip(first, 0, count), np.clip(last, -1, count - 1)
+        ranges.append((first.astype(np.int64), last.astype(np.int64), origin, size, low, high, slack))
+    widths, heights = (np.maximum(last - first + 1, 0) for first, last, *_ in ranges)
+    counts = widths * heights
+    at = np.repeat(np.arange(len(bounds)), counts)
+    within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns, lines = ranges[0][0][at] + within % widths[at], ranges[1][0][at] + within // widths[at]
+    wanted = has[tiles._kinds[lines % tiles.rows, columns % tiles.columns]]
+    at, columns, lines = at[wanted], columns[wanted], lines[wanted]
+    inside, touching = [], []
+    for cells, (_, _, origin, size, low, high, slack) in zip((columns, lines), ranges, strict=True):
+        begin, end = origin + cells * size, origin + (cells + 1) * size
+        inside.append((low[at] < end) & (begin < high[at]))
+        touching.append((low[at] - slack[at] <= end) & (begin <= high[at] + slack[at]))
+    overlaps = inside[0] & inside[1]
+    touches = (inside[0] & touching[1]) | (touching[0] & inside[1])
+    chosen = overlaps | (touches & _blocks(tiles, columns, lines))
+    return at[chosen], columns[chosen], lines[chosen]
+
+
+def _blocks(
+    tiles: TileMap, columns: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """Whether tiles block on any side."""
+    at = lines % tiles.rows, columns % tiles.columns
+    solid: npt.NDArray[np.bool_] = tiles.solid[at]
+    return solid if tiles.one_way is None else solid | (tiles.one_way[at] != 0)
