@@ -232,7 +232,7 @@ WRONG_OPTIONS = [
     ({"max_pairs": True}, TypeError, "max_pairs must be an int or None; got True"),
 ]
 WRONG_RULES = [
-    ({"static": [0, 1, 0]}, TypeError, "static must be an array of bool, one a box; got dtype int64"),
+    ({"static": [0, 1, 0]}, TypeError, "static must be an array of bool, one a box; got dtype int(64|32)"),
     ({"static": ["a", "b", "c"]}, TypeError, "static must be an array of bool"),
     (
         {"static": [True, False]},

@@ -36,7 +36,7 @@ class Scene:
         middle[:5] = 1e5  # so that a query may cover more cells than there are boxes
         middle[self.ids] = 0.0
         self.boxes = np.hstack((middle - self.size, middle + self.size))
-        self.categories = np.where(np.arange(total) % 7 == 0, 2, 1)
+        self.categories = np.where(np.arange(total) % 7 == 0, 2, 1).astype(np.int64)
 
     def counting(self, mask):
         return self.ids if mask is None else self.ids[self.categories[self.ids] & mask != 0]

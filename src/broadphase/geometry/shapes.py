@@ -649,7 +649,7 @@ def columns_of(shape: Shape) -> ShapeColumns:
     counts, points, axes = _NO_ONE, _NO_POINTS, _NO_POINTS
     if isinstance(shape, Polygon):
         kind, width = POLYGON, shape.radius
-        counts, points, axes = np.array([len(shape.offsets)]), shape.offsets, shape.axes
+        counts, points, axes = np.array([len(shape.offsets)], np.int64), shape.offsets, shape.axes
     elif isinstance(shape, Box):
         kind, width, height = BOX, shape.width, shape.height
     else:

@@ -296,7 +296,7 @@ class CellStructure(Structure):
             keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
             tests += made
         found = np.unique(np.concatenate(keys))  # a box that lies in several cells was written several times
-        counts = np.bincount(found >> 32, minlength=len(rays)).astype(np.int32)
+        counts = np.bincount((found >> 32).astype(np.int32), minlength=len(rays)).astype(np.int32)
         return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:

@@ -111,7 +111,9 @@ class Worlds(Structure):
         (numbers,), worlds = numbered(envs)
         self._known = np.zeros(worlds, np.int64)
         self._known[numbers] = envs
-        counts = np.bincount(numbers, minlength=worlds + 1)  # and one more world that is empty
+        counts = np.bincount(numbers, minlength=worlds + 1).astype(
+            np.int64, copy=False
+        )  # and one more world that is empty
         keys = numbers
         self.sorts_rows = bool(counts.max() <= kernel.FEW)
         if not self.sorts_rows:
@@ -130,11 +132,11 @@ class Worlds(Structure):
         self._tops = np.empty((worlds + 1, 2), np.int64)
         self._slots = np.empty(store.end, np.int64)
         self._most = int(np.diff(self._firsts).max())
-        self._low, self._table = 0, np.arange(worlds + 1)
+        self._low, self._table = 0, np.arange(worlds + 1, dtype=np.int64)
         span = self._known.item(-1) - self._known.item(0) if worlds else 0
         self._few_gaps = span < 2 * len(ids) + _LEAST_CAPACITY  # a table tells the worlds of environments
         if worlds and self._few_gaps:
-            self._low, self._table = self._known.item(0), np.full(span + 2, worlds)
+            self._low, self._table = self._known.item(0), np.full(span + 2, worlds, np.int64)
             self._table[self._known - self._low] = np.arange(worlds)
         self._ids = ids[argsort_keys(keys)]
 
@@ -154,7 +156,9 @@ class Worlds(Structure):
             super().ready()
         if not self._few_gaps:
             numbers = np.searchsorted(self._known, envs).clip(max=len(self._known) - 1)
-            envs = np.where(self._known[numbers] == envs, numbers, len(self._known))
+            envs = np.where(self._known[numbers] == envs, numbers, len(self._known)).astype(
+                np.int64, copy=False
+            )
         out = result_array((len(rows), rows.shape[1] + 1), np.float64)
         kernel.place_queries(np.ascontiguousarray(rows, np.float64), envs, self._low, self._table, out)
         return out
@@ -162,7 +166,7 @@ class Worlds(Structure):
     def number(self, env: int) -> int:
         """The number of the world of one environment."""
         if self.stale or not self._few_gaps:
-            return int(self.placed(np.empty((1, 0)), np.array([env]))[0, 0])
+            return int(self.placed(np.empty((1, 0)), np.array([env], np.int64))[0, 0])
         at = env - self._low
         return int(self._table.item(at if 0 <= at < len(self._table) else -1))
 

@@ -322,7 +322,7 @@ def _hits_around(
         hits, counts, made = _cast(structure, images, rules, first)
         tests += made
         at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
-        borders = np.concatenate(([0], np.cumsum(counts)))
+        borders = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         queries.rank_hits(boxes, hits, borders, images, np.empty(images.shape[1]), at, into)
         parts.append((np.repeat(active[of], counts), hits, at, into))
         if first:

@@ -185,7 +185,7 @@ class PlainSpace:
         ids, tests = searched.find_on_ray(ray, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._no_hits(len(ids))
-        ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
+        ends, scratch = np.array([0, len(ids)], np.int64), np.empty(len(ray))
         box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
         return RayHits(ids, distances, normals)
 
@@ -251,7 +251,7 @@ class PlainSpace:
         ids, counts, tests = self.searched.find_on_rays(rays, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._no_hits(len(ids))
-        ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
+        ends, ray = np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), np.empty(rays.shape[1])
         for begin, end in growing(len(rays)):
             own = ends[begin : end + 1]
             box_queries.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)

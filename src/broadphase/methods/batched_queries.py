@@ -480,6 +480,7 @@ def _compare(
     for first, last in growing(end, begin, _FIRST):
         rows, made = search(packets.around[first:last])
         starts = np.searchsorted(rows[:, 0], np.arange(last - first + 1, dtype=np.int32))
+        starts = starts.astype(np.int64, copy=False)
         each = np.diff(starts)
         if columns.shape[1] < each.max() + LANES:
             columns = np.empty((len(columns), 2 * each.max() + LANES), boxes.dtype)
@@ -527,4 +528,4 @@ def _words(each: Numbers) -> Numbers:
 
 def _starts(each: Numbers) -> Numbers:
     """Where those of each begin, and where the last ones end."""
-    return np.concatenate(([0], np.cumsum(each)))
+    return np.concatenate(([0], np.cumsum(each, dtype=np.int64)))

@@ -48,7 +48,9 @@ def sorted_pairs(
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", (n + 1,), np.int32)
         seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)
-        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, seconds, keys, out)
+        sort_partitions(
+            chunks[0], np.array([total], np.int64), n.bit_length(), 0, 1, rows, seconds, keys, out
+        )
         return out
     chunks = _pieces(chunks)
     shift = partition_shift(n)

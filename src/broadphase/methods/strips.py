@@ -399,7 +399,7 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
 
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
     form = RAW_TOUCHING if task.touching else RAW_APART
-    strip = (edges, tags, _FIRST, np.array([[len(edges)]]), form, crowded, in_order)
+    strip = (edges, tags, _FIRST, np.array([[len(edges)]], np.int64), form, crowded, in_order)
     kernel = _kernel(task, cut.axes, strip, *_memory(task, len(edges), 0))
     return search_all(task, kernel, _begin(0), 1, 4 * len(edges), cells=1)
 
@@ -442,7 +442,7 @@ def _sweep_crowds(
     parts: int,
 ) -> Found:
     """Sort and sweep the crowded strips."""
-    _sort_crowds(task, axes, binned, np.flatnonzero(crowded), parts)
+    _sort_crowds(task, axes, binned, np.flatnonzero(crowded).astype(np.int64, copy=False), parts)
     return _sweep_some(task, axes, binned, borders, crowded, True)
 
 

@@ -91,7 +91,7 @@ def find_nearest_points(
     queries, places = tree.points, known
     if not same:
         queries, keys, order = _along(query.points, query.envs, curve, kind, scale, parts)
-        places = np.searchsorted(known, keys[order])
+        places = np.searchsorted(known, keys[order]).astype(np.int64, copy=False)
     with np.errstate(over="ignore"):
         around = query.period.astype(kind) * kind.type(scale)
     fixed = (
@@ -178,7 +178,7 @@ def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int6
     sizes = [-(-n // LANES)]
     while sizes[-1] > LANES:
         sizes.append(-(-sizes[-1] // LANES))
-    levels = np.cumsum([0, *(-(-size // LANES) * LANES for size in sizes)])
+    levels = np.cumsum([0, *(-(-size // LANES) * LANES for size in sizes)], dtype=np.int64)
     boxes = np.empty((2 * dim, int(levels[-1])), kind)
     boxes[:dim], boxes[dim:] = np.inf, -np.inf
     worlds = np.empty((2, int(levels[-1]) if len(held.own) > 1 else 0), np.int32)

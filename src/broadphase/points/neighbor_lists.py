@@ -364,7 +364,7 @@ class Neighbors:
     def in_both_directions(self) -> "Neighbors":
         """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
         starts, j, distance, offset = self._both()
-        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts))
+        i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts).astype(np.intp, copy=False))
         return Neighbors(i, j, distance, self.shape, offset=offset, half=False, parts=self._parts)
 
     def _pairs(self, which: Any = slice(None)) -> npt.NDArray[np.int32]:

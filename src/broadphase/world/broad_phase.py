@@ -63,7 +63,7 @@ class Near(NamedTuple):
     def without(self, ignored: Collection[int]) -> "Near":
         """The same without some rows."""
         kept = ~np.isin(self.rows, list(ignored))
-        count = np.concatenate(([0], np.cumsum(kept)))
+        count = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
         return Near(count[self.first], self.rows[kept])
 
     def with_one(self, row: int, movers: npt.NDArray[np.int64]) -> "Near":
@@ -440,8 +440,8 @@ class BroadPhase:
             others = np.concatenate((others, rows[second], rows[first]))
         keys = queries << 32 | others
         keys.sort()
-        first = np.searchsorted(keys, np.arange(len(rows) + 1) << 32)
-        return Near(first, (keys & 0xFFFFFFFF).astype(np.int32))
+        first = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) << 32)
+        return Near(first.astype(np.int64, copy=False), (keys & 0xFFFFFFFF).astype(np.int32))
 
     def count(self, layer: int) -> int:
         """How many bodies are in a layer."""
@@ -475,7 +475,7 @@ def _longer(numbers: Rows, least: int) -> Rows:
 def new_buffers(near: int, hits: int) -> Buffers:
     """Memory for so many bodies near a path, and so many hits."""
     rows, open_rows = np.empty((2, near), np.int32)
-    return Buffers(rows, open_rows, np.empty((near, 4)), np.arange(near), np.empty((hits, 9)))
+    return Buffers(rows, open_rows, np.empty((near, 4)), np.arange(near, dtype=np.int64), np.empty((hits, 9)))
 
 
 def _made(broadphase: Any) -> Index:

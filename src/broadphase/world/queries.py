@@ -434,7 +434,7 @@ class Queries:
     def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *direction, max_distance]])
-        at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
+        at, distances, normals = np.full((1, 2), -1, np.int64), np.full(1, math.inf), np.zeros((1, 2))
         self._first_tiles(ray, at, distances, normals)
         if at.item(0) < 0:
             return []
@@ -452,7 +452,7 @@ class Queries:
         rays = _rays(origins, directions, max_distance)
         own = self._left_out(ignore, len(rays))
         fits = self._fit(tag, category, mask)
-        at, distances = np.full((len(rays), 2), -1), np.full(len(rays), math.inf)
+        at, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
         normals = np.zeros((len(rays), 2))
         if tiles:
             self._first_tiles(rays, at, distances, normals)
@@ -480,7 +480,7 @@ class Queries:
             ahead[:, 4] = ends
             ahead[:, :2] -= space.shift_to_inside(along(ahead, begun))
             region = union(bounds_between(ahead, begun, ends))
-            found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
+            found, far = np.full((len(active), 2), -1, np.int64), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
             if near.tiles is not None:
@@ -519,7 +519,7 @@ class Queries:
         """
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         table = self._store.table.columns
-        waiting = np.arange(len(rays))
+        waiting = np.arange(len(rays), dtype=np.int64)
         for reach in (*self._looks_ahead(rays), math.inf):
             for begin in range(0, len(waiting), _RAYS):
                 some = waiting[begin : begin + _RAYS]

@@ -12,7 +12,7 @@ may be written to at any time.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -207,6 +207,11 @@ def placed_columns(
         *(columns.kinds[rows], x, y, columns.width[rows], columns.height[rows]),
         *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
     )
+
+
+def starts_of(groups: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
+    """Where each of ``count`` groups begins in their ascending numbers, and where the last ends."""
+    return np.searchsorted(groups, np.arange(count + 1)).astype(np.int64, copy=False)
 
 
 def bounds_of(columns: ShapeColumns) -> Floats:

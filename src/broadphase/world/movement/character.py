@@ -21,7 +21,7 @@ from broadphase.world.movement.crossing import Start, cross_many, noted_crossing
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, as_rows, hit_arrays
 from broadphase.world.movement.sweep import checked_displacement, resolve
-from broadphase.world.space import Images, TilesNear
+from broadphase.world.space import Images, TilesNear, starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
 
@@ -121,8 +121,8 @@ class Character:
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
         grid = NO_TILES if tiles is None else tiles.grid
-        starts, blockers = np.array([0, len(others)]), np.array(others, np.int32)
-        scene = Scene(table, np.array([row]), blockers, starts, grid, _RING)
+        starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
+        scene = Scene(table, np.array([row], np.int64), blockers, starts, grid, _RING)
         try:
             _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._buffers, log, ends)
             if done != kernel.DONE:
@@ -294,7 +294,7 @@ class Walkers:
         images = self._many.images_near(self.rows, self._reached, self.layers, self.ignored)
         around = self.near.grid, _RING
         count, columns = len(self.rows), self._state.store.table.columns
-        starts = np.searchsorted(images.regions, np.arange(count + 1))
+        starts = starts_of(images.regions, count)
         if not self._state.space.periodic:
             near = images.rows.astype(np.int32)
             return Scene(columns, self.rows.astype(np.int64), near, starts, *around)
@@ -303,7 +303,7 @@ class Walkers:
         columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
         near = count + np.arange(len(images.rows), dtype=np.int32)
         self._owners = rows
-        return Scene(columns, np.arange(count), near, starts, *around)
+        return Scene(columns, np.arange(count, dtype=np.int64), near, starts, *around)
 
     def _reach(self) -> Floats:
         table = self._state.store.table.columns

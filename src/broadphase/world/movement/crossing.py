@@ -17,7 +17,7 @@ from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movement
-from broadphase.world.space import placed_columns
+from broadphase.world.space import placed_columns, starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
 
@@ -129,8 +129,7 @@ class Paths(NamedTuple):
 
 def paths_of(rows: Rows, starts: Floats, ends: Floats, movers: Floats, bends: Floats) -> Paths:
     """Paths with these bends, which are in order of the ``movers`` and, for each, in order of time."""
-    first = np.searchsorted(movers, np.arange(len(rows) + 1))
-    return Paths(rows, starts, ends, np.ascontiguousarray(bends), first)
+    return Paths(rows, starts, ends, np.ascontiguousarray(bends), starts_of(movers, len(rows)))
 
 
 def cross_many(
@@ -169,7 +168,7 @@ def cross_many(
         places[later] = paths.starts[number_of[met[later]]]
         others = placed_columns(columns, met, *np.ascontiguousarray((places + space.shift(images.turns)).T))
         names, number_of = met.astype(np.int32), _EMPTY
-        near = Near(np.searchsorted(of, np.arange(len(paths.rows) + 1)), np.arange(len(met), dtype=np.int32))
+        near = Near(starts_of(of, len(paths.rows)), np.arange(len(met), dtype=np.int32))
     elif near is None:
         near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
     tags = store.group, store.tag_sets.bits

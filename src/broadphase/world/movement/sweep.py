@@ -482,7 +482,7 @@ class _BoxMover(_Mover):
     def next_hit(self, after: tuple[float, ...]) -> Any:
         bounds = self.blockers.bounds
         path = self.x, self.y, *self.size, self.goal_x, self.goal_y
-        return sweep.next_hit(*path, bounds, np.arange(len(bounds)), self.grid, after)
+        return sweep.next_hit(*path, bounds, np.arange(len(bounds), dtype=np.int64), self.grid, after)
 
 
 class _ShapeMover(_Mover):
