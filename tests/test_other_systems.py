@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import fcntl
+import importlib
 import os
 import socket
 import subprocess
@@ -221,3 +222,12 @@ arrival.world()
         encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["outofcore", "dask", "lab"])
+def test_what_a_browser_lacks_is_named(name, monkeypatch):
+    for module in [each for each in sys.modules if each.startswith(f"broadphase.{name}")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    with pytest.raises(ImportError, match=rf"^broadphase\.{name} does not run in a browser, which has no "):
+        importlib.import_module(f"broadphase.{name}").pairs  # noqa: B018 - outofcore imports its own parts late

@@ -1,6 +1,7 @@
 """The number of threads changes nothing but the time, and any thread may call at any time."""
 
 import functools
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -16,6 +17,7 @@ from broadphase.kernels.arrays.spin_wait import watch
 from broadphase.runtime import threads
 
 every_method = pytest.mark.parametrize("method", bp.METHODS)
+several_threads = pytest.mark.skipif(sys.platform == "emscripten", reason="a page has one thread")
 both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
 
 
@@ -61,6 +63,7 @@ def test_more_threads_than_boxes(method):
     assert_same(bp.pairs(boxes, method=method, threads=64), oracle.pairs(boxes))
 
 
+@several_threads
 @every_method
 def test_python_threads_may_call_at_once(method):
     """More callers than the pool has threads, each of which wants two: no caller waits forever.
@@ -116,6 +119,7 @@ def test_the_first_invalid_row_is_named_by_any_thread(count):
     assert_same(bp.pairs(boxes, threads=count), bp.pairs(boxes, threads=1, method="sort_and_sweep"))
 
 
+@several_threads
 def test_a_spinning_thread_sees_a_change_of_another_thread():
     words = np.zeros(16, np.int64)
     assert not watch(words, -1, 8, 0, 100, 0)

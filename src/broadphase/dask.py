@@ -10,8 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from broadphase import outofcore
-from broadphase.errors import need
+from broadphase.errors import need, refuse_in_browser
+
+refuse_in_browser("broadphase.dask", "processes and no sockets")
+
+from broadphase import outofcore  # noqa: E402
 
 _dataframe = need("dask.dataframe", extra="dask", purpose="broadphase.dask")
 

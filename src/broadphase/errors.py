@@ -1,6 +1,7 @@
 """The exceptions of broadphase, and the import of optional packages; other errors are Python's own."""
 
 import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
@@ -144,3 +145,9 @@ def need(module: str, *, extra: str, purpose: str) -> Any:
         raise MissingExtraError(
             f'{purpose} needs {package}: python -m pip install "broadphase[{extra}]"', name=package
         ) from None
+
+
+def refuse_in_browser(what: str, lacks: str) -> None:
+    """Raise ``ImportError`` where Python runs in a browser, which lacks what this needs."""
+    if sys.platform == "emscripten":
+        raise ImportError(f"{what} does not run in a browser, which has no {lacks}")

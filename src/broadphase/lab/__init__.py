@@ -5,3 +5,7 @@ were compared, reconstructed afterwards so that the engine does no extra work), 
 `messages` (what the page sends), `frames` (what it receives), `session` (one tab of the sandbox), `server`,
 and ``page`` (HTML, CSS and JavaScript).  The tour is in ``page`` alone: `tour` only copies it for a site.
 """
+
+from broadphase.errors import refuse_in_browser
+
+refuse_in_browser("broadphase.lab", "sockets; the tour of it runs there")

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Any, overload
 
-from broadphase.errors import need
+from broadphase.errors import need, refuse_in_browser
 
+refuse_in_browser("broadphase.outofcore", "processes and keeps no files")
 need("pyarrow", extra="io", purpose="broadphase.outofcore")
 
 from broadphase.outofcore import run  # noqa: E402

@@ -16,6 +16,7 @@ These invariants hold wherever such an exception arrives:
 """
 
 import os
+import sys
 import threading
 from _thread import start_new_thread
 from collections import deque
@@ -227,7 +228,9 @@ _inside = threading.local()
 
 @cache
 def cores() -> int:
-    """How many processors this process may use."""
+    """How many processors this process may use; in a browser, which starts no threads, one."""
+    if sys.platform == "emscripten":
+        return 1
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
