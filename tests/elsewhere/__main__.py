@@ -1,8 +1,8 @@
 """Test the package for another platform from Linux on x86-64.
 
 It builds the wheel (or takes one), looks at its libraries, and runs `tests/arrival.py` and the conformance
-tests with it: in QEMU, in Wine, or, for macOS, with its libraries mapped into a Python for Linux.  What that
-needs is fetched into ~/.cache/broadphase-elsewhere or $BROADPHASE_ELSEWHERE.
+tests with it: in QEMU, in Wine, in Pyodide, or, for macOS, with its libraries mapped into a Python for Linux.
+What that needs is fetched into ~/.cache/broadphase-elsewhere or $BROADPHASE_ELSEWHERE.
 """
 
 import argparse
@@ -22,6 +22,7 @@ _MACHINES: dict[str, machines.Maker | None] = {
     "windows-x86_64": machines.windows_x86_64,
     "macos-arm64": machines.macos_arm64,
     "macos-x86_64": machines.macos_x86_64,
+    "emscripten-wasm32": machines.emscripten_wasm32,
     "windows-arm64": None,  # nothing runs it here
 }
 
@@ -47,6 +48,22 @@ def _suites_pass(machine: machines.Machine, target: str, tests: Sequence[str]) -
             print(f"{target} {level} {ran.name}: {verdict} in {ran.seconds:.0f} s: {ran.told}", flush=True)
             good &= ran.passed
     return good
+
+
+def _page_runs(wheel: Path, target: str, folder: Path) -> bool:
+    """Whether the site's button "Run" works with this wheel."""
+    from . import page
+
+    try:
+        told = page.check(wheel, parts.kept(f"{target}/pyodide", parts.pyodide), folder)
+    except parts.UnavailableError as error:
+        print(f"{target} page: NOT RUN: {error}", flush=True)
+        return True
+    except Exception as error:
+        print(f"{target} page: FAILED: {error}", flush=True)
+        return False
+    print(f"{target} page: passed: {told}", flush=True)
+    return True
 
 
 def main() -> int:
@@ -85,6 +102,8 @@ def main() -> int:
         if machine:
             machine.install(wheel)
             good &= _suites_pass(machine, arguments.target, tests)
+            if arguments.target.startswith("emscripten"):
+                good &= _page_runs(wheel, arguments.target, Path(folder, "page"))
         else:
             print(f"{arguments.target}: NOT RUN: nothing here emulates it", flush=True)
     return 0 if good else 1

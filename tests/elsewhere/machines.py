@@ -10,7 +10,8 @@ from pathlib import Path, PureWindowsPath
 
 from . import parts
 
-NEEDED = ("numpy>=2.0", "pytest>=9.0", "pytest-xdist>=3.8", "hypothesis>=6.100")
+_TOOLS = ("pytest>=9.0", "pytest-xdist>=3.8", "hypothesis>=6.100")
+NEEDED = ("numpy>=2.0", *_TOOLS)
 _ARM64_WHEELS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64")
 _X86_64_WHEELS = ("manylinux2014_x86_64", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64")
 _LOAD_MACH_O = "import elsewhere.mapped\n\nelsewhere.mapped.load_instead()\n"
@@ -24,6 +25,7 @@ class Machine:
     place: Path
     python: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
+    starts_processes: bool = True
 
     @property
     def checkout(self) -> Path:
@@ -130,6 +132,24 @@ def windows_x86_64(place: Path, more: Sequence[str]) -> Machine:
     machine = Machine(place, (wine, str(python / "python.exe")), environment)
     libraries = parts.wheels(("win_amd64",), (*NEEDED, "colorama", *more), "3.11")
     machine._write_site(python / "Lib/site-packages", _MEND_WINE, libraries)
+    return machine
+
+
+def emscripten_wasm32(place: Path, more: Sequence[str]) -> Machine:
+    """Pyodide, in Node."""
+    node = parts.program("node", "nodejs")
+    pyodide = parts.kept("emscripten-wasm32/pyodide", parts.pyodide)
+    libraries = parts.wheels(("pyodide_2024_0_wasm32",), (*_TOOLS, *more), "3.12")
+    site, runner = place / "site", Path(__file__).with_name("pyodide.mjs")
+    paths = site, place / "checkout/src", libraries, pyodide / "site"
+    environment = {
+        "PYTHONPATH": ":".join(map(str, paths)),
+        "BROADPHASE_MOUNTS": f"{place}:{libraries}:{pyodide / 'site'}",
+    }
+    machine = Machine(
+        place, (node, str(runner), str(pyodide / "package")), environment, starts_processes=False
+    )
+    machine._write_site(site, "", libraries)
     return machine
 
 

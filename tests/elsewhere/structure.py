@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import elf, macho, pe
+from . import elf, macho, pe, wasm
 
 EXPORTS = {"broadphase_api", "broadphase_key", "broadphase_kinds", "broadphase_table"}
 # What the C library of each system has had for decades.
@@ -12,6 +12,12 @@ _MACOS_HAS = {
     *("_memcpy", "_memmove", "_memset", "_memset_pattern16", "_bzero", "___bzero", "_sched_yield"),
     "dyld_stub_binder",
 }
+# What the interpreter gives to each library that it loads, and what it calls then.
+_EMSCRIPTEN_HAS = {
+    *("memory", "__indirect_function_table", "__memory_base", "__table_base", "__stack_pointer"),
+    *("memcpy", "memmove", "memset"),
+}
+_WASM_HAS = {"__wasm_apply_data_relocs", "__wasm_call_ctors"}
 # What zig exports besides: where the library begins.
 _MACHO_HAS = {"__mh_dylib_header", "___dso_handle"}
 _OLDEST_MACOS = {"macos-x86_64": "10.15", "macos-arm64": "11.0"}  # as the wheels' tags say
@@ -20,7 +26,7 @@ _OLDEST_MACOS = {"macos-x86_64": "10.15", "macos-arm64": "11.0"}  # as the wheel
 def faults(library: Path, target: str) -> list[str]:
     """Everything that is wrong with a library for a target of `broadphase.kernels.machine.target`."""
     system, _, processor = target.partition("-")
-    check = {"linux": _linux, "windows": _windows, "macos": _macos}[system]
+    check = {"linux": _linux, "windows": _windows, "macos": _macos, "emscripten": _emscripten}[system]
     try:
         return list(check(library, processor))
     except (ValueError, IndexError) as error:
@@ -75,3 +81,13 @@ def _macos(library: Path, processor: str) -> Iterator[str]:
     else:
         yield from _same("it is signed ad hoc", signature.is_ad_hoc, True)
         yield from _none("pages that are not what was signed", signature.wrong_pages)
+
+
+def _emscripten(library: Path, processor: str) -> Iterator[str]:
+    file = wasm.Wasm(library.read_bytes())
+    yield from _same("exports", file.exports - _WASM_HAS, EXPORTS)
+    asked = {name for home, name in file.imports if home == "env"}
+    yield from _none("symbols that not every system has", asked - _EMSCRIPTEN_HAS)
+    others = {(home, name) for home, name in file.imports if home != "env" and name not in EXPORTS}
+    yield from _none("what only other libraries have", others)
+    yield from _same("libraries that it needs", file.needed, [])

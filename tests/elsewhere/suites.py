@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from .machines import Machine
@@ -17,7 +18,7 @@ CONFORMANCE = (
 """Answers are those of brute force, in the same order whatever is done; nothing is dropped; wrong input is
 refused; and modes of the processor change nothing."""
 
-_PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2", "--durations=10")
+_PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=10")
 
 
 class Ran(NamedTuple):
@@ -32,8 +33,15 @@ class Ran(NamedTuple):
 
 def suites(machine: Machine, level: str, tests: Sequence[str]) -> Iterator[Ran]:
     """A call of every public function, then tests, at one level of the processor."""
-    yield _run(machine, level, "arrival", ["tests/arrival.py"])
-    yield _run(machine, level, "pytest", [*_PYTEST, *(tests or CONFORMANCE)])
+    options, shares = ["--numprocesses=2"], {"pytest": tests or CONFORMANCE}
+    if not machine.starts_processes:  # so several of it run side by side
+        options = ["--numprocesses=0", "--capture=sys"]
+        if not tests:
+            shares = {"pytest of the first file": CONFORMANCE[:1], "pytest of the others": CONFORMANCE[1:]}
+    runs = {"arrival": ["tests/arrival.py"]}
+    runs |= {name: [*_PYTEST, *options, *share] for name, share in shares.items()}
+    with ThreadPoolExecutor(1 if machine.starts_processes else 2) as pool:
+        yield from pool.map(lambda name: _run(machine, level, name, runs[name]), runs)
 
 
 def levels(machine: Machine) -> tuple[list[str], list[str]]:

@@ -18,15 +18,16 @@ an array   the object, the address, and a length for    the address, the block, 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from broadphase.compiler import memory
+from broadphase.compiler import layout, memory
 from broadphase.compiler.aggregates import Builder, array_of
 from broadphase.compiler.lowering import Lowered, may_fail
-from broadphase.compiler.python_api import CALL, DOUBLE, I1, I8, I32, I64, MISSED, OBJECTS, POINTER, Api
+from broadphase.compiler.python_api import CALL, DOUBLE, I1, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
 from broadphase.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
@@ -34,15 +35,7 @@ LONGEST_ROW = 7
 DONE, MISSED_TYPE, RAISED = range(3)
 """The results of reading an argument: it was read; it has another type; a Python error is set."""
 
-# Fields of NumPy's array and dtype behind the head that all objects have: NumPy's ABI, the same since 1.0.
-_DATA, _NDIM, _DIMENSIONS, _DTYPE, _FLAGS = 0, 8, 16, 40, 48
-_BYTE_ORDER, _TYPE_NUMBER = 10, 12
-_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
-_IS_TUPLE = 1 << 26  # tp_flags
-# NumPy's numbers of types; those of 64-bit integers differ between platforms.
-_TYPE_NUMBERS = {"b1": 0, "i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 11, "f8": 12}
-
-_WORDS, _NOTHING = I64.as_pointer(), ir.Constant(POINTER, None)
+_WORDS, _SIZES, _NOTHING = I64.as_pointer(), SIZE.as_pointer(), ir.Constant(POINTER, None)
 _READ = ir.FunctionType(I32, [POINTER, I8, _WORDS])
 _ITEMS = ir.FunctionType(OBJECTS, [POINTER, I64])
 _MAKE = ir.FunctionType(POINTER, [I8, _WORDS])
@@ -165,38 +158,39 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     axes = _axes(builder, code)
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
     _demand(builder, _is_of(builder, value, "type_array"), _MISSED)
-    ndim = builder.sext(api.field(value, _NDIM, I32), I64)
+    ndim = builder.sext(api.field(value, layout.ARRAY["nd"], I32), I64)
     _demand(builder, builder.icmp_signed("==", ndim, axes), _MISSED)
-    wanted = ir.Constant(I32, _ALIGNED | _C_CONTIGUOUS)
-    flags = builder.and_(api.field(value, _FLAGS, I32), wanted)
+    wanted = ir.Constant(I32, layout.ALIGNED | layout.C_CONTIGUOUS)
+    flags = builder.and_(api.field(value, layout.ARRAY["flags"], I32), wanted)
     _demand(builder, builder.icmp_unsigned("==", flags, wanted), _MISSED)
-    dtype = api.field(value, _DTYPE, POINTER)
-    number = api.field(dtype, _TYPE_NUMBER, I32)
+    dtype = api.field(value, layout.ARRAY["descr"], POINTER)
+    number = api.field(dtype, layout.DTYPE["type_num"], I32)
     _demand(builder, builder.icmp_unsigned("<", number, ir.Constant(I32, KIND_NUMBERS)), _MISSED)
     _demand(builder, builder.icmp_unsigned("==", api.kind_of_type_number(number), kind), _MISSED)
-    order = api.field(dtype, _BYTE_ORDER, I8)
+    order = api.field(dtype, layout.DTYPE["byteorder"], I8)
     native = [builder.icmp_unsigned("==", order, ir.Constant(I8, ord(mark))) for mark in "=|"]
     _demand(builder, builder.or_(*native), _MISSED)
     builder.store(builder.ptrtoint(value, I64), words)
-    builder.store(api.field(value, _DATA, I64), _word(builder, words, 1))
+    data = builder.ptrtoint(api.field(value, layout.ARRAY["data"], POINTER), I64)
+    builder.store(data, _word(builder, words, 1))
     lengths = _word(builder, words, 2)
-    dimensions = api.field(value, _DIMENSIONS, _WORDS)
+    dimensions = api.field(value, layout.ARRAY["dimensions"], _SIZES)
     with cgutils.for_range(builder, axes, intp=I64) as loop:
-        length = builder.load(builder.gep(dimensions, [loop.index]))
+        length = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
         builder.store(length, builder.gep(lengths, [loop.index]))
     builder.ret(_DONE)
 
 
 def _items(builder: Any, value: Any, size: Any) -> None:
     api, nowhere = Api(builder), ir.Constant(OBJECTS, None)
-    there = api.call("PyTuple_Size", I64, _demanded_tuple(builder, value, nowhere))
+    there = api.wide(api.call("PyTuple_Size", SIZE, _demanded_tuple(builder, value, nowhere)))
     _demand(builder, builder.icmp_signed("==", there, size), nowhere)
     builder.ret(builder.bitcast(builder.gep(value, [api.number("tuple_items")]), OBJECTS))
 
 
 def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
     api = Api(builder)
-    size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, value, _MISSED))
+    size = api.wide(api.call("PyTuple_Size", SIZE, _demanded_tuple(builder, value, _MISSED)))
     _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
     bit = builder.and_(builder.lshr(builder.zext(allowed, I64), size), ir.Constant(I64, 1))
     _demand(builder, builder.icmp_unsigned("!=", bit, ir.Constant(I64, 0)), _MISSED)
@@ -213,9 +207,9 @@ def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
 
 def _demanded_tuple(builder: Any, value: Any, otherwise: Any) -> Any:
     api = Api(builder)
-    flags = api.call("PyType_GetFlags", I64, builder.inttoptr(api.type_of(value), POINTER))
-    is_tuple = builder.and_(flags, ir.Constant(I64, _IS_TUPLE))
-    _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(I64, 0)), otherwise)
+    flags = api.call("PyType_GetFlags", SIZE, builder.inttoptr(api.type_of(value), POINTER))
+    is_tuple = builder.and_(flags, ir.Constant(SIZE, layout.IS_TUPLE))
+    _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(SIZE, 0)), otherwise)
     return value
 
 
@@ -244,11 +238,11 @@ def _shared(builder: Any, value: Any) -> None:
 
 def _pack(builder: Any, size: Any, objects: Any) -> None:
     api = Api(builder)
-    made = api.call("PyTuple_New", POINTER, size)
+    made = api.call("PyTuple_New", POINTER, api.size(size))
     whole = cgutils.alloca_once_value(builder, made)
     with cgutils.for_range(builder, size, intp=I64) as loop:
         item = builder.load(builder.gep(objects, [loop.index]))
-        api.call("PyTuple_SetItem", I32, made, loop.index, item)
+        api.call("PyTuple_SetItem", I32, made, api.size(loop.index), item)
         with builder.if_then(builder.icmp_unsigned("==", item, _NOTHING), likely=False):
             builder.store(_NOTHING, whole)  # allocation failed
     lost = builder.icmp_unsigned("==", builder.load(whole), _NOTHING)
@@ -279,20 +273,32 @@ def _make_array(builder: Any, code: Any, words: Any) -> None:
         builder.ret(_new_array(builder, code, data, lengths, strides, capsule))
     api.call("Py_IncRef", ir.VoidType(), parent)
     same = cgutils.alloca_once_value(
-        builder, builder.icmp_unsigned("==", api.field(parent, _DATA, POINTER), data)
+        builder, builder.icmp_unsigned("==", api.field(parent, layout.ARRAY["data"], POINTER), data)
     )
-    ndim = builder.sext(api.field(parent, _NDIM, I32), I64)
+    ndim = builder.sext(api.field(parent, layout.ARRAY["nd"], I32), I64)
     with builder.if_then(builder.icmp_signed("!=", ndim, axes)):
         builder.store(ir.Constant(I1, 0), same)
     with builder.if_then(builder.load(same)):
-        dimensions = api.field(parent, _DIMENSIONS, _WORDS)
+        dimensions = api.field(parent, layout.ARRAY["dimensions"], _SIZES)
         with cgutils.for_range(builder, axes, intp=I64) as loop:
-            one, other = (builder.load(builder.gep(of, [loop.index])) for of in (dimensions, lengths))
+            one = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
+            other = builder.load(builder.gep(lengths, [loop.index]))
             equal = builder.icmp_signed("==", one, other)
             builder.store(builder.and_(builder.load(same), equal), same)
         with builder.if_then(builder.load(same)):
             builder.ret(parent)
     builder.ret(_new_array(builder, code, data, lengths, strides, parent))
+
+
+def _sizes(builder: Any, code: Any, words: Any) -> Any:
+    """The words as an array of ``npy_intp``, one for each axis."""
+    if SIZE == I64:
+        return words
+    sizes = cgutils.alloca_once(builder, SIZE, size=_AXIS)
+    with cgutils.for_range(builder, _axes(builder, code), intp=I64) as loop:
+        one = builder.load(builder.gep(words, [loop.index]))
+        builder.store(builder.trunc(one, SIZE), builder.gep(sizes, [loop.index]))
+    return sizes
 
 
 def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, base: Any) -> Any:
@@ -301,10 +307,11 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
     number: Any = ir.Constant(I32, 0)
     for position, name in enumerate(KINDS):
-        known = _TYPE_NUMBERS.get(name)
+        known = layout.TYPE_NUMBERS.get(name)
         one = builder.trunc(api.number(f"number_{name}"), I32) if known is None else ir.Constant(I32, known)
         is_it = builder.icmp_unsigned("==", kind, ir.Constant(I8, position + 1))
         number = builder.select(is_it, one, number)
+    lengths, strides = (_sizes(builder, code, of) for of in (lengths, strides))
     made = api.call(
         "array_new",
         POINTER,
@@ -315,7 +322,7 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
         strides,
         data,
         ir.Constant(I32, 0),
-        ir.Constant(I32, _WRITEABLE),
+        ir.Constant(I32, layout.WRITEABLE),
         _NOTHING,
     )
     with builder.if_then(builder.icmp_unsigned("!=", made, _NOTHING), likely=True):
@@ -488,7 +495,8 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     callee = context.declare_function(module, descriptor)
     state = None if lowered.holds_gil else api.call("PyEval_SaveThread", POINTER)
     before = memory.enter(builder) if may_fail(descriptor) else None
-    with _exact_denormals(builder):
+    # WebAssembly has no such mode.
+    with nullcontext() if "wasm" in str(module.triple) else _exact_denormals(builder):
         status, result = context.call_conv.call_function(builder, callee, descriptor.restype, kinds, values)
     if before is not None:
         with builder.if_then(status.is_ok, likely=True):

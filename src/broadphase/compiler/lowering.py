@@ -69,7 +69,7 @@ def target_machine(target: Target, level: str) -> Any:
     if level.startswith("x86"):
         _set_options()
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu(level), features="", opt=3, reloc="pic", codemodel="small"
+        cpu=target.cpu(level), features=target.features(level), opt=3, reloc="pic", codemodel="small"
     )
 
 
@@ -208,8 +208,8 @@ class _NoReferenceCounts(NRTContext):
         pass
 
     def meminfo_data(self, builder: Any, meminfo: Any) -> Any:
-        block = builder.bitcast(meminfo, POINTER.as_pointer())
-        return builder.load(builder.gep(block, [ir.Constant(I64, DATA)]))
+        block = builder.bitcast(meminfo, I64.as_pointer())
+        return builder.inttoptr(builder.load(builder.gep(block, [ir.Constant(I64, DATA)])), POINTER)
 
 
 @overrides("_return_errcode_raw", "return_user_exc")

@@ -21,6 +21,7 @@ from broadphase.compiler.python_api import (
     MISSED,
     OBJECTS,
     POINTER,
+    SIZE,
     Api,
     declare_key,
     declare_tables,
@@ -109,7 +110,7 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
     builtins.define(module)
     if target.system == "windows":
         python_api.define(module)
-    builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
+    builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, SIZE])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))
     table = ir.GlobalVariable(module, kind, "broadphase_table")
@@ -133,7 +134,7 @@ def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str
     kernel, arguments, count = entry.args
     for symbol, wanted in calls:
         called = ir.Function(module, CALL, symbol)
-        with builder.if_then(builder.icmp_signed("==", count, ir.Constant(I64, wanted))):
+        with builder.if_then(builder.icmp_signed("==", count, ir.Constant(SIZE, wanted))):
             result = builder.call(called, [arguments])
             missed = builder.inttoptr(ir.Constant(I64, MISSED), POINTER)
             with builder.if_then(builder.icmp_unsigned("!=", result, missed), likely=True):

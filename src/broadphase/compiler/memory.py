@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from broadphase.compiler.python_api import I32, I64, POINTER, Api, declare_key
+from broadphase.compiler.python_api import I32, I64, POINTER, SIZE, Api, declare_key
 
 _HEAD = 64  # bytes
 _RETURNED, _NEXT, DATA = 0, 1, 3
@@ -63,7 +63,9 @@ def _define_allocator(module: ir.Module, name: str) -> None:
     size, alignment = allocate.args
     wide = builder.zext(alignment, I64)
     whole = builder.add(builder.add(size, wide), ir.Constant(I64, _HEAD))
-    block = api.call("PyMem_RawMalloc", POINTER, whole)
+    most = ir.Constant(I64, 2**SIZE.width - 1)  # which is always refused
+    whole = builder.select(builder.icmp_unsigned(">", whole, most), most, whole)
+    block = api.call("PyMem_RawMalloc", POINTER, api.size(whole))
     with builder.if_then(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
         builder.ret(block)
     address = builder.add(builder.ptrtoint(block, I64), ir.Constant(I64, _HEAD))

@@ -10,9 +10,12 @@ from typing import Any
 
 from llvmlite import ir
 
+from broadphase.compiler import layout
 from broadphase.kernels.machine.python_api import KEY_SIZE, KIND_NUMBERS, POSITION
 
 I1, I8, I32, I64, DOUBLE = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+SIZE = ir.IntType(8 * layout.ADDRESS)
+"""``Py_ssize_t``, ``size_t`` and ``npy_intp``; WebAssembly checks the types of each call."""
 POINTER = I8.as_pointer()
 OBJECTS = POINTER.as_pointer()
 CALL = ir.FunctionType(POINTER, [OBJECTS])
@@ -67,7 +70,15 @@ class Api:
     def vectorcall(self, function: Any, arguments: Any, count: Any) -> Any:
         """Call an object with an array of arguments."""
         nothing = ir.Constant(POINTER, None)
-        return self.call("PyObject_Vectorcall", POINTER, function, arguments, count, nothing)
+        return self.call("PyObject_Vectorcall", POINTER, function, arguments, self.size(count), nothing)
+
+    def size(self, value: Any) -> Any:
+        """A 64-bit number as the interpreter's functions take it."""
+        return value if value.type == SIZE else self.builder.trunc(value, SIZE)
+
+    def wide(self, value: Any) -> Any:
+        """A size of the interpreter as a 64-bit number."""
+        return value if value.type == I64 else self.builder.sext(value, I64)
 
     def kind_of_type_number(self, number: Any) -> Any:
         """Its position in `KINDS` plus one."""
@@ -86,7 +97,7 @@ class Api:
 
     def type_of(self, value: Any) -> Any:
         """The address of an object's type, the last field of its header, as a number."""
-        return self.field(value, -8, I64)
+        return self.builder.ptrtoint(self.field(value, layout.TYPE, POINTER), I64)
 
 
 def define(module: ir.Module) -> None:

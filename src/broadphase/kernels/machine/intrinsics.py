@@ -337,6 +337,8 @@ def _word(context, builder, words_type, words, at):
 @intrinsic
 def give_way(typingctx):
     def codegen(context, builder, signature, args):
+        if "wasm" in str(builder.module.triple):
+            return context.get_dummy_value()  # there is one thread
         name, result = "sched_yield", _I32
         if "windows" in str(builder.module.triple):  # `broadphase.compiler.python_api` defines it there
             name, result = "broadphase_give_way", ir.VoidType()

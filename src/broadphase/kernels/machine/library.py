@@ -23,6 +23,8 @@ from broadphase.kernels.machine.target import HOST
 FOLDER = join(dirname(dirname(__file__)), "compiled")
 """The folder of the libraries that come with the package."""
 _FASTCALL = 0x80  # METH_FASTCALL
+# Entries of the table of NumPy's C API; new versions only append to it.
+ARRAY_NEW, ARRAY_SET_BASE = 93, 282
 
 
 class _Method(ctypes.Structure):
@@ -96,7 +98,7 @@ _new_builtin.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
 def _array_function(place: int) -> int:
-    """The address of a function of NumPy's C API; new versions only append to its table."""
+    """The address of a function of NumPy's C API."""
     capsule = import_module("numpy._core._multiarray_umath")._ARRAY_API
     table = ctypes.cast(_pointer_in(capsule, None), ctypes.POINTER(ctypes.c_void_p))
     address = table[place]
@@ -130,8 +132,8 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
         "true": id(True),
         "false": id(False),
         "none": id(None),
-        "array_new": _array_function(93),
-        "array_set_base": _array_function(282),
+        "array_new": _array_function(ARRAY_NEW),
+        "array_set_base": _array_function(ARRAY_SET_BASE),
         "number_i8": np.dtype(np.int64).num,
         "number_u8": np.dtype(np.uint64).num,
     }

@@ -10,11 +10,15 @@ from typing import Literal, NamedTuple
 X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")
 """Levels of x86-64, the best first (the psABI names them): AVX-512, AVX2 and SSE 4.2."""
 ARM = ("arm64",)
+WASM = ("simd128",)
+"""WebAssembly with 128-bit vectors: every browser since 2023."""
 
 # Functions of the C library (memcpy, memset, sched_yield) are resolved in the process that loads the library.
 _ELF = ("-shared", "--gc-sections", "-s", "-z", "noexecstack")
 # With /brepro a library does not contain the time of linking, so builds are reproducible.
 _COFF = ("lld-link", "/dll", "/noentry", "/nodefaultlib", "/noimplib", "/opt:ref", "/brepro")
+# A side module of Emscripten: memory, table and stack are those of the interpreter that loads it.
+_WASM = ("wasm-ld", "-shared", "--experimental-pic", "--gc-sections", "-s")
 # This linker signs its output; arm64 Macs run no code without a signature.
 _MACHO = ("cc", "-shared", "-Wl,-undefined,dynamic_lookup", "-Wl,-dead_strip", "-Wl,-s")
 
@@ -23,7 +27,7 @@ class Target(NamedTuple):
     """A platform: operating system and kind of processor."""
 
     name: str
-    system: Literal["linux", "windows", "macos"]
+    system: Literal["linux", "windows", "macos", "emscripten"]
     triple: str
     """LLVM's target triple."""
     levels: tuple[str, ...]
@@ -36,13 +40,22 @@ class Target(NamedTuple):
     @property
     def suffix(self) -> str:
         """The file name extension of a library."""
-        return {"linux": ".so", "windows": ".dll", "macos": ".dylib"}[self.system]
+        return {"windows": ".dll", "macos": ".dylib"}.get(self.system, ".so")
+
+    @property
+    def address_bits(self) -> int:
+        """The bits of an address, and of the sizes that functions of Python and NumPy take."""
+        return 32 if self.system == "emscripten" else 64
 
     def cpu(self, level: str) -> str:
         """LLVM's name of the processor for a level."""
         if level in ARM:
             return "apple-m1" if self.system == "macos" else "generic"
-        return level
+        return "generic" if level in WASM else level
+
+    def features(self, level: str) -> str:
+        """Further instructions, in LLVM's names."""
+        return "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext" if level in WASM else ""
 
     def linkers(self) -> list[tuple[str, ...]]:
         """Linker commands on this machine for this platform, best first, without the files."""
@@ -95,6 +108,11 @@ TARGETS = {
             *("macos-arm64", "macos", "arm64-apple-macosx11.0.0", ARM),
             *((*_MACHO, "-target", "aarch64-macos.11.0"), "macosx_11_0_arm64"),
         ),
+        # Pyodide 314 installs wheels with this tag.
+        Target(
+            *("emscripten-wasm32", "emscripten", "wasm32-unknown-emscripten", WASM),
+            *(_WASM, "pyemscripten_2026_0_wasm32"),
+        ),
     )
 }
 
@@ -103,6 +121,8 @@ def _host_name() -> str:
     if sys.platform == "win32":
         # This is the interpreter's architecture: arm64 machines can also run x86-64 Pythons.
         return "windows-arm64" if "(arm64)" in sys.version.lower() else "windows-x86_64"
+    if sys.platform == "emscripten":
+        return "emscripten-wasm32"
     machine = os.uname().machine.lower().replace("aarch64", "arm64").replace("amd64", "x86_64")
     return f"{'macos' if sys.platform == 'darwin' else 'linux'}-{machine}"
 
