@@ -21,7 +21,10 @@ def run(*arguments):
 
 
 def test_every_public_function_works():
-    assert "every public function works" in run(TESTS / "int32.py", TESTS / "arrival.py")
+    said = run(TESTS / "int32.py", TESTS / "arrival.py")
+    assert "every public function works" in said, (
+        f"{said}\nAfter an edit of kernels: python -m broadphase.compiler"
+    )
 
 
 def test_the_integers_are_those_of_such_a_platform():
