@@ -273,7 +273,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         found = self.neighbors(radius).csr()
         indices, distances = found.indices, found.distances.astype(np.float64, copy=False)
         if not self._rows_by_age:
-            queries = np.repeat(np.arange(self._n_agents), np.diff(found.indptr))
+            queries = np.repeat(np.arange(self._n_agents), np.diff(found.indptr).astype(np.intp, copy=False))
             order = np.lexsort((self._ages[indices], queries))
             indices, distances = indices[order], distances[order]
         agents = self.active_agents
