@@ -56,6 +56,13 @@ def test_forms(tmp_path):
     assert shape_of(tmp_path, height=0, rotation=90) == Capsule(32, 48, 32, 64, 0.5)
 
 
+def test_an_empty_world_that_is_given_is_filled(tmp_path):
+    world = World()
+    loaded = load(map_with(tmp_path, THING), world)
+    assert loaded.world is world
+    assert len(world) == 1
+
+
 def test_an_ellipse_has_its_corners_on_it(tmp_path):
     points = shape_of(tmp_path, ellipse=True).points - (40, 52)
     assert len(points) == 32
@@ -273,5 +280,5 @@ def test_an_object_whose_tile_is_in_no_tileset_gives_a_warning(tmp_path):
 @pytest.mark.parametrize("ending", ["ldtk", "ldtkl"])
 def test_a_file_of_ldtk_is_refused_with_advice(tmp_path, ending):
     file = written(tmp_path, f"world.{ending}", b"{}")
-    with pytest.raises(FileError, match=r"LDtk.*Tiled export"):
+    with pytest.raises(FileError, match=r"LDtk, not of Tiled: broadphase.adapters.ldtk.load"):
         load(file)

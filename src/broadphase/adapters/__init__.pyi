@@ -4,6 +4,7 @@ from . import arcade as arcade
 from . import ase as ase
 from . import esper as esper
 from . import freud as freud
+from . import ldtk as ldtk
 from . import mesa as mesa
 from . import pygame as pygame
 from . import scipy as scipy

@@ -464,7 +464,9 @@ def load(
     blocks = blocks or not all(one.rules.sensor for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
         _warn_nothing_blocks(parts, solid, str(file))
-    return _put(world or World(), tiles, new + of_objects, found, _maps(placed, turn), ignored)
+    return _put(
+        World() if world is None else world, tiles, new + of_objects, found, _maps(placed, turn), ignored
+    )
 
 
 def _warn_nothing_blocks(parts: list[Part], solid: str, where: str) -> None:

@@ -53,6 +53,22 @@ _TEXTS = frozenset(
 _LAYERS = {"layer": "tilelayer", "objectgroup": "objectgroup", "imagelayer": "imagelayer", "group": "group"}
 
 
+def content_of(file: Path, kind: str, where: str) -> bytes:
+    """The bytes of a regular file that is not empty nor too large, or the error that names it."""
+    try:
+        if not file.is_file():
+            raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
+        size = file.stat().st_size
+    except OSError as error:  # a name that is too long
+        raise FileError(f"{where} cannot be a file: {error.strerror}") from error
+    if size > USUAL.size:
+        raise FileError(f"{where} has {size:,} bytes; the limit for a {kind} is {USUAL.size:,}")
+    content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        raise FileError(f"{where} is empty")
+    return content
+
+
 def read_document(file: Path, kind: str, where: str) -> Node:
     """The map, tileset or template in a file.
 
@@ -69,19 +85,9 @@ def read_document(file: Path, kind: str, where: str) -> Node:
     FileError
         It does not exist, is not a regular file, or holds something else.
     """
-    try:
-        if not file.is_file():
-            raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
-        size = file.stat().st_size
-    except OSError as error:  # a name that is too long
-        raise FileError(f"{where} cannot be a file: {error.strerror}") from error
-    if size > USUAL.size:
-        raise FileError(f"{where} has {size:,} bytes; the limit for a Tiled {kind} is {USUAL.size:,}")
-    content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    content = content_of(file, f"Tiled {kind}", where)
     start = content.lstrip()[:1]
-    if not start:
-        raise FileError(f"{where} is empty")
-    document = _from_xml(content, where) if start == b"<" else _from_json(content, where)
+    document = _from_xml(content, where) if start == b"<" else from_json(content, where)
     found = _kind_of(document)
     if not isinstance(document, dict) or found not in ("", kind):
         if (found, kind) == ("tileset", "map"):
@@ -103,7 +109,8 @@ def _kind_of(document: Any) -> str:
     return ""
 
 
-def _from_json(content: bytes, where: str) -> Any:
+def from_json(content: bytes, where: str) -> Any:
+    """The document in a text."""
     try:
         return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:

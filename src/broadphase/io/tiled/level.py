@@ -841,10 +841,7 @@ def check_file(file: Path, endings: Sequence[str]) -> None:
     if not file.is_file():
         raise FileNotFoundError(f"no Tiled map at {file}")
     if file.suffix.lower() in (".ldtk", ".ldtkl"):
-        raise FileError(
-            f"{file} is a file of LDtk, which is not read; in LDtk choose Project settings > Tiled export "
-            "and save, then load the .tmx files that it writes beside the project, with layers="
-        )
+        raise FileError(f"{file} is a file of LDtk, not of Tiled: broadphase.adapters.ldtk.load reads it")
     if file.suffix.lower() not in endings:
         raise ValueError(f"{file} must end in {', '.join(endings)}")
 
