@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageSequence
 from playwright.sync_api import Page, sync_playwright
 
 import broadphase
@@ -24,6 +24,7 @@ SCENE = "sandbox?scene=balls&n=240&methods=spatial_hash,strips"
 OVERLAPS = 15
 """So many pairs of boxes are to be seen in the picture of the sandbox."""
 FRAMES = 405
+FILMED = 120  # frames of the film of an example, which has every third
 FLOW_FRAMES, FLOW_SEED, FLOW_SCALE, FLOW_QUALITY = 250, 3, 0.4, 25
 FLOW_FAR = 300.0
 """In pixels: over this distance from the hero the colour of the steps fades."""
@@ -117,13 +118,27 @@ def _save(png: bytes, name: str) -> None:
 
 
 def dungeon() -> None:
-    """The example, after it has played by itself for a while.  It is dark there in either scheme."""
+    """The example, after it has played by itself for a while, and a film of that.  It is always dark there."""
     quiet = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     with TemporaryDirectory() as folder:
-        shot = Path(folder, "dungeon.png")
-        play = ["-m", "examples", "dungeon", "--frames", str(FRAMES), "--screenshot", str(shot)]
+        shot, film = Path(folder, "dungeon.png"), Path(folder, "dungeon.webp")
+        play = [
+            "-m",
+            "examples",
+            "dungeon",
+            "--frames",
+            str(FRAMES),
+            "--screenshot",
+            str(shot),
+            "--film",
+            str(film),
+        ]
         subprocess.run([sys.executable, *play], check=True, cwd=HERE.parents[1], env={**os.environ, **quiet})
         _save(shot.read_bytes(), "dungeon")
+        frames = [frame.convert("RGB") for frame in ImageSequence.Iterator(Image.open(film))][:FILMED:2]
+    frames[0].save(
+        HERE / "dungeon-film.webp", save_all=True, append_images=frames[1:], duration=100, quality=20, loop=0
+    )
 
 
 def flow() -> None:
