@@ -118,7 +118,7 @@ def _save(png: bytes, name: str) -> None:
 
 
 def dungeon() -> None:
-    """The example, after it has played by itself for a while, and a film of that.  It is always dark there."""
+    """The example, after it has played by itself for a while, and a film of that: always in the dark."""
     quiet = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     with TemporaryDirectory() as folder:
         shot, film = Path(folder, "dungeon.png"), Path(folder, "dungeon.webp")
