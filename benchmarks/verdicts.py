@@ -11,7 +11,6 @@ others.  A further condition must bring 6 % of them.
 
 import itertools
 import json
-import math
 import re
 from html import escape
 from pathlib import Path
@@ -47,8 +46,8 @@ def times_of(data: dict[str, Any]) -> npt.NDArray[np.float64]:
     return np.reshape(rows, (*map(len, data["axes"].values()), len(data["methods"])))
 
 
-def _parts(axes: dict[str, list[Any]]) -> list[Part]:
-    """All parts of the map: some questions, neighbouring numbers, one layout or all."""
+def _choices(axes: dict[str, list[Any]]) -> list[list[tuple[int, ...]]]:
+    """For each axis what a part may be made of: some questions, neighbouring numbers, one layout or all."""
     choices = []
     for name, values in axes.items():
         count = len(values)
@@ -58,30 +57,37 @@ def _parts(axes: dict[str, list[Any]]) -> list[Part]:
         else:
             ends = itertools.combinations(range(count + 1), 2)
             choices.append([tuple(range(begin, end)) for begin, end in ends])
-    return list(itertools.product(*choices))
+    return choices
+
+
+def _scenes_in(choices: list[list[tuple[int, ...]]], mask: Mask) -> npt.NDArray[np.int64]:
+    """How many scenes of each part are marked, by the numbers of its choices."""
+    counts = mask.astype(np.int64)
+    for axis, own in enumerate(choices):
+        holds = np.array([[value in chosen for value in range(mask.shape[axis])] for chosen in own], np.int64)
+        counts = np.moveaxis(np.tensordot(holds, counts, (1, axis)), 0, axis)
+    return counts
 
 
 def parts_of(
     mask: Mask, axes: dict[str, list[Any]], measured: Mask | None = None
 ) -> list[tuple[Part, int, int]]:
     """The parts in which most scenes are marked, with how many of how many measured ones are."""
-    left, found, every = mask.copy(), [], _parts(axes)
+    left, found, choices = mask.copy(), [], _choices(axes)
+    scenes = _scenes_in(choices, np.ones_like(mask) if measured is None else measured)
+    narrows = [
+        [len(chosen) < count for chosen in own] for own, count in zip(choices, mask.shape, strict=True)
+    ]
+    costs = _CONDITION * sum(np.ix_(*(np.array(own, int) for own in narrows))) * mask.sum()
     for _ in range(MOST_PARTS):
-        best: tuple[float, Part, int, int] | None = None
-        for part in every:
-            scenes = int(measured[np.ix_(*part)].sum()) if measured is not None else math.prod(map(len, part))
-            conditions = sum(len(values) < count for values, count in zip(part, mask.shape, strict=True))
-            costs = _CONDITION * conditions * mask.sum()
-            if scenes < _LEAST or (best and scenes - costs <= best[0]):
-                continue
-            marked = int(left[np.ix_(*part)].sum())
-            if marked < max(_LEAST, _PURE * scenes) or (best and marked - costs <= best[0]):
-                continue
-            best = marked - costs, part, marked, scenes
-        if best is None:
+        marked = _scenes_in(choices, left)
+        counts = (scenes >= _LEAST) & (marked >= np.maximum(_LEAST, _PURE * scenes))
+        if not counts.any():
             break
-        found.append(best[1:])
-        left[np.ix_(*best[1])] = False
+        best = np.unravel_index(np.argmax(np.where(counts, marked - costs, -np.inf)), counts.shape)
+        part = tuple(own[k] for own, k in zip(choices, best, strict=True))
+        found.append((part, int(marked[best]), int(scenes[best])))
+        left[np.ix_(*part)] = False
     return found
 
 

@@ -52,14 +52,16 @@ def distances(points, others, period=None):
     points, others = computed_in(period, points, others)
     dtype = points.dtype
     around = [np.inf] * points.shape[1] if period is None else [np.inf if p is None else p for p in period]
-    away = np.abs(others[None, :, :] - points[:, None, :])
-    away = np.minimum(away, np.array(around, dtype) - away)
+    away = []
+    for axis, length in enumerate(np.array(around, dtype)):
+        motion = np.abs(others[None, :, axis] - points[:, None, axis])
+        away.append(np.minimum(motion, length - motion))
     # By a power of two, so that no square overflows or vanishes.
-    power = np.frexp(away.max(axis=2, initial=0))[1]
-    scaled = np.ldexp(away, -power[..., None])
-    square = scaled[..., 0] * scaled[..., 0] + scaled[..., 1] * scaled[..., 1]
+    power = np.frexp(np.maximum.reduce(away))[1]
+    scaled = [np.ldexp(motion, -power) for motion in away]
+    square = scaled[0] * scaled[0] + scaled[1] * scaled[1]
     if points.shape[1] == 3:
-        square = square + scaled[..., 2] * scaled[..., 2]
+        square = square + scaled[2] * scaled[2]
     return np.ldexp(np.sqrt(square), power)
 
 

@@ -4,6 +4,7 @@ Where coordinates and vectors are multiples of 1/8, nothing is rounded before th
 all images says the same to the bit.
 """
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -33,18 +34,29 @@ def brute_force(points, others, cell, most=4):
     """All distances: the least over so many images that none could be nearer."""
     away = others[None].astype(float) - points[:, None].astype(float)
     away -= np.rint(away @ np.linalg.inv(cell)) @ cell
+    axes = np.ascontiguousarray(np.moveaxis(away, 2, 0))
     squares = np.full(away.shape[:2], np.inf)
     for steps in product(range(-most, most + 1), repeat=len(cell)):
-        moved = away + np.array(steps, float) @ cell
-        squares = np.minimum(squares, (moved * moved).sum(axis=2))
+        moved = axes + (np.array(steps, float) @ cell)[:, None, None]
+        moved *= moved
+        np.minimum(squares, moved.sum(axis=0), out=squares)
     return np.sqrt(squares)
 
 
-def scattered(random, n, cell, dtype=np.float64):
+@cache
+def scene(dim, seed, k):
+    """Vectors, points, others, their distances among each other and across; of both dtypes the same."""
+    mild, vectors = list(cells(dim, seed=seed))[k]
+    random = np.random.default_rng(k)
+    points, others = (scattered(random, n, mild) for n in (60, 40))
+    return vectors, points, others, brute_force(points, points, mild), brute_force(points, others, mild)
+
+
+def scattered(random, n, cell):
     """Points within some cells, as multiples of 1/8; some are at one place."""
     places = np.rint(8 * random.uniform(-1.5, 2.5, (n, len(cell))) @ cell) / 8
     places[: n // 8] = places[-1]
-    return places.astype(dtype)
+    return places
 
 
 def pairs_within(apart, r, among):
@@ -62,10 +74,9 @@ def expect(found, right, dtype):
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_neighbors(each, dim, dtype):
-    def check(k, mild, vectors):
-        random = np.random.default_rng(k)
-        points, others = (scattered(random, n, mild, dtype) for n in (60, 40))
-        apart, across = brute_force(points, points, mild), brute_force(points, others, mild)
+    def check(k):
+        vectors, points, others, apart, across = scene(dim, 0, k)
+        points, others = points.astype(dtype), others.astype(dtype)
         for r in [*np.quantile(apart, (0.02, 0.2, 0.7)), apart.max(), np.inf, 0.0]:
             near = float(np.float32(r))
             expect(bp.neighbors(points, near, period=vectors), pairs_within(apart, near, True), dtype)
@@ -75,24 +86,22 @@ def test_neighbors(each, dim, dtype):
             right = pairs_within(across, near, False)
             expect(found, right, dtype)
             np.testing.assert_array_equal(np.sqrt((found.offset.astype(float) ** 2).sum(axis=1)), right[2])
-            steps = (others[found.j] - points[found.i] - found.offset) @ np.linalg.inv(mild)
+            steps = (others[found.j] - points[found.i] - found.offset) @ np.linalg.inv(vectors)
             np.testing.assert_allclose(steps, np.rint(steps), atol=1e-4)
         several = np.quantile(apart, (0.5, 0.1, 1.0)).astype(np.float32).astype(float)
         wanted = [len(pairs_within(apart, r, True)[0]) for r in several]
         assert bp.count_neighbors(points, several, period=vectors).tolist() == wanted
 
-    each(check, [(k, *cell) for k, cell in enumerate(cells(dim))])
+    each(check, range(8), of=2, turn=dim)
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_nearest(each, dim, dtype):
-    def check(k, mild, vectors):
-        random = np.random.default_rng(k)
-        points, others = (scattered(random, n, mild, dtype) for n in (60, 40))
+    def check(k):
+        vectors, points, others, apart, across = scene(dim, 1, k)
+        points, others = points.astype(dtype), others.astype(dtype)
         for other in (None, others):
-            apart = brute_force(points, points if other is None else other, mild)
-            if other is None:
-                np.fill_diagonal(apart, np.inf)
+            apart = np.where(np.eye(60, dtype=bool), np.inf, apart) if other is None else across
             order = np.argsort(apart, axis=1, kind="stable")
             for many, r in product((1, 4, 70), (np.inf, float(np.float32(np.quantile(apart, 0.1))))):
                 found = bp.nearest(points, many, other=other, r=r, period=vectors)
@@ -105,14 +114,14 @@ def test_nearest(each, dim, dtype):
                 np.testing.assert_array_equal(found.ids, ids)
                 np.testing.assert_array_equal(found.distances, distances.astype(dtype))
 
-    each(check, [(k, *cell) for k, cell in enumerate(cells(dim, seed=1))])
+    each(check, range(8), of=2, turn=dim)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_any_coordinates(dim):
+def test_any_coordinates(dim, exhaustive):
     """Up to rounding: random numbers in random cells."""
     random = np.random.default_rng(dim)
-    for _ in range(10):
+    for _ in range(10 if exhaustive else 3):
         cell = random.normal(size=(dim, dim)) + 2 * np.eye(dim)
         points = random.uniform(-2, 3, (50, dim)) @ cell
         apart = brute_force(points, points, cell, 8)
@@ -198,19 +207,19 @@ def test_an_index_of_points_in_a_lattice():
 def test_many_points():
     random = np.random.default_rng(11)
     cell = np.array([[8.0, 0, 0], [3, 7, 0], [-2, 3, 9]])
-    points = np.rint(1024 * random.random((20_000, 3)) @ cell) / 1024
-    found = bp.neighbors(points, 0.4, period=cell)
-    for row in (0, 77, 19_999):
+    points = np.rint(1024 * random.random((9_000, 3)) @ cell) / 1024
+    found = bp.neighbors(points, 0.5, period=cell)
+    rows, nearest = found.csr(), bp.nearest(points, 5, period=cell)
+    for row in (0, 77, 8_999):
         apart = brute_force(points[row : row + 1], points, cell)[0]
-        mine = np.flatnonzero(apart <= 0.4)
-        rows = found.csr()
+        mine = np.flatnonzero(apart <= 0.5)
         assert rows.indices[rows.indptr[row] : rows.indptr[row + 1]].tolist() == mine[mine != row].tolist()
         apart[row] = np.inf
         order = np.argsort(apart, kind="stable")[:5]
-        assert bp.nearest(points, 5, period=cell).ids[row].tolist() == order.tolist()
-    assert len(bp.neighbors(points, 0.4, period=cell, max_pairs=len(found))) == len(found)
+        assert nearest.ids[row].tolist() == order.tolist()
+    assert len(bp.neighbors(points, 0.5, period=cell, max_pairs=len(found))) == len(found)
     with pytest.raises(bp.PairLimitExceeded) as refused:
-        bp.neighbors(points, 0.4, period=cell, max_pairs=len(found) - 1)
+        bp.neighbors(points, 0.5, period=cell, max_pairs=len(found) - 1)
     assert refused.value.max_pairs == len(found) - 1
 
 
