@@ -29,7 +29,7 @@ def test_every_scene(each):
         assert np.array_equal(pairs, oracle.pairs(boxes, touching))
         assert reports[-1].total > 10  # tiles, or blocks of one that cannot be cut
 
-    each(check, CASES, of=23)
+    each(check, CASES, of=31)
 
 
 def test_every_scene_joined(each):
@@ -37,7 +37,7 @@ def test_every_scene_joined(each):
         a, b = scenes.make(name, 90, dim, dtype), scenes.make(name, 70, dim, dtype, seed=1)
         assert np.array_equal(joined(a, b, touching=touching), oracle.join(a, b, touching))
 
-    each(check, CASES, of=37)
+    each(check, CASES, of=61)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -58,7 +58,7 @@ def test_rules(tmp_path, dim):
 
 
 class TestSources:
-    boxes = scenes.make("uniform", 300, 2, np.float32)
+    boxes = scenes.make("uniform", 180, 2, np.float32)
     expected = bp.pairs(boxes)
 
     def same(self, source):
@@ -77,11 +77,11 @@ class TestSources:
         np.save(tmp_path / "a.npy", self.boxes)
         self.same(tmp_path / "a.npy")
         self.same(np.load(tmp_path / "a.npy", mmap_mode="r"))
-        halves = [np.load(tmp_path / "a.npy", mmap_mode="r")[rows] for rows in (slice(100), slice(100, None))]
+        halves = [np.load(tmp_path / "a.npy", mmap_mode="r")[rows] for rows in (slice(60), slice(60, None))]
         self.same(halves)
 
     def test_arrow(self, tmp_path):
-        whole = table(self.boxes, more=pa.array(["a"] * 300))
+        whole = table(self.boxes, more=pa.array(["a"] * 180))
         for name, make in (("a.arrow", ipc.new_file), ("b.arrow", ipc.new_stream)):
             with (tmp_path / name).open("wb") as file, make(file, whole.schema) as writer:
                 writer.write_table(whole, max_chunksize=50)
@@ -100,7 +100,7 @@ class TestSources:
         bbox = pa.StructArray.from_arrays(
             [pa.array(column) for column in self.boxes.T], ["xmin", "ymin", "xmax", "ymax"]
         )
-        parquet.write_table(pa.table({"geometry": [b""] * 300, "bbox": bbox}), tmp_path / "a.parquet")
+        parquet.write_table(pa.table({"geometry": [b""] * 180, "bbox": bbox}), tmp_path / "a.parquet")
         self.same(tmp_path / "a.parquet")
 
     @pytest.mark.parametrize("named", ["covering", "bbox", "geometry_bbox"])
@@ -129,9 +129,9 @@ class TestSources:
         frame = self.frame()
         self.same(frame)
         self.same(frame.geometry)
-        self.same([frame[:100], frame[100:]])
+        self.same([frame[:60], frame[60:]])
         named = array(
-            outofcore.pairs(frame.assign(name=[f"n{k}" for k in range(300)]), ids="name", **TIGHT), object
+            outofcore.pairs(frame.assign(name=[f"n{k}" for k in range(180)]), ids="name", **TIGHT), object
         )
         wanted = {(f"n{i}", f"n{j}") for i, j in self.expected.tolist()}
         assert {tuple(row) for row in named.tolist()} == wanted
@@ -142,7 +142,7 @@ class TestSources:
         return geopandas.GeoDataFrame(geometry=shapely.box(*self.boxes.T))
 
     def test_files_of_both_types_are_computed_in_float64(self, tmp_path):
-        halves = np.array_split(scenes.make("one_ulp", 200, 2), 2)
+        halves = np.array_split(scenes.make("one_ulp", 120, 2), 2)
         a, b = (save(tmp_path / f"{k}.parquet", half) for k, half in enumerate(halves))
         save(b, halves[1].astype(np.float32))
         both = np.concatenate([halves[0], halves[1].astype(np.float32)])
@@ -151,7 +151,7 @@ class TestSources:
 
     def test_a_row_group_of_many_chunks(self, tmp_path):
         reports = []
-        pairs = found(save(tmp_path / "a.parquet", self.boxes, rows=300), progress=reports.append)
+        pairs = found(save(tmp_path / "a.parquet", self.boxes, rows=180), progress=reports.append)
         assert np.array_equal(pairs, self.expected)
         assert reports[-1].plan.chunks > 3
 
@@ -197,8 +197,8 @@ class TestIds:
 
     def test_of_large_boxes_and_of_parts(self, tmp_path):
         """Large boxes come from elsewhere in the files; a crowded tile is searched in parts."""
-        boxes = np.concatenate([scenes.make("infinite_boxes", 150, 2), scenes.make("all_equal", 200, 2)])
-        ids = [f"{'x' * (k % 5)}{k}" for k in range(350)]
+        boxes = np.concatenate([scenes.make("infinite_boxes", 60, 2), scenes.make("all_equal", 90, 2)])
+        ids = [f"{'x' * (k % 5)}{k}" for k in range(150)]
         path = save(tmp_path / "a.parquet", boxes, id=ids)
         rows = [
             pair
@@ -258,7 +258,7 @@ def test_copies_are_bounded():
 
 
 def test_the_plan_is_reported_beforehand(tmp_path):
-    path = save(tmp_path / "a.parquet", scenes.make("long_walls", 500, 2))
+    path = save(tmp_path / "a.parquet", scenes.make("long_walls", 250, 2))
     plan = outofcore.plan(path, **TIGHT)
     seen = []
 
@@ -268,12 +268,12 @@ def test_the_plan_is_reported_beforehand(tmp_path):
 
     outofcore.pairs(path, tmp_path / "out", progress=report, **TIGHT)
     assert next(now.plan for now, _ in seen if now.plan is not None) == plan
-    assert "500 boxes" in str(plan)
+    assert "250 boxes" in str(plan)
     assert 0 < max(size for _, size in seen) <= plan.temporary_bytes
     assert [now.step for now, _ in seen if now.done == now.total] == ["sample", "sample", "partition", "join"]
     assert (
         seen[-1][0].pairs
         == len(written(tmp_path / "out"))
-        == len(bp.pairs(scenes.make("long_walls", 500, 2)))
+        == len(bp.pairs(scenes.make("long_walls", 250, 2)))
     )
     assert names_in(tmp_path) == ["a.parquet", "out"]

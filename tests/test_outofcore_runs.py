@@ -21,7 +21,7 @@ from broadphase.outofcore.work import WorkFolder
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
 
-BOXES = scenes.make("uniform", 400, 2, np.float32)
+BOXES = scenes.make("uniform", 240, 2, np.float32)
 EXPECTED = bp.pairs(BOXES)
 
 
@@ -82,17 +82,17 @@ class TestResuming:
         assert again.pairs == first.pairs == len(EXPECTED)
         assert contents(tmp_path / "out") == before
 
-    @pytest.mark.parametrize("harm", ["emptied", "removed", "one bit"])
-    def test_damaged_parts_are_made_again(self, source, tmp_path, harm):
+    def test_damaged_parts_are_made_again(self, source, tmp_path):
         out = tmp_path / "out"
         outofcore.pairs(source, out, **TIGHT)
         before, part = contents(out), max(out.glob("*.parquet"))
-        data = bytearray(part.read_bytes())
-        data[len(data) // 2] ^= 1
-        part.unlink() if harm == "removed" else part.write_bytes(data if harm == "one bit" else b"")
-        again = outofcore.pairs(source, out, **TIGHT)
-        assert (again.was_done, again.pairs) == (False, len(EXPECTED))
-        assert contents(out) == before
+        changed = bytearray(part.read_bytes())
+        changed[len(changed) // 2] ^= 1
+        for data in (b"", None, changed):
+            part.unlink() if data is None else part.write_bytes(data)
+            again = outofcore.pairs(source, out, **TIGHT)
+            assert (again.was_done, again.pairs) == (False, len(EXPECTED))
+            assert contents(out) == before
         assert outofcore.pairs(source, out, **TIGHT).was_done
         assert names_in(tmp_path) == ["boxes.parquet", "out"]
 
@@ -106,21 +106,16 @@ class TestResuming:
             outofcore.pairs(source, out, **TIGHT)
         assert contents(out) == before
 
-    @pytest.mark.parametrize(
-        "word", ["request", "boxes", "pairs", "tiles", "parts", "checksum", "a digit", "all"]
-    )
-    def test_a_damaged_report(self, source, tmp_path, word):
+    def test_a_damaged_report(self, source, tmp_path):
         out = tmp_path / "out"
         outofcore.pairs(source, out, **TIGHT)
         report = out / "_broadphase.json"
         text = report.read_text()
-        changes = {
-            "all": "[5]",
-            "a digit": text.replace(f'"pairs": {len(EXPECTED)}', f'"pairs": {len(EXPECTED) + 1}'),
-        }
-        changed = changes.get(word, text.replace(f'"{word}"', '"else"', 1))
-        assert changed != text
-        for damaged in (changed, text[: len(text) // 2], ""):
+        words = ("request", "boxes", "pairs", "tiles", "parts", "checksum")
+        changes = [text.replace(f'"{word}"', '"else"', 1) for word in words]
+        changes.append(text.replace(f'"pairs": {len(EXPECTED)}', f'"pairs": {len(EXPECTED) + 1}'))
+        for damaged in (*changes, "[5]", text[: len(text) // 2], ""):
+            assert damaged != text
             report.write_text(damaged)
             before = contents(out)
             with pytest.raises(FileError, match=r"_broadphase\.json: is damaged, .*; remove .*out and call"):
@@ -180,7 +175,7 @@ class TestResuming:
 
     def test_killed_at_random_moments(self, tmp_path, exhaustive):
         """Each run resumes the one before, and the result equals that of a run that was not killed."""
-        source = save(tmp_path / "boxes.parquet", scenes.make("uniform", 800, 2), rows=200)
+        source = save(tmp_path / "boxes.parquet", scenes.make("uniform", 500, 2), rows=200)
         chance = random.Random(5)
         child, done = Path(__file__).with_name("outofcore_child.py"), tmp_path / "out.work" / "done"
         command = [sys.executable, str(child), str(source), str(tmp_path / "out"), "threads"]
@@ -285,7 +280,7 @@ class TestDask:
 
         from broadphase import dask as on_dask
 
-        frame = dd.from_pandas(table(BOXES, name=[f"b{k}" for k in range(400)]).to_pandas(), npartitions=12)
+        frame = dd.from_pandas(table(BOXES, name=[f"b{k}" for k in range(240)]).to_pandas(), npartitions=12)
         pairs = on_dask.pairs(frame, tmp_path / "out", memory=60_000).compute()
         assert np.array_equal(pairs.sort_values(["i", "j"]).to_numpy(), EXPECTED)
         joined = on_dask.join(frame, frame, tmp_path / "both", ids=("name", None), memory=60_000).compute()
