@@ -30,31 +30,49 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def window(chromium):
+    """A window, and its pages that no test uses: to open a page takes a second, most of a small test."""
+    with chromium.new_context(accept_downloads=True) as context:
+        yield context, []
+
+
 @pytest.fixture
-def tabs(chromium):
+def tabs(window):
     """Opens pages; at the end no console has said anything amiss but what holds `excused` words."""
+    context, free = window
     errors = []
-    contexts = []
+    opened = []
+
+    def hear(said):
+        if said.type in ("error", "warning"):
+            errors.append(said.text)
+
+    def fail(error):
+        errors.append(str(error))
 
     def open_tab(address, width=1280, height=900, theme="light"):
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, accept_downloads=True
-        )
-        contexts.append(context)
-        page = context.new_page()
+        page = free.pop() if free else context.new_page()
+        opened.append(page)
         page.set_default_timeout(WAIT)
-        page.on(
-            "console", lambda said: errors.append(said.text) if said.type in ("error", "warning") else None
-        )
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=theme)
+        page.on("console", hear)
+        page.on("pageerror", fail)
         page.goto(address)
         return page
 
     open_tab.errors = errors
     open_tab.excused = ()
     yield open_tab
-    for context in contexts:
-        context.close()
+    for page in opened:
+        if not page.is_closed():
+            page.unroute_all()
+            page.goto("about:blank")
+            page.mouse.move(0, 0)
+            page.remove_listener("console", hear)
+            page.remove_listener("pageerror", fail)
+            free.append(page)
     assert [said for said in errors if not any(words in said for words in open_tab.excused)] == []
 
 

@@ -95,31 +95,43 @@ def compared_by(name, now, before):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_steps_of_a_figure_are_those_of_the_python_beside_it(opened, name):
+def test_the_figure_of_a_page_is_what_the_python_beside_it_does(opened, name):
     page = opened(name)
+    check_marks(page)
     for scene in (0, 1):
         page.locator("input[name=scene]").nth(scene).check()
-        figure = page.evaluate(
-            """() => {
-                const { figure } = document.querySelector('.method-figure');
-                const steps = figure.steps.filter((step) => step.test).map(({ i, j }) => [i, j ?? null]);
-                figure.goTo(figure.steps.length);
-                const pairs = [...figure.soFar().found].map((key) => key.split(' ').map(Number));
-                return { now: figure.boxes, before: figure.before, steps, pairs };
-            }"""
+        check_steps(page, name)
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        block = page.locator(".idea pre")
+        assert block.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
+        assert block.evaluate("pre => pre.textContent") == whole_code.idea(name), (
+            "a copy of what is seen runs"
         )
-        made, pairs = compared_by(name, figure["now"], figure["before"])
-        if name == "box_tree":  # the box comes second where a node is visited
-            made = [(b, None) if a is None else (a, b) for a, b in made]
-        assert [sorted(map(str, one)) for one in figure["steps"]] == [sorted(map(str, one)) for one in made]
-        expected = bp.pairs(np.array(figure["now"], np.float64)).tolist()
-        assert sorted(map(list, pairs)) == expected
-        assert sorted(figure["pairs"]) == expected
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_every_step_marks_one_line_and_counts_only_go_up(opened, name):
-    page = opened(name)
+def check_steps(page, name):
+    """The steps of a figure are the comparisons of the Python."""
+    figure = page.evaluate(
+        """() => {
+            const { figure } = document.querySelector('.method-figure');
+            const steps = figure.steps.filter((step) => step.test).map(({ i, j }) => [i, j ?? null]);
+            figure.goTo(figure.steps.length);
+            const pairs = [...figure.soFar().found].map((key) => key.split(' ').map(Number));
+            return { now: figure.boxes, before: figure.before, steps, pairs };
+        }"""
+    )
+    made, pairs = compared_by(name, figure["now"], figure["before"])
+    if name == "box_tree":  # the box comes second where a node is visited
+        made = [(b, None) if a is None else (a, b) for a, b in made]
+    assert [sorted(map(str, one)) for one in figure["steps"]] == [sorted(map(str, one)) for one in made]
+    expected = bp.pairs(np.array(figure["now"], np.float64)).tolist()
+    assert sorted(map(list, pairs)) == expected
+    assert sorted(figure["pairs"]) == expected
+
+
+def check_marks(page):
+    """Every step marks one line."""
     marked = page.evaluate(
         """() => {
             const { figure } = document.querySelector('.method-figure');
@@ -137,15 +149,6 @@ def test_every_step_marks_one_line_and_counts_only_go_up(opened, name):
     assert any("pairs.add(" in line for line in marked)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-@pytest.mark.parametrize("width", [1440, 390])
-def test_the_code_is_whole_and_a_copy_of_what_is_seen_runs(opened, name, width):
-    page = opened(name, width=width)
-    block = page.locator(".idea pre")
-    assert block.evaluate("pre => pre.scrollWidth <= pre.clientWidth")
-    assert block.evaluate("pre => pre.textContent") == whole_code.idea(name)
-
-
 def test_a_figure_plays_steps_and_is_dragged(opened):
     page = opened("sort_and_sweep")
     page.get_by_role("button", name="One step forward").click()
@@ -159,6 +162,7 @@ def test_a_figure_plays_steps_and_is_dragged(opened):
     assert page.evaluate("document.querySelector('.method-figure').figure.boxes[0]")[:2] == [x + 8, y]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
 def test_a_figure_can_be_read_by_all(opened, width, theme):

@@ -108,7 +108,9 @@ def test_a_picture_is_saved(show):
 def test_of_two_frames_between_two_pictures_the_second_is_drawn_with_the_next(show):
     page = show("n=20&play=0")
     page.evaluate(
-        """() => {
+        """async () => {
+            // The page asks for one picture at a time: none may be on its way.
+            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
             globalThis.pictures = [];
             globalThis.came = [];
             window.requestAnimationFrame = (draw) => pictures.push(draw);
