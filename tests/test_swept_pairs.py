@@ -187,3 +187,159 @@ def test_an_index_computes_the_goals_of_its_boxes():
         index.swept_pairs([[0, 0, 1, 1], [5, 0, np.inf, 1]])
     with pytest.raises(ValueError, match="period"):
         bp.BoxTree(period=(9, 9)).swept_pairs(np.empty((0, 4)))
+
+
+def around(period, dim, most=3):
+    """The shifts of images: all that matter where nothing goes around more than ``most`` times."""
+    steps = [range(-most, most + 1) if np.isfinite(period[axis]) else (0,) for axis in range(dim)]
+    lengths = np.where(np.isfinite(period), period, 0.0)
+    return [np.array(turns) * lengths for turns in product(*steps)]
+
+
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("period", [(8.0, 8.0), (8.0, None), (None, 4.0), (4.0, 8.0, None)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_periodic_worlds(each, touching, period, dtype):
+    """As rational numbers say of all images; coordinates are eighths, so that no image is rounded."""
+    lengths = np.array([np.inf if one is None else one for one in period])
+    dim = len(period)
+
+    def check_one(seed):
+        random = np.random.default_rng(seed)
+        low = random.integers(-80, 80, (5, dim)) / 8
+        starts = np.hstack((low, low + random.integers(0, 12, (5, dim)) / 8)).astype(dtype)
+        motion = (random.integers(-40, 40, (5, dim)) * random.integers(0, 2, (5, 1)) / 8).astype(dtype)
+        goals = starts + np.tile(motion, 2)
+        expected = {}
+        for i, j in combinations(range(5), 2):
+            # Whichever way things lie around the world, images are this near to each other at some time.
+            near = np.round((starts[i, :dim] - starts[j, :dim]) / lengths)
+            whole = np.where(np.isfinite(lengths), near * np.where(np.isfinite(lengths), lengths, 0.0), 0.0)
+            for shift in around(lengths, dim):
+                both = np.tile(shift + whole, 2)
+                pair = np.stack((starts[i], starts[j] + both)), np.stack((goals[i], goals[j] + both))
+                when = meeting(*pair, 0, 1, touching)
+                if when is not None:
+                    expected[i, j] = min(when, expected.get((i, j), when))
+        check(bp.swept_pairs(starts, motion, period=period, touching=touching), expected)
+        at_once = [pair for pair, when in expected.items() if when == 0]
+        still = bp.pairs(starts, period=period, touching=touching)
+        assert sorted(at_once) == list(map(tuple, still.tolist()))
+
+    each(check_one, range(12), of=4)
+
+
+def test_what_covers_the_world_meets_all_there():
+    boxes = [[0, 0, 20, 1], [3, 5, 4, 6], [3, 90, 4, 91]]
+    found = bp.swept_pairs(boxes, [[50, 0], [0, -8], [0, 0]], period=(10, None))
+    assert found.pairs.tolist() == [[0, 1]]
+    assert found.times.tolist() == [0.5]
+    thin = bp.swept_pairs([[0, 0, 1, 1], [5, 0, 6, 1]], [[1000, 0], [0, 0]], period=(10, 10))
+    np.testing.assert_allclose(thin.times, [0.004])
+    assert (
+        bp.swept_pairs([[0, 0, 1, 1], [1e12, 0, 1e12 + 2, 1]], [[0, 0], [0, 0]], period=(10, 10)).times[0]
+        == 0
+    )
+    with pytest.raises(ValueError, match="infinity is no place"):
+        bp.swept_pairs([[np.inf, 0, np.inf, 1]], [[0, 0]], period=(9, 9))
+
+
+@pytest.mark.parametrize("period", [None, (8.0, 8.0)])
+def test_two_sets(period):
+    random = np.random.default_rng(3)
+    low = random.integers(0, 64, (40, 2)) / 8
+    boxes, motion = np.hstack((low, low + 0.5)), random.integers(-16, 16, (40, 2)) / 8
+    env = random.integers(0, 2, 40)
+    for worlds in (None, env):
+        sides = None if worlds is None else (env[:15], env[15:])
+        found = bp.swept_pairs(
+            boxes[:15], motion[:15], other=boxes[15:], other_motion=motion[15:], period=period, env=sides
+        )
+        right = bp.swept_pairs(boxes, motion, period=period, env=worlds)
+        across = (right.pairs[:, 0] < 15) & (right.pairs[:, 1] >= 15)
+        np.testing.assert_array_equal(found.pairs, right.pairs[across] - (0, 15))
+        np.testing.assert_array_equal(found.times, right.times[across])
+        assert len(found.pairs)
+    with pytest.raises(ValueError, match="other and other_motion belong together"):
+        bp.swept_pairs(boxes, motion, other=boxes)
+    with pytest.raises(ValueError, match="static, categories and masks are not there with other="):
+        bp.swept_pairs(boxes, motion, other=boxes, other_motion=motion, static=True)
+    with pytest.raises(ValueError, match="give both in one dimension"):
+        bp.swept_pairs(boxes, motion, other=np.zeros((1, 6)), other_motion=np.zeros((1, 3)))
+    with pytest.raises(ValueError, match=r"other_motion must have shape \(25, 2\)"):
+        bp.swept_pairs(boxes[:15], motion[:15], other=boxes[15:], other_motion=motion)
+
+
+def meeting_spheres(start, goal, reach, touching):
+    """When the distance is first at most ``reach``: None, or bounds of the moment, by halving."""
+
+    def apart(t):
+        return sum((a + t * (b - a)) ** 2 for a, b in zip(start, goal, strict=True)) - reach * reach
+
+    def near(t):
+        return apart(t) <= 0 if touching else apart(t) < 0
+
+    if near(Fraction(0)):
+        return Fraction(0), Fraction(0)
+    way = [b - a for a, b in zip(start, goal, strict=True)]
+    length = sum(one * one for one in way)
+    if not length:
+        return None
+    lowest = -sum(a * b for a, b in zip(start, way, strict=True)) / length
+    lowest = min(max(lowest, Fraction(0)), Fraction(1))
+    if not near(lowest):
+        return None
+    before, after = Fraction(0), lowest
+    for _ in range(60):
+        middle = (before + after) / 2
+        before, after = (before, middle) if near(middle) else (middle, after)
+    return before, after
+
+
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("period", [None, (8.0, 8.0), (8.0, None, 4.0)])
+def test_spheres(each, touching, period):
+    dim = 2 if period is None else len(period)
+    lengths = np.array([np.inf if one is None else one for one in period or (None, None)])
+
+    def check_one(seed):
+        random = np.random.default_rng(seed)
+        places, motion = random.integers(-40, 40, (6, dim)) / 4, random.integers(-8, 9, (6, dim)) * 1.0
+        motion[random.random(6) < 0.3] = 0.0
+        radii = random.integers(0, 6, 6) / 4
+        expected = {}
+        for i, j in combinations(range(6), 2):
+            near = np.round((places[i] - places[j]) / lengths) * np.where(np.isfinite(lengths), lengths, 0.0)
+            for shift in around(lengths, dim):
+                start = list(map(Fraction, places[j] + shift + near - places[i]))
+                goal = [a + Fraction(b) for a, b in zip(start, motion[j] - motion[i], strict=True)]
+                when = meeting_spheres(start, goal, Fraction(radii[i] + radii[j]), touching)
+                if when is not None:
+                    expected[i, j] = min(when, expected.get((i, j), when))
+        found = bp.swept_pairs(places, motion, radii=radii, period=period, touching=touching)
+        assert list(map(tuple, found.pairs.tolist())) == sorted(expected)
+        for pair, time in zip(found.pairs.tolist(), found.times.tolist(), strict=True):
+            before, after = map(float, expected[tuple(pair)])
+            assert before - 1e-7 <= time <= after + 1e-7, "a grazing root is as exact as the root of rounding"
+            assert (time == 0) == (after < 1e-15)
+
+    each(check_one, range(24), of=4)
+
+
+def test_spheres_of_any_size():
+    for scale in (1e-200, 1e-8, 1.0, 1e8, 1e200):
+        places, motion = np.array([[0, 0], [10, 1]]) * scale, np.array([[9, 0], [0, 0]]) * scale
+        found = bp.swept_pairs(places, motion, radii=scale)
+        np.testing.assert_allclose(found.times, [(10 - 3**0.5) / 9])
+    graze = [[0.0, 0.0], [5.0, 2.0]], [[9.0, 0.0], [0.0, 0.0]]
+    assert len(bp.swept_pairs(*graze, radii=1.0).pairs) == 1
+    assert len(bp.swept_pairs(*graze, radii=1.0, touching=False).pairs) == 0
+    assert len(bp.swept_pairs(*graze, radii=np.nextafter(1.0, 0)).pairs) == 0
+    found = bp.swept_pairs([[0.0, 0]], [[8.0, 0]], other=[[5.0, 0]], other_motion=[[0, 0]], radii=(1.0, 0.0))
+    assert found.times.tolist() == [0.5]
+    with pytest.raises(ValueError, match=r"boxes must have shape \(n, 2\) or \(n, 3\) with radii="):
+        bp.swept_pairs([[0, 0, 1, 1]], [[1, 0]], radii=1.0)
+    with pytest.raises(ValueError, match=r"radii\[0\] = -1 is no radius"):
+        bp.swept_pairs([[0, 0]], [[1, 0]], radii=[-1.0])
+    with pytest.raises(ValueError, match=r"boxes\[0\] = \[inf, 0.0\] is not finite"):
+        bp.swept_pairs([[np.inf, 0]], [[1, 0]], radii=1.0)

@@ -1,9 +1,10 @@
-"""Continuous collision: which boxes meet during a frame, `swept_pairs`.
+"""Continuous collision: which boxes or spheres meet during a frame, `swept_pairs`.
 
 Two fast boxes may be apart at the beginning and at the end of a frame and overlap in between.  The broad
 phase searches the swept AABBs of the boxes; the pairs that it finds are tested exactly
-(`broadphase.kernels.movement.time_of_impact`), with rational numbers where two times are too near to each
-other for floating point.
+(`broadphase.kernels.movement.time_of_impact`, for spheres `broadphase.api.meeting_spheres`), with rational
+numbers where two times are too near to each other for floating point.  In a periodic world each pair is
+tested for all images that it may meet.
 
 Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
 across a crowded world, divide the frame.
@@ -15,17 +16,31 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.api.meeting_spheres import sphere_times
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.arrays import as_float_array, settled
-from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.foreign import WAYS, check_same_crs
+from broadphase.inputs.boxes import BoxArray, checked_boxes
+from broadphase.inputs.environments import (
+    BOX_WIDTHS,
+    POINT_WIDTHS,
+    as_env,
+    rows_of_both,
+    rows_of_worlds,
+    settled_envs,
+)
+from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, check_same_crs
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.search import Space, settle
+from broadphase.inputs.periods import Period, as_period, settled_period
+from broadphase.inputs.points import as_radii
+from broadphase.inputs.rules import as_filter, join_filter
+from broadphase.inputs.search import Space, both_envs
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit
+from broadphase.periods.ghosts import wrap_points, wrapped_boxes
+from broadphase.periods.images import all_turns
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 from broadphase.runtime.slices import ranges
@@ -63,6 +78,10 @@ def swept_pairs(
     boxes: Any,
     motion: Any,
     *,
+    radii: Any = None,
+    other: Any = None,
+    other_motion: Any = None,
+    period: Any = None,
     touching: bool = True,
     static: Any = None,
     categories: Any = None,
@@ -71,19 +90,26 @@ def swept_pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> SweptPairs:
-    """Find every pair of boxes that meet while they move straight within a frame, and when.
+    """Find every pair of boxes or spheres that meet while they move straight within a frame, and when.
 
     Parameters
     ----------
     boxes : array_like, shape (n, 2 * dim)
-        The boxes at the beginning of the frame; as for `pairs`.
+        The boxes at the beginning of the frame; as for `pairs`.  With ``radii=`` the centres of circles or
+        spheres, ``(n, dim)``, finite.
     motion : array_like, shape (n, dim), or a table with columns ``dx, dy`` (and ``dz``)
         How far each box goes; finite.
+    radii : float or array_like, shape (n,), optional
+        The radii of circles or spheres; with ``other=`` a tuple of two, those of both.
+    other, other_motion : array_like, optional
+        Find the boxes that meet these, instead of each other.
+    period : sequence of float or None, optional
+        As for `pairs`; motions may lead around the world, also several times.
     touching : bool
         Whether touching is enough.  Without it the boxes must overlap at some moment: two boxes that both
         have no thickness on an axis never do.
     static, categories, masks, env, threads
-        As for `pairs`.
+        As for `pairs`.  With ``other=``, ``env`` is a pair, and the three others are not there.
     max_pairs : int, optional
         Raise an error rather than return more pairs than this.  (Memory is taken for all pairs whose bounds
         overlap.)
@@ -91,7 +117,8 @@ def swept_pairs(
     Returns
     -------
     SweptPairs
-        ``pairs`` and ``times``.  A pair that overlaps at the beginning has time 0.
+        ``pairs`` and ``times``.  A pair that overlaps at the beginning has time 0.  With ``other=`` a pair is
+        a row of the boxes and a row of the others.
 
     Raises
     ------
@@ -104,7 +131,10 @@ def swept_pairs(
     A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges moves there at
     constant speed.  Which pairs meet is decided exactly, as with rational numbers; so nothing tunnels,
     however fast, and pairs that overlap at the end are always found.  The time is rounded to within three
-    units in the last place of a float64.
+    units in the last place of a float64; that of spheres has an error of some units more.
+
+    With a period all of this is in float64, after the box has been wrapped into the world.  Images of it are
+    whole periods away, rounded.  The time is that of the image which is met first.
 
     Examples
     --------
@@ -112,79 +142,242 @@ def swept_pairs(
     >>> bullet, wall = [0, 0, 1, 1], [50, -9, 50.1, 9]
     >>> bp.swept_pairs([bullet, wall], [[98, 0], [0, 0]])
     SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
+    >>> balls = [[0, 0], [50, 0]]
+    >>> bp.swept_pairs(balls, [[-96, 0], [0, 0]], radii=1.0, period=(100, 100))
+    SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
     """
     check_same_crs(boxes, "boxes", motion, "motion")
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
-    given, motion = settle(boxes, static, categories, masks, None, env), settled(motion, "motion", WAYS)
-    starts, rules, space = given.checked(parts)
-    motions = _as_motion(motion, starts)
+    both = other is not None
+    if both != (other_motion is not None):
+        raise ValueError("other and other_motion belong together; give both, zeros for what does not move")
+    if both and not (static is None and categories is None and masks is None):
+        raise ValueError("static, categories and masks are not there with other=; leave them out")
+    given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
+    motion = settled(motion, "motion", WAYS)
+    if both:
+        check_same_crs(boxes, "boxes", other, "other")
+        other_motion = settled(other_motion, "other_motion", WAYS)
+    spheres = radii is not None
+    sizes = [settled(size, "radii", NUMBERS) if spheres else None for size in given]
+    first = settled(boxes, "boxes", POINTS if spheres else BOXES)
+    second = settled(other, "other", POINTS if spheres else BOXES) if both else None
+    static, categories, masks = (
+        settled(static, "static"),
+        settled(categories, "categories"),
+        settled(masks, "masks"),
+    )
+    period, env = settled_period(period), settled_envs(env) if both else settled(env, "env")
+    if second is None:
+        first, env = rows_of_worlds(first, env, "boxes", POINT_WIDTHS if spheres else BOX_WIDTHS)
+        own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
+        rules = as_filter(len(own.starts), static, categories, masks)
+        return meeting_pairs(own, touching, rules, _space_of(own, period, env, None), parts, limit)
+    first, second, env = rows_of_both(
+        first, second, env, ("boxes", "other"), POINT_WIDTHS if spheres else BOX_WIDTHS
+    )
+    own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
+    theirs = _as_moving(second, sizes[1], other_motion, "other", "other_motion", period, parts)
+    if own.starts.shape[1] != theirs.starts.shape[1]:
+        raise ValueError(
+            f"boxes and other have shapes {own.starts.shape} and {theirs.starts.shape}; "
+            "give both in one dimension"
+        )
+    n, m = len(own.starts), len(theirs.starts)
+    together = Moving(
+        np.concatenate((own.starts, theirs.starts)),
+        np.concatenate((own.goals, theirs.goals)),
+        None if own.radii is None or theirs.radii is None else np.concatenate((own.radii, theirs.radii)),
+    )
+    space = _space_of(together, period, env, (n, m))
+    found = meeting_pairs(together, touching, join_filter(n, m), space, parts, limit)
+    return found._replace(pairs=found.pairs - np.array((0, n), np.int32))
+
+
+class Moving(NamedTuple):
+    """Boxes or spheres at both ends of a frame."""
+
+    starts: BoxArray
+    """Boxes, or the centres of spheres."""
+    goals: BoxArray
+    radii: BoxArray | None = None
+    """Of spheres; None for boxes."""
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        dim: int = self.starts.shape[1] // (2 if self.radii is None else 1)
+        return dim
+
+
+def _as_moving(
+    places: Any, radii: Any, motion: Any, name: str, motion_name: str, period: Any, parts: int
+) -> Moving:
+    """Check what moves, and how far."""
+    if radii is None:
+        starts = checked_boxes(places, name, parts, period)
+        sizes, widened = None, 2
+    else:
+        starts = places.reshape(0, 2) if places.ndim == 1 and places.size == 0 else places
+        if starts.ndim != 2 or starts.shape[1] not in (2, 3):
+            raise ValueError(f"{name} must have shape (n, 2) or (n, 3) with radii=; got shape {places.shape}")
+        finite = np.isfinite(starts)
+        if not finite.all():
+            row = int(finite.all(axis=1).argmin())
+            raise ValueError(f"{name}[{row}] = {starts[row].tolist()} is not finite")
+        sizes, widened = as_radii(radii, len(starts), starts.dtype, "radii"), 1
+    if period is not None:
+        starts = starts.astype(np.float64, copy=False)
+    motions = _as_motion(motion, starts, starts.shape[1] // widened, motion_name)
     with np.errstate(over="ignore"):
-        goals = starts + np.concatenate((motions, motions), axis=1)
-    return meeting_pairs(starts, goals, "motion", touching, rules, space, parts, limit)
+        goals = starts + np.concatenate((motions,) * widened, axis=1)
+    check_ends(starts, goals, motion_name)
+    return Moving(starts, goals, sizes)
 
 
-def meeting_pairs(
-    starts: BoxArray,
-    goals: BoxArray,
-    name: str,
-    touching: bool,
-    rules: PairFilter,
-    space: Space | None,
-    parts: int,
-    limit: int,
-) -> SweptPairs:
-    """The pairs of valid boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
+def check_ends(starts: BoxArray, goals: BoxArray, name: str) -> None:
+    """Raise ``ValueError`` where an edge would move from or to infinity."""
     unlike = np.isinf(starts) != np.isinf(goals)
     if unlike.any():
         row, column = np.argwhere(unlike)[0].tolist()
-        axis = f"{('min', 'max')[column // (starts.shape[1] // 2)]}_{_AXES[column % (starts.shape[1] // 2)]}"
+        half = starts.shape[1] // 2
+        axis = f"{('min', 'max')[column // half]}_{_AXES[column % half]}" if half > 1 else _AXES[column]
         raise ValueError(
             f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
             "cannot come from infinity or go there within a frame"
         )
+
+
+def _space_of(moving: Moving, period: Any, env: Any, sides: tuple[int, int] | None) -> Space | None:
+    lengths = None if period is None else as_period(period, moving.dim)
+    envs = as_env(env, len(moving.starts)) if sides is None else both_envs(env, *sides)
+    return None if lengths is None and envs is None else Space(lengths, envs)
+
+
+def meeting_pairs(
+    moving: Moving, touching: bool, rules: PairFilter, space: Space | None, parts: int, limit: int
+) -> SweptPairs:
+    """The pairs that meet on their way."""
+    space = space or Space(None, None)
+    if space.period is not None:
+        moving = _wrapped(moving, space.period, touching, parts)
+    bounds = _bounds(moving, space.period)
     with borrowed_scratch() as scratch:
-        task = Task(_bounds(starts, goals), True, rules, parts, scratch=scratch)
-        found = find_in_space("auto", task, space or Space(None, None))
-        near = one_array(found.chunks, len(starts), not found.ordered, Scratch(), parts)
-    times = _times(starts, goals, near, touching, parts)
+        found = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
+        near = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
+    if space.period is None:
+        times = _times(moving, near, touching, parts)
+    else:
+        times = _first_times(moving, bounds, near, space.period, touching, parts)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
     return SweptPairs(near[kept], times[kept])
 
 
-def _as_motion(motion: Any, boxes: BoxArray) -> BoxArray:
-    dim = boxes.shape[1] // 2
-    motions = as_float_array(motion, "motion")
-    if motions.size == 0 and len(boxes) == 0:
-        return np.empty((0, dim), boxes.dtype)
-    if motions.shape != (len(boxes), dim):
+def _wrapped(moving: Moving, period: Period, touching: bool, parts: int) -> Moving:
+    """The same, wrapped into the world at the beginning; what covers an axis stays there."""
+    starts, goals, radii = moving
+    if radii is not None:
+        inside = wrap_points(starts.astype(np.float64), period, "boxes")
+        radii = radii.astype(np.float64)
+    else:
+        inside = np.empty_like(starts)
+        wrapped_boxes(starts, period, touching, inside, parts)
+    with np.errstate(invalid="ignore"):
+        ends = np.where(np.isinf(inside), inside, inside + (goals - starts))
+    return Moving(inside, np.where(inside == starts, goals, ends), radii)
+
+
+def _first_times(
+    moving: Moving, bounds: BoxArray, near: PairArray, period: Period, touching: bool, parts: int
+) -> Times:
+    """When each pair first meets, whichever images of both; -1 for never."""
+    dim, (i, j) = moving.dim, near.T
+    times = np.full(len(near), np.inf)
+    low, high = bounds[:, :dim], bounds[:, dim:]
+    with np.errstate(invalid="ignore"):
+        first = np.ceil((low[i] - high[j]) / period)
+        last = np.floor((high[i] - low[j]) / period)
+    around = np.isfinite(first) & np.isfinite(last) & np.isfinite(period)
+    first, last = np.where(around, first, 0.0), np.where(around, last, 0.0)
+    spans = np.concatenate((first, np.maximum(last - first + 1.0, 0.0)), axis=1).astype(np.int64)
+    ends = np.cumsum(spans[:, dim:].prod(axis=1))
+    steps = np.where(np.isfinite(period), period, 0.0)
+    begin = 0
+    while begin < len(near):  # some pairs at a time, with all their images
+        before = int(ends[begin - 1]) if begin else 0
+        end = max(int(np.searchsorted(ends, before + _AT_ONCE, "right")), begin + 1)
+        of, turns = all_turns(spans[begin:end], int(ends[end - 1]) - before)
+        # The one that is higher is moved down: differences to an edge of the world are exact there.
+        shifts = np.concatenate((-np.maximum(turns, 0), np.minimum(turns, 0))) * steps
+        rows = np.concatenate((i[begin:end][of], j[begin:end][of]))
+        moved = _moved(moving, rows, shifts)
+        pairs = np.arange(2 * len(of), dtype=np.int32).reshape(2, -1).T
+        found = _times(moved, np.ascontiguousarray(pairs), touching, parts)
+        np.minimum.at(times, of + begin, np.where(found < 0.0, np.inf, found))
+        begin = end
+    return np.where(times <= 1.0, times, -1.0)
+
+
+def _moved(moving: Moving, rows: npt.NDArray[Any], shifts: Times) -> Moving:
+    whole = np.concatenate((shifts, shifts), axis=1) if moving.radii is None else shifts
+    return Moving(
+        moving.starts[rows] + whole,
+        moving.goals[rows] + whole,
+        None if moving.radii is None else moving.radii[rows],
+    )
+
+
+def _as_motion(motion: Any, places: BoxArray, dim: int, name: str) -> BoxArray:
+    motions = as_float_array(motion, name)
+    if motions.size == 0 and len(places) == 0:
+        return np.empty((0, dim), places.dtype)
+    if motions.shape != (len(places), dim):
         raise ValueError(
-            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {motions.shape}"
+            f"{name} must have shape ({len(places)}, {dim}), a row for each box; got {motions.shape}"
         )
     finite = np.isfinite(motions)
     if not finite.all():
         row = int(finite.all(axis=1).argmin())
-        raise ValueError(f"motion[{row}] = {motions[row].tolist()} is not finite")
+        raise ValueError(f"{name}[{row}] = {motions[row].tolist()} is not finite")
     return motions
 
 
-def _bounds(starts: BoxArray, goals: BoxArray) -> BoxArray:
-    dim = starts.shape[1] // 2
-    bounds = np.empty_like(starts)
+def _bounds(moving: Moving, period: Period | None) -> BoxArray:
+    """Around all of the way; larger than necessary by more than rounding takes away."""
+    starts, goals, dim = moving.starts, moving.goals, moving.dim
+    bounds = np.empty((len(starts), 2 * dim), starts.dtype)
     np.minimum(starts[:, :dim], goals[:, :dim], out=bounds[:, :dim])
-    np.maximum(starts[:, dim:], goals[:, dim:], out=bounds[:, dim:])
+    np.maximum(starts[:, -dim:], goals[:, -dim:], out=bounds[:, dim:])
+    if period is None and moving.radii is None:
+        return bounds
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = np.where(np.isfinite(bounds), np.abs(bounds), 0.0).max(axis=1, initial=0.0)
+        if period is not None:
+            largest += np.where(np.isfinite(period), period, 0.0).max()
+        more = (8.0 * np.finfo(bounds.dtype).eps * largest).astype(bounds.dtype)
+        if moving.radii is not None:
+            more = moving.radii * (1 + 8 * np.finfo(bounds.dtype).eps) + more
+        bounds[:, :dim] -= more[:, None]
+        bounds[:, dim:] += more[:, None]
     return bounds
 
 
-def _times(starts: BoxArray, goals: BoxArray, near: PairArray, touching: bool, parts: int) -> Times:
+def _times(moving: Moving, near: PairArray, touching: bool, parts: int) -> Times:
     """When each pair meets; -1 for never."""
     times = np.empty(len(near))
-    first, last = starts.astype(np.float64), goals.astype(np.float64)
+    first, last = moving.starts.astype(np.float64), moving.goals.astype(np.float64)
+    radii = None if moving.radii is None else moving.radii.astype(np.float64)
 
     def test(begin: int, end: int) -> None:
         for low, high in ranges(begin, end, _AT_ONCE):
-            meeting_times(first, last, near[low:high], touching, times[low:high])
+            if radii is not None:
+                i, j = near[low:high].T
+                ends = first[j] - first[i], last[j] - last[i]
+                times[low:high] = sphere_times(*ends, radii[i] + radii[j], touching)
+            else:
+                meeting_times(first, last, near[low:high], touching, times[low:high])
 
     shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
     threads.run_all([partial(test, *share) for share in shares], parts)

@@ -598,13 +598,13 @@ class Index:
         >>> index.swept_pairs([[16, 0, 17, 1], [5, 0, 6, 1]])
         SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
         """
-        from broadphase.api.sweeping import meeting_pairs
+        from broadphase.api.sweeping import Moving, check_ends, meeting_pairs
         from broadphase.inputs.search import Space  # here: few need it, and importing takes time
 
         if self.period is not None:
             raise ValueError(
                 "in an index with a period two places of a box do not say which way round it goes; "
-                "broadphase.swept_pairs(boxes, motion) takes the ways, in a world without a period"
+                "broadphase.swept_pairs(boxes, motion, period=...) takes the ways"
             )
         limit = pair_limit(max_pairs)
         goals, store = self._reader.boxes(settled(boxes, "boxes", BOXES)), self._store
@@ -616,7 +616,8 @@ class Index:
         rules, starts = store.live_filter(), store.live_boxes()
         space = None if store.envs is None else Space(None, self.envs)
         parts = thread_count(self._threads)
-        found = meeting_pairs(starts, goals, "boxes", self._touching, rules, space, parts, limit)
+        check_ends(starts, goals, "boxes")
+        found = meeting_pairs(Moving(starts, goals), self._touching, rules, space, parts, limit)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 

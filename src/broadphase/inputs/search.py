@@ -71,7 +71,7 @@ def settled_sides(a: Any, b: Any, period: Any, env: Any) -> tuple[BoxArray, BoxA
     first, second = _same_dimension(checked_boxes(a, "a", 1, period), checked_boxes(b, "b", 1, period))
     if period is None and env is None:
         return first, second, None
-    lengths, envs = as_period(period, first.shape[1] // 2), _both_envs(env, len(first), len(second))
+    lengths, envs = as_period(period, first.shape[1] // 2), both_envs(env, len(first), len(second))
     return first, second, Space(lengths, envs)
 
 
@@ -82,7 +82,7 @@ def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
     return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))
 
 
-def _both_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
+def both_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
     """The environments of both sides of a join, for the rows of both."""
     if env is None:
         return None
