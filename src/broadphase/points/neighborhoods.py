@@ -140,8 +140,8 @@ def neighbors(
     distances and offsets are rounded at the end, after it is decided which pairs count.  For float32 points
     this takes up to two and a half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
 
-    Cells are as wide as the largest ``r``, or as two of the largest radii.  A few radii many times as large
-    as all others are searched separately; a mix of radii of all sizes is slow.
+    Cells are as wide as the largest ``r``, or as two of the largest radii.  Where radii differ much, boxes
+    around the points are searched instead.
 
     Examples
     --------
