@@ -153,20 +153,17 @@ def swept_pairs(
         raise ValueError("other and other_motion belong together; give both, zeros for what does not move")
     if both and not (static is None and categories is None and masks is None):
         raise ValueError("static, categories and masks are not there with other=; leave them out")
-    given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
-    motion = settled(motion, "motion", WAYS)
+    spheres = radii is not None
     if both:
         check_same_crs(boxes, "boxes", other, "other")
-        other_motion = settled(other_motion, "other_motion", WAYS)
-    spheres = radii is not None
-    sizes = [settled(size, "radii", NUMBERS) if spheres else None for size in given]
     first = settled(boxes, "boxes", POINTS if spheres else BOXES)
     second = settled(other, "other", POINTS if spheres else BOXES) if both else None
-    static, categories, masks = (
-        settled(static, "static"),
-        settled(categories, "categories"),
-        settled(masks, "masks"),
-    )
+    motion = settled(motion, "motion", WAYS)
+    other_motion = settled(other_motion, "other_motion", WAYS) if both else None
+    given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
+    sizes = [settled(size, "radii", NUMBERS) if spheres else None for size in given]
+    static, categories = settled(static, "static"), settled(categories, "categories")
+    masks = settled(masks, "masks")
     period, env = settled_period(period), settled_envs(env) if both else settled(env, "env")
     if second is None:
         first, env = rows_of_worlds(first, env, "boxes", POINT_WIDTHS if spheres else BOX_WIDTHS)
