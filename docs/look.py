@@ -60,7 +60,7 @@ SEARCHES = {
     "deterministic": "words",
     "licence": "words",
     "trigger": "words",
-    "GPU": "words",
+    "GPU": "gpu",
     "touching": "words",
     "pairs": "broadphase.pairs",
     "pygame": "slow-pygame",

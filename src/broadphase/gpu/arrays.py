@@ -87,6 +87,8 @@ def one_each(
 ) -> "wp.array[Any]":
     """One number or flag for each row, of one of some types, on the device of the rows."""
     array = taken(values, name)
+    if array.ndim == 2:  # of worlds
+        array = array.contiguous().flatten()
     same_device(array, name, like)
     if array.dtype not in types:
         wanted = " or ".join(map(_name, types)) if len(types) < 4 else "integers"

@@ -343,7 +343,6 @@ def place_of(
     value: Any,
     after: bool,
     blocks: wp.array[wp.uint64],
-    ids: wp.array[int],
     keys: wp.array2d[Any],
     axis: int,
     total: int,
@@ -356,7 +355,7 @@ def place_of(
         there = blocks[middle]
         before = there < block
         if there == block:
-            key = keys[axis, ids[middle]]
+            key = keys[axis, middle]
             before = key < value or (after and key == value)
         if before:
             a = middle + 1
@@ -366,11 +365,16 @@ def place_of(
 
 
 @wp.kernel
+def put_keys(keys: wp.array2d[Any], ids: wp.array[int], out: wp.array2d[Any]):
+    column, p = wp.tid()
+    out[column, p] = keys[column, ids[p]]
+
+
+@wp.kernel
 def find_ranges(
     keys: wp.array2d[Any],
     axis: int,
     blocks: wp.array[wp.uint64],
-    ids: wp.array[int],
     total: int,
     bits_y: int,
     bits_z: int,
@@ -385,13 +389,13 @@ def find_ranges(
     p = wp.tid()
     block = blocks[p]
     other = partner_of(block, bits_y, bits_z, rows_of_a)
-    low = keys[axis, ids[p]]
+    low = keys[axis, p]
     begin = p + 1
     if other != block:
-        begin = place_of(other, low, other < block, blocks, ids, keys, axis, total)
-    high = keys[keys.shape[0] // 2 + axis, ids[p]]
+        begin = place_of(other, low, other < block, blocks, keys, axis, total)
+    high = keys[keys.shape[0] // 2 + axis, p]
     begins[p] = begin
-    counts[p] = wp.int64(wp.max(place_of(other, high, True, blocks, ids, keys, axis, total) - begin, 0))
+    counts[p] = wp.int64(wp.max(place_of(other, high, True, blocks, keys, axis, total) - begin, 0))
 
 
 @wp.kernel
@@ -486,16 +490,20 @@ def test(
     w = wp.int64(t) * share
     end = wp.min(w + share, work)
     found = wp.int64(0)
+    r = row_of(starts, w)
     while w < end:
-        r = row_of(starts, w)
+        if starts[r + 1] <= w:
+            r += 1
+            if starts[r + 1] <= w:  # the next copy has no tests, nor perhaps many more
+                r = row_of(starts, w)
         i = ids[r]
         stop = wp.min(starts[r + 1], end)
         at = begins[r] + int(w - starts[r])
         while w < stop:
-            j = ids[at]
             hit = bool(True)
             for axis in range(dim):
-                hit = hit and keys[axis, i] <= keys[dim + axis, j] and keys[axis, j] <= keys[dim + axis, i]
+                hit = hit and keys[axis, r] <= keys[dim + axis, at] and keys[axis, at] <= keys[dim + axis, r]
+            j = ids[at]
             if hit and bits_y > 0:
                 hit = met_here(blocks[r], 1 + bits_z, bits_y, y[0, i], y[0, j])
             if hit and bits_z > 0:
@@ -630,6 +638,7 @@ declare(measure, KEYS, keys=2, sample=2)
 declare(cut_evenly, KEYS, sample=2, cuts=1)
 declare(find_strips, KEYS, keys=2, cuts=1)
 declare(column, KEYS, keys=2, out=1)
+declare(put_keys, KEYS, keys=2, out=2)
 declare(find_ranges, KEYS, keys=2)
 declare(put_distances, FLOATS, points=2, metric=1, distances=1)
 declare(boxes_around, FLOATS, points=2, metric=1, boxes=2, all_points=2)

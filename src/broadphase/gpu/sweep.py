@@ -105,6 +105,8 @@ class _Axis(NamedTuple):
 class _Ranges(NamedTuple):
     """Copies of boxes, and what each is compared with."""
 
+    keys: Array
+    """As in `Search`, of each copy."""
     blocks: Array
     ids: Array
     begins: Array
@@ -151,10 +153,10 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
     y, z = ranges.y, ranges.z
 
     def test(out: Array) -> None:
-        parts = [*ranges[:4], wp.int64(ranges.work), wp.int64(share)]
+        parts = [*ranges[:5], wp.int64(ranges.work), wp.int64(share)]
         cut = [y.bits, z.bits, y.strips, z.strips]
         how = [*search.rules, *search.near, wp.uint64(shift)]
-        wp.launch(kernels.test, threads, [search.keys, *parts, *cut, *how, places, out])
+        wp.launch(kernels.test, threads, [*parts, *cut, *how, places, out])
 
     test(none)
     places = scanned(places)
@@ -181,7 +183,7 @@ def _few_ranges(search: Search) -> _Ranges:
     counts = wp.zeros(n + 1, dtype=wp.int64)
     wp.launch(kernels.all_ranges, n, [n, search.rows_of_a, ids, begins, counts])
     starts = scanned(counts)
-    return _Ranges(blocks, ids, begins, starts, last(starts), _uncut(), _uncut())
+    return _Ranges(search.keys, blocks, ids, begins, starts, last(starts), _uncut(), _uncut())
 
 
 def _ranges(search: Search) -> _Ranges:
@@ -195,17 +197,24 @@ def _ranges(search: Search) -> _Ranges:
     wp.launch(kernels.count_copies, n, [rows, *cut, counts])
     starts = scanned(counts)
     total = last(starts)
-    _make_room(total, 44, "copies of boxes", "search fewer boxes at once")
+    _make_room(
+        total,
+        44 + 2 * search.dim * wp.types.type_size_in_bytes(keys.dtype),
+        "copies of boxes",
+        "search fewer boxes at once",
+    )
     blocks, ids = wp.empty(2 * total, dtype=wp.uint64), wp.empty(2 * total, dtype=int)
     sides = [numbers, search.rows_of_a]
     wp.launch(kernels.put_copies, n, [rows, *cut, y.bits, z.bits, *sides, starts, blocks, ids])
     bits = 1 + y.bits + z.bits + (worlds - 1).bit_length()
     wp.utils.radix_sort_pairs(blocks, ids, total, end_bit=bits)
+    keys = wp.empty((2 * search.dim, total), dtype=keys.dtype)
+    wp.launch(kernels.put_keys, keys.shape, [search.keys, ids, keys])
     begins, counts = wp.empty(total, dtype=int), wp.zeros(total + 1, dtype=wp.int64)
     joined = [y.bits, z.bits, search.rows_of_a, begins, counts]
-    wp.launch(kernels.find_ranges, total, [keys, axis, blocks, ids, total, *joined])
+    wp.launch(kernels.find_ranges, total, [keys, axis, blocks, total, *joined])
     starts = scanned(counts)
-    return _Ranges(blocks, ids, begins, starts, last(starts), y, z)
+    return _Ranges(keys, blocks, ids, begins, starts, last(starts), y, z)
 
 
 def _plan(search: Search) -> tuple[Array, int, int, _Axis, _Axis]:
