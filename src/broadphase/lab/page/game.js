@@ -6,7 +6,7 @@ const SAME = 1.1; // times the best: the default is taken
 const FRAME = 1000 / 60; // milliseconds
 
 const QUESTIONS = {
-  n: { title: "How many things are there?", words: (n) => n.toLocaleString("en") },
+  n: { title: "How many things are there?", words: (n) => `${n === 100 ? "up to " : ""}${n.toLocaleString("en")}` },
   share: { title: "How many of them move in a frame?", 0: "none", 0.01: "1 in 100", 0.1: "1 in 10", 1: "all" },
   spread: { title: "How different are their sizes?", 1: "one size", 10: "up to 10 ×", 1000: "up to 1,000 ×" },
   layout: { title: "Where are they?", uniform: "spread evenly", clumped: "in crowds", line: "along a line" },
@@ -55,7 +55,7 @@ export function sentencesFor(data, state, { lists, walls }) {
     const all = suited(data, { ...state, ask: "pairs", share: 1 });
     return [
       "No index is needed: bp.join compares the one list with the other, sixteen boxes at a time, and returns only pairs of one with the other.",
-      all ? `All pairs of both lists together would take ${timeWords(all.ms)} a frame, ${shareOf(all.ms)}; it takes less.` : "",
+      all ? `It takes about as long as all pairs of both lists together: ${timeWords(all.ms)} a frame, ${shareOf(all.ms)}.` : "",
     ];
   }
   const { ms, ofDefault, method } = suited(data, state);

@@ -42,7 +42,7 @@ export const timesWords = (times) => (times === null ? "more than 20 ×" : `${ti
 /** The colour of a method; of an index that has none, that of "auto". */
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
 
-export const timeWords = (ms) => (ms < 0.1 ? `${Number((1e3 * ms).toPrecision(2))} µs` : ms < 1e3 ? `${ms} ms` : `${ms / 1e3} s`);
+export const timeWords = (ms) => (ms < 0.1 ? `${Number((1e3 * ms).toPrecision(2))} µs` : ms < 1e3 ? `${Number(ms.toPrecision(2))} ms` : `${Number((ms / 1e3).toPrecision(2))} s`);
 
 export function make(tag, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(tag), attributes);
