@@ -34,7 +34,7 @@ from broadphase.kernels.movement.motion import (
     take_list,
     take_moved,
 )
-from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
+from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
@@ -267,7 +267,7 @@ class BroadPhase:
                 count = self._put(count, ids, layer)
         return count
 
-    def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
+    def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none.
 
         None if the indexes do not support that: use `gather_on_ray`.
@@ -277,7 +277,7 @@ class BroadPhase:
         trees = self._searched()
         if trees[0] is None:
             return None
-        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, only)
+        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, rules)
         return None if found[0] == TOO_TALL else found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:

@@ -8,7 +8,6 @@ arrays throughout; a single query would cost twenty times as much as an array of
 """
 
 import math
-from collections.abc import Collection
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,10 +34,8 @@ from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns, 
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
-Rules: TypeAlias = tuple[Any, Any, Any, Any]
-"""``tag, category, mask, ignore``"""
-_Kept: TypeAlias = tuple[Any, Any, Any, Collection[int], bool]
-"""`Rules` with the rows to ignore, and whether sensors are left out."""
+Rules: TypeAlias = kernel.BodyRules | None
+"""None: all bodies."""
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
@@ -46,7 +43,7 @@ _Flags = npt.NDArray[np.bool_]
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
 _NO_POINTS = np.empty((0, 2))
-_NONE = np.empty(0, np.bool_)
+_NONE, _NO_ROWS = np.empty(0, np.bool_), np.empty(0, np.int32)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 # So many rays are cast at once, so that their candidates fit into memory for any number of rays.
@@ -111,6 +108,48 @@ class Queries:
         self.asked = AskedRays()
         """For pictures."""
 
+    # ---- which bodies
+
+    def rules(self, tag: Any, category: Any, mask: Any, ignore: Any) -> Rules:
+        """The rules of a query, as kernels take them."""
+        nothing_ignored = ignore is None or (type(ignore) is tuple and not ignore)
+        if tag is None and category is None and mask is None and nothing_ignored:
+            return None
+        store, ignored = self._store, self._store.ignored(ignore)
+        return self._known(None)._replace(
+            groups=_NONE if tag is None else store.tag_sets.having(as_tags(tag)),
+            ignored=np.sort(np.array([*ignored], np.int32)) if ignored else _NO_ROWS,
+            category_bits=-1 if category is None else store.known_bits(category, "category"),
+            mask_bits=-1 if mask is None else store.known_bits(mask, "mask"),
+        )
+
+    def _known(self, rules: Rules) -> kernel.BodyRules:
+        """The same where all bodies count."""
+        store = self._store
+        known = store.category, store.mask, store.group, _NONE, _NONE, _NO_ROWS, -1, -1
+        return rules or _new(kernel.BodyRules, known)
+
+    def _without(self, rules: Rules, *rows: int) -> kernel.BodyRules:
+        """The same without some bodies."""
+        known = self._known(rules)
+        return known._replace(ignored=np.unique(np.append(known.ignored, np.array(rows, np.int32))))
+
+    def _fitting(self, rows: Rows, rules: Rules) -> _Flags:
+        """Which rows the rules let a query find."""
+        flags = np.ones(len(rows), np.bool_)
+        if rules is not None:
+            kernel.mark_fitting(np.ascontiguousarray(rows), rules, flags)
+        return flags
+
+    def _all_fitting(self, rules: Rules) -> _Flags:
+        """`_fitting` for all bodies, by row."""
+        return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), rules)
+
+    def rows(self, tag: Any) -> Rows:
+        """The ids of all bodies with a tag; see `World.bodies`."""
+        rows = self._store.rows()
+        return rows[self._fitting(rows, self.rules(tag, None, None, None))]
+
     # ---- overlaps
 
     def box(self, box: Any, rules: Rules, as_ids: bool) -> Any:
@@ -122,10 +161,7 @@ class Queries:
     def shape(self, shape: Shape | Body, rules: Rules, as_ids: bool) -> list[Body] | Rows:
         """See `World.query_shape`."""
         if isinstance(shape, Body):
-            own = self._store.row(shape, "shape")
-            tag, category, mask, ignore = rules
-            ignored = np.array([*(self._store.ignored(ignore) | {own})], np.int32)
-            shape, rules = shape.shape, (tag, category, mask, ignored)
+            rules, shape = self._without(rules, self._store.row(shape, "shape")), shape.shape
         known = as_shape(shape)
         return self._overlapping(known.bounds, columns_of(known), rules, as_ids)
 
@@ -151,21 +187,17 @@ class Queries:
         self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool
     ) -> list[Body] | Rows:
         """The bodies that overlap a shape with these bounds, or their ids, ascending; ``None`` is a box."""
-        tag, category, mask, ignore = rules
         if self._space.is_inner(bounds):
-            ignored = self._store.ignored(ignore)
             count = self._broad_phase.gather(bounds)
             near = self._broad_phase.buffers.near
-            if not (tag is None and category is None and mask is None):
-                count = kernel.keep_fitting(near, count, self._filter((tag, category, mask, (), False)))
+            if rules is not None:
+                count = kernel.keep_fitting(near, count, rules)
             if shapes is not None or self._store.any_round:
                 shapes = self._box(bounds) if shapes is None else shapes
                 count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
-            if as_ids and not ignored:
+            if as_ids:
                 return np.sort(near[:count])
             rows = sorted(near[:count].tolist())
-            if ignored:
-                rows = [row for row in rows if row not in ignored]
         else:
             known = self._box(bounds) if shapes is None else shapes
             rows = self._overlapping_many(np.array([bounds]), known, rules)[:, 1].tolist()
@@ -186,7 +218,7 @@ class Queries:
         shape.kinds[0], shape.x[0], shape.y[0], shape.width[0], shape.height[0] = kind, x, y, width, height
         return shape
 
-    def _boxes(self, boxes: Any, rules: Any) -> Rows:
+    def _boxes(self, boxes: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
         (boxes,), _ = _in_rows((boxes, "box", 4))
         given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
@@ -196,7 +228,7 @@ class Queries:
         widths, heights = (near[:, 2:] - near[:, :2]).T
         return self._overlapping_many(given, _columns(BOX, near[:, 0], near[:, 1], widths, heights), rules)
 
-    def _points(self, points: Any, rules: Any) -> Rows:
+    def _points(self, points: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
         (points,), _ = _in_rows((points, "point", 2))
         at = as_points(points, "point")
@@ -204,7 +236,7 @@ class Queries:
         shapes = _columns(BOX, at[:, 0], at[:, 1], nothing, nothing)
         return self._overlapping_many(np.hstack((at, at)), shapes, rules)
 
-    def _circles(self, centers: Any, r: Any, rules: Any) -> Rows:
+    def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         at = as_points(centers, "center")
@@ -221,24 +253,20 @@ class Queries:
         self, origin: Any, direction: Any, angle: Any, r: Any, sight: bool, rules: Rules, as_ids: bool
     ) -> Any:
         """See `World.query_cone`."""
-        tag, category, mask, ignore = rules
         units, degrees = as_units(direction), as_angle(angle)
         if isinstance(origin, Body):
-            ignore = np.array(
-                [*(self._store.ignored(ignore) | {self._store.row(origin, "origin")})], np.int32
-            )
-            origin = origin.center
+            rules, origin = self._without(rules, self._store.row(origin, "origin")), origin.center
         single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
         at, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
         radii = np.broadcast_to(np.asarray(arguments.distance_or_distances(r, "r"), np.float64), (len(at),))
         if not (radii < _FARTHEST).all():
             raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
         shapes, sectors = cones(at, units, degrees, radii)
-        found = self._overlapping_many(bounds_of(shapes), shapes, (tag, category, mask, ignore))
+        found = self._overlapping_many(bounds_of(shapes), shapes, rules)
         found[:, 0] //= sectors
         rows: Rows = np.unique(found, axis=0)
         if arguments.flag(sight, "sight"):
-            free = (None, None, None, ignore)
+            free = None if rules is None else self._known(None)._replace(ignored=rules.ignored)
             seen = [
                 self.line_of_sight(tuple(at[query].tolist()), self._store.bodies[row], True, free)
                 for query, row in rows.tolist()
@@ -248,11 +276,9 @@ class Queries:
             return rows
         return rows[:, 1].copy() if as_ids else self._store.handles(rows[:, 1])
 
-    def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Any) -> Rows:
+    def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Rules) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""
-        tag, category, mask, ignore = rules
-        ignored, space = self._store.ignored(ignore), self._space
-        of = None
+        space, of = self._space, None
         if space.periodic:
             bounds, shapes = _once_around(space, np.array(bounds, np.float64), shapes)
             of, turns = space.turns_near(bounds)
@@ -260,34 +286,11 @@ class Queries:
             bounds, shapes = bounds[of] - np.hstack((shift, shift)), moved_columns(shapes, of, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
         rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns)]
-        rows = rows[self._fitting(rows[:, 1], tag, category, mask)]
-        if ignored:
-            rows = rows[~np.isin(rows[:, 1], list(ignored))]
+        rows = rows[self._fitting(rows[:, 1], rules)]
         if of is not None:
             rows[:, 0] = of[rows[:, 0]]
             return np.unique(rows, axis=0)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-
-    def _fitting(self, rows: Rows, tag: Any, category: Any, mask: Any) -> _Flags:
-        """Which rows the rules of a query leave."""
-        store = self._store
-        fits = np.ones(len(rows), np.bool_)
-        if tag is not None:
-            fits &= store.tag_sets.having(as_tags(tag))[store.group[rows]]
-        if category is not None:
-            fits &= store.mask[rows] & np.uint32(store.known_bits(category, "category")) != 0
-        if mask is not None:
-            fits &= store.category[rows] & np.uint32(store.known_bits(mask, "mask")) != 0
-        return fits
-
-    def _fit(self, tag: Any, category: Any, mask: Any) -> _Flags:
-        """`_fitting` for all bodies, by row."""
-        return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
-
-    def rows(self, tag: Any) -> Rows:
-        """The ids of all bodies with a tag; see `World.bodies`."""
-        rows = self._store.rows()
-        return rows if tag is None else rows[self._fitting(rows, tag, None, None)]
 
     # ---- rays
 
@@ -308,13 +311,11 @@ class Queries:
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
     ) -> list[BodyHit]:
         """The first ``most`` bodies that a ray hits, then the tile that ends it; see `World.query_ray`."""
-        tag, category, mask, ignore = rules
-        kept = tag, category, mask, self._store.ignored(ignore), False
         start, (dx, dy) = as_two(origin, "origin"), as_two(direction, "direction")
         max_distance = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        hits = self._along_ray(start, _unit(dx, dy), max_distance, tiles, kept, most)
+        hits = self._along_ray(start, _unit(dx, dy), max_distance, tiles, rules, most)
         if self.asked.wanted:
             ends = bool(hits) and (most == 1 or isinstance(hits[-1].other, Tile))
             far = hits[-1].distance if ends else math.inf
@@ -323,10 +324,11 @@ class Queries:
 
     def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> bool:
         """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
-        tag, category, mask, ignore = rules
         ends = ((a, "a"), (b, "b"))
-        ignored = {self._store.row(one, name) for one, name in ends if isinstance(one, Body)}
-        ignored |= self._store.ignored(ignore)
+        own = [self._store.row(one, name) for one, name in ends if isinstance(one, Body)]
+        rules = self._without(rules, *own)
+        if self._store.any_sensor:
+            rules = rules._replace(sensor=self._store.sensor)
         (x, y), (to_x, to_y) = (
             one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends
         )
@@ -338,53 +340,50 @@ class Queries:
             return True
         if self.asked.wanted:
             self.asked.note((x, y, *_unit(dx, dy), math.hypot(dx, dy)), math.inf)
-        kept = tag, category, mask, frozenset(ignored), True
         if self._space.periodic:
-            return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
+            return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, rules, 1)
         map_ = self._state.tiles if tiles else None
         if map_ is not None and not map_.line_of_sight((x, y), (to_x, to_y)):
             return False
-        while hits := self._straight((x, y), _unit(dx, dy), math.hypot(dx, dy), kept, 1):
+        while hits := self._straight((x, y), _unit(dx, dy), math.hypot(dx, dy), rules, 1):
             body: Any = hits[0].other
             if not isinstance(body.shape, Box) or _is_crossed(body.shape.bounds, x, y, dx, dy):
                 return False
             # Only its corner is on the line; the unit vector was rounded.
-            ignored.add(body.id)
-            kept = tag, category, mask, frozenset(ignored), True
+            rules = self._without(rules, body.id)
         return True
 
     def _along_ray(
-        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
     ) -> list[BodyHit]:
         """What a ray along a unit vector hits."""
         if self._space.periodic:
-            return self._around(start, direction, max_distance, tiles, kept, most)
+            return self._around(start, direction, max_distance, tiles, rules, most)
         last: list[BodyHit] = []
         if tiles and self._state.tiles is not None:
             stop = self._state.tiles.raycast(start, direction, max_distance)
             if stop is not None:
                 last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
                 max_distance = math.nextafter(stop.distance, math.inf)
-        return self._straight(start, direction, max_distance, kept, most) + last
+        return self._straight(start, direction, max_distance, rules, most) + last
 
     def _straight(
-        self, start: _Place, direction: _Place, max_distance: float, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, rules: Rules, most: int
     ) -> list[BodyHit]:
         """The first bodies that a ray hits, not their images."""
         (x, y), (dx, dy) = start, direction
-        if most == 1 and len(kept[3]) < 2:
-            found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._filter(kept))
+        if most == 1:
+            found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._known(rules))
             if found is not None:
                 return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
         count = self._broad_phase.gather_on_ray(start, direction, max_distance)
         buffers = self._broad_phase.buffers
+        if rules is not None:
+            count = kernel.keep_fitting(buffers.near, count, rules)
         count = kernel.keep_on_ray(
             buffers.near, count, self._store.table.columns, x, y, dx, dy, max_distance, buffers.hits
         )
-        return [
-            self._body_hit(start, direction, (row, *hit))
-            for row, hit in self._by_distance(count, kept)[:most]
-        ]
+        return [self._body_hit(start, direction, (row, *hit)) for row, hit in self._by_distance(count)[:most]]
 
     def _body_hit(self, start: _Place, direction: _Place, found: Any) -> BodyHit:
         row, distance, nx, ny = found
@@ -392,24 +391,8 @@ class Queries:
         hit: BodyHit = _new(BodyHit, (self._store.bodies[row], distance, (nx, ny), point))
         return hit
 
-    def _filter(self, kept: _Kept) -> kernel.BodyFilter:
-        """The rules for a kernel, if at most one body is ignored."""
-        tag, category, mask, ignored_rows, solid = kept
-        store, groups, category_bits, mask_bits = self._store, _NONE, -1, -1
-        if tag is not None:
-            groups = store.tag_sets.having(as_tags(tag))
-        if category is not None:
-            category_bits = store.known_bits(category, "category")
-        if mask is not None:
-            mask_bits = store.known_bits(mask, "mask")
-        sensor = store.sensor if solid and store.any_sensor else _NONE
-        ignored = min(ignored_rows) if ignored_rows else -1
-        known = store.category, store.mask, store.group, groups, sensor, ignored, category_bits, mask_bits
-        only: kernel.BodyFilter = _new(kernel.BodyFilter, known)
-        return only
-
     def _around(
-        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
     ) -> list[BodyHit]:
         """The same where a ray goes around, leg by leg."""
         space = self._space
@@ -423,7 +406,7 @@ class Queries:
         for _, begun, ends in legs(ray, space.lengths, done):
             end = ends.item()
             for x, y in space.shift(space.turns_near(bounds_between(ray, begun, ends))[1]).tolist():
-                for hit in self._straight((start[0] - x, start[1] - y), direction, end, kept, most):
+                for hit in self._straight((start[0] - x, start[1] - y), direction, end, rules, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
                         found[hit.other] = hit._replace(point=space.place(*hit.point))
@@ -442,16 +425,17 @@ class Queries:
         point = self._space.place(*along(ray, distances)[0].tolist())
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
 
-    def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
+    def rays(
+        self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
+    ) -> BodyHits:
         """See `World.raycast_many`."""
-        tag, category, mask, ignore = rules
         (origins, directions, max_distance, ignore), axes = _in_rows(
             (origins, "origins", 2), (directions, "directions", 2), (max_distance, "max_distance", 0),
             (ignore, "ignore", 0),
         )  # fmt: skip
         rays = _rays(origins, directions, max_distance)
         own = self._left_out(ignore, len(rays))
-        fits = self._fit(tag, category, mask)
+        fits = self._all_fitting(rules)
         at, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
         normals = np.zeros((len(rays), 2))
         if tiles:
@@ -547,62 +531,52 @@ class Queries:
         """See `World.nearest`."""
         x, y = at = as_two(point, "point")
         most = arguments.count(k, "k", 1)
-        tag, category, mask, ignore = rules
-        kept = tag, category, mask, self._store.ignored(ignore), False
         found: list[tuple[int, float]]
         if self._space.periodic:
             x, y = at = self._space.place(*at)
             distances: dict[int, float] = {}
             for shift_x, shift_y in self._shifts_around(np.array([at]))[1].tolist():
-                for row, distance in self._nearest(x - shift_x, y - shift_y, most, kept):
+                for row, distance in self._nearest(x - shift_x, y - shift_y, most, rules):
                     distances[row] = min(distance, distances.get(row, math.inf))
             found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
         else:
-            found = self._nearest(x, y, most, kept)
+            found = self._nearest(x, y, most, rules)
         rows, distances_of = [row for row, _ in found], [distance for _, distance in found]
         if as_ids:
             return Nearest(np.array(rows, np.int32), np.array(distances_of))
         bodies: list[Any] = self._store.bodies
         return NearestBodies([bodies[row] for row in rows], distances_of)
 
-    def _nearest(self, x: float, y: float, most: int, kept: _Kept) -> list[tuple[int, float]]:
+    def _nearest(self, x: float, y: float, most: int, rules: Rules) -> list[tuple[int, float]]:
         """The nearest bodies, not their images: rows and distances."""
-        count_wanted = most + len(kept[3])
+        count_wanted = most + (0 if rules is None else len(rules.ignored))
         while True:
             count, beyond = self._broad_phase.gather_nearest((x, y), count_wanted)
             buffers = self._broad_phase.buffers
+            if rules is not None:
+                count = kernel.keep_fitting(buffers.near, count, rules)
             kernel.rank_near(buffers.near, count, self._store.table.columns, x, y, buffers.hits)
-            found = self._by_distance(count, kept)[:most]
+            found = self._by_distance(count)[:most]
             # Other bodies are at least this far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
                 return [(row, hit[0]) for row, hit in found]
             count_wanted *= 4
 
-    def _by_distance(self, count: int, kept: _Kept) -> list[tuple[int, list[float]]]:
-        """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
-        tag, category, mask, ignored, solid = kept
+    def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
+        """Rows that were found, by distance, with their hits."""
         near, hits = self._broad_phase.buffers.near[:count], self._broad_phase.buffers.hits[:count, :3]
         if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
-        if not (tag is None and category is None and mask is None):
-            fits = self._fitting(near, tag, category, mask)
-            near, hits = near[fits], hits[fits]
-        found = list(zip(near.tolist(), hits.tolist(), strict=True))
-        if ignored:
-            found = [one for one in found if one[0] not in ignored]
-        if solid:
-            found = [one for one in found if not self._store.sensor[one[0]]]
-        return found
+        return list(zip(near.tolist(), hits.tolist(), strict=True))
 
-    def nearest_many(self, points: Any, k: int, rules: Any) -> Nearest:
+    def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest_many`."""
-        tag, category, mask, ignore = rules
         (points, ignore), axes = _in_rows((points, "points", 2), (ignore, "ignore", 0))
         at = np.atleast_2d(as_points(points, "points"))
         most = arguments.count(k, "k", 1)
         own = self._left_out(ignore, len(at))
-        fits = self._fit(tag, category, mask)
+        fits = self._all_fitting(rules)
         space = self._space
         if not space.periodic:
             return arguments.in_axes(self._nearest_many(at, most, own, fits), axes)

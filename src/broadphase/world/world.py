@@ -1285,7 +1285,7 @@ class World:
         >>> world.query_box([[4, 4, 9, 9], [3, 3, 9, 9]]).tolist()
         [[1, 0]]
         """
-        return self._queries.box(box, (tag, category, mask, ignore), as_ids)
+        return self._queries.box(box, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     @overload
     def query_shape(
@@ -1320,7 +1320,7 @@ class World:
         as_ids: bool = False,
     ) -> list[Body] | Rows:
         """The bodies that overlap a shape, or other bodies that overlap a body; see `query_box`."""
-        return self._queries.shape(shape, (tag, category, mask, ignore), as_ids)
+        return self._queries.shape(shape, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     def query_cone(
         self,
@@ -1382,7 +1382,7 @@ class World:
         >>> world.query_cone(guard, (1, 0), 60, 100, sight=True) == [wall]
         True
         """
-        rules = tag, category, mask, ignore
+        rules = self._queries.rules(tag, category, mask, ignore)
         return self._queries.cone(origin, direction, angle, r, sight, rules, as_ids)
 
     @overload
@@ -1418,7 +1418,7 @@ class World:
         as_ids: bool = False,
     ) -> Any:
         """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`."""
-        return self._queries.point(point, (tag, category, mask, ignore), as_ids)
+        return self._queries.point(point, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     @overload
     def query_radius(
@@ -1465,7 +1465,7 @@ class World:
         tag, category, mask, ignore, as_ids
             As of `query_box`.
         """
-        return self._queries.radius(center, r, (tag, category, mask, ignore), as_ids)
+        return self._queries.radius(center, r, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     def raycast(
         self,
@@ -1515,7 +1515,8 @@ class World:
         >>> hit.other is wall, hit.distance, hit.normal
         (True, 10.0, (-1.0, 0.0))
         """
-        hits = self._queries.ray(origin, direction, max_distance, tiles, (tag, category, mask, ignore), 1)
+        rules = self._queries.rules(tag, category, mask, ignore)
+        hits = self._queries.ray(origin, direction, max_distance, tiles, rules, 1)
         return hits[0] if hits else None
 
     @overload
@@ -1568,7 +1569,7 @@ class World:
         as_ids : bool
             Whether to return arrays, a `BodyHits` with a row for each hit, instead of a list.
         """
-        rules, most = (tag, category, mask, ignore), len(self._state.store.bodies) + 1
+        rules, most = self._queries.rules(tag, category, mask, ignore), len(self._state.store.bodies) + 1
         if as_ids:
             return self._queries.ray_hits(origin, direction, max_distance, tiles, rules)
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
@@ -1612,7 +1613,7 @@ class World:
         >>> world.line_of_sight(guard, thief), world.line_of_sight(guard, thief, ignore=wall)
         (False, True)
         """
-        return self._queries.line_of_sight(a, b, tiles, (tag, category, mask, ignore))
+        return self._queries.line_of_sight(a, b, tiles, self._queries.rules(tag, category, mask, ignore))
 
     def raycast_many(
         self,
@@ -1669,8 +1670,8 @@ class World:
         >>> hits.tiles[0].tolist(), hits.normals[1].tolist()
         ([0, 0], [-1.0, 0.0])
         """
-        rules = tag, category, mask, ignore
-        return self._queries.rays(origins, directions, max_distance, tiles, rules)
+        rules = self._queries.rules(tag, category, mask, None)
+        return self._queries.rays(origins, directions, max_distance, tiles, rules, ignore)
 
     @overload
     def nearest(
@@ -1733,7 +1734,7 @@ class World:
         >>> [body.id for body in found.bodies], found.distances
         ([0, 1], [4.0, 8.0])
         """
-        return self._queries.nearest(point, k, (tag, category, mask, ignore), as_ids)
+        return self._queries.nearest(point, k, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     def nearest_many(
         self,
@@ -1777,7 +1778,7 @@ class World:
         >>> found.ids.tolist(), found.distances.tolist()
         ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
         """
-        return self._queries.nearest_many(points, k, (tag, category, mask, ignore))
+        return self._queries.nearest_many(points, k, self._queries.rules(tag, category, mask, None), ignore)
 
     def outlines(
         self, view: Any = None, *, show: Collection[Kind] = SHOWN, colors: Mapping[Any, Any] | None = None

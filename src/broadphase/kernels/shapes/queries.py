@@ -187,8 +187,8 @@ def _through_rounded(points, grown, x, y, dx, dy):
     return enter, leave, nx + 0.0, ny + 0.0
 
 
-class BodyFilter(NamedTuple):
-    """Which bodies a query leaves out, by row."""
+class BodyRules(NamedTuple):
+    """Which bodies a query finds, by row."""
 
     category: npt.NDArray[np.uint32]
     mask: npt.NDArray[np.uint32]
@@ -198,8 +198,8 @@ class BodyFilter(NamedTuple):
     """Which sets of tags count; empty: all."""
     sensor: npt.NDArray[np.bool_]
     """What is left out; empty: nothing."""
-    ignored: int
-    """One row that is left out, or -1."""
+    ignored: npt.NDArray[np.int32]
+    """Rows that are left out, ascending."""
     category_bits: int
     """The bits of a category that a body's mask must share, -1: any."""
     mask_bits: int
@@ -207,15 +207,31 @@ class BodyFilter(NamedTuple):
 
 
 @inline
-def leaves_out(only, row):
-    """Whether a `BodyFilter` leaves out a body."""
-    return (
-        row == only.ignored
-        or (only.category_bits >= 0 and only.mask[row] & np.uint32(only.category_bits) == 0)
-        or (only.mask_bits >= 0 and only.category[row] & np.uint32(only.mask_bits) == 0)
-        or (only.groups.shape[0] > 0 and not only.groups[only.group[row]])
-        or (only.sensor.shape[0] > 0 and only.sensor[row])
-    )
+def fits(rules, row):
+    """Whether `BodyRules` let a query find a body."""
+    if rules.category_bits >= 0 and rules.mask[row] & np.uint32(rules.category_bits) == 0:
+        return False
+    if rules.mask_bits >= 0 and rules.category[row] & np.uint32(rules.mask_bits) == 0:
+        return False
+    if rules.groups.shape[0] > 0 and not rules.groups[rules.group[row]]:
+        return False
+    if rules.sensor.shape[0] > 0 and rules.sensor[row]:
+        return False
+    low, high = 0, rules.ignored.shape[0]
+    while low < high:
+        middle = (low + high) >> 1
+        if rules.ignored[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low == rules.ignored.shape[0] or rules.ignored[low] != row
+
+
+@jit
+def mark_fitting(rows, rules, flags):
+    """`fits` for rows."""
+    for k in range(rows.shape[0]):
+        flags[k] = fits(rules, rows[k])
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -223,7 +239,7 @@ def leaves_out(only, row):
 
 
 @jit
-def first_on_rays(rays, numbers, ends, ids, rows, table, fits, own, found, hits):
+def first_on_rays(rays, numbers, ends, ids, rows, table, fitting, own, found, hits):
     """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
     ``rays`` are ``x, y, dx, dy, max_distance``; ray ``numbers[k]`` may meet the shapes in
@@ -235,7 +251,7 @@ def first_on_rays(rays, numbers, ends, ids, rows, table, fits, own, found, hits)
         best, nearest = found[ray], hits[ray, 0]
         for at in range(ends[k], ends[k + 1]):
             row = rows[ids[at]]
-            if row == own[ray] or not fits[row]:
+            if row == own[ray] or not fitting[row]:
                 continue
             distance, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
             if distance < 0.0 or distance > nearest or (distance == nearest and 0 <= best < row):
@@ -301,12 +317,12 @@ def keep_overlapping(near, count, query, table):
 
 
 @holds_gil
-def keep_fitting(near, count, only):
-    """Keep what a `BodyFilter` does not leave out, in the same order; returns how many are left."""
+def keep_fitting(near, count, rules):
+    """Keep what fits, in the same order; returns how many are left."""
     left = 0
     for k in range(count):
         row = near[k]
-        if not leaves_out(only, row):
+        if fits(rules, row):
             near[left] = row
             left += 1
     return left

@@ -44,7 +44,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.shapes.queries import leaves_out, ray_of
+from broadphase.kernels.shapes.queries import fits, ray_of
 from broadphase.kernels.tree.dynamic_tree import (
     HEIGHT,
     LOOSE,
@@ -623,7 +623,7 @@ def _nearer(edges, node, k, ray, near):
 
 @holds_gil
 @numbers(values=(5,))
-def first_shape_on_ray(trees, values, shapes, only):
+def first_shape_on_ray(trees, values, shapes, rules):
     """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
 
     ``trees`` are four of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
@@ -661,7 +661,7 @@ def first_shape_on_ray(trees, values, shapes, only):
                     left = stack_by_key(stack, keys, left, begin, child, level, near)
                     continue
                 row = np.int64(rows[child])
-                if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
+                if not fits(rules, row) or ray_distance(boxes, child, ray, False) < 0.0:
                     continue
                 x, y, dx, dy, max_distance = values[0], values[1], values[2], values[3], values[4]
                 distance, x, y = ray_of(shapes, row, x, y, dx, dy, max_distance)
