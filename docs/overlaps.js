@@ -1,7 +1,7 @@
 // What lies over something else: controls, words and pictures, none of which contains the other.
 () => {
   const kinds = "button, select, input, output, h1, h2, h3, canvas, p, pre, img, iframe, summary, label";
-  const elsewhere = ".visually-hidden, .skip, dialog, details:not([open]) > :not(summary), button.copy, .turn, .bd-header, [class*=headerlink]";
+  const elsewhere = ".visually-hidden, .skip, dialog, details:not([open]) > :not(summary), button.copy, .sphx-glr-thumbcontainer p, .turn, .bd-header, [class*=headerlink]";
   const isSeen = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !element.closest(elsewhere);
   const all = [...document.querySelectorAll(kinds)].filter(isSeen);
   const boxes = all.map((element) => element.getBoundingClientRect());

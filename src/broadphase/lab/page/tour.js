@@ -158,6 +158,7 @@ class Tour {
     if (map.dataset.module && !map.hasChildNodes()) {
       Promise.all([import(map.dataset.module), import("./game.js")]).then(async ([{ mountMap }, { YourGame }]) => {
         new YourGame(find("your-game"), await mountMap(map));
+        find("ending").hidden = this.step !== END;
       });
     }
     this.shown = { step: END };
@@ -185,7 +186,7 @@ class Tour {
     link("previous", number - 1);
     link("next", number + 1);
     for (const id of ["stage", "legend"]) find(id).hidden = this.step === END;
-    find("ending").hidden = this.step !== END;
+    find("ending").hidden = this.step !== END || !find("your-game").game; // until all of it is there
     this.#showWhole();
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
   }
