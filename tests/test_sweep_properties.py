@@ -16,7 +16,7 @@ from sweep_scenes import (
 )
 
 from broadphase import Box, TileMap, World
-from broadphase.kernels.movement.motion import swept_region
+from broadphase.kernels.movement.path import swept_region
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])

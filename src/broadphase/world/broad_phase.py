@@ -28,12 +28,13 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
-    Buffers,
     boxes_in_layers,
     list_near,
     take_list,
     take_moved,
 )
+from broadphase.kernels.movement.path import Buffers
+from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
@@ -474,8 +475,10 @@ def _longer(numbers: Rows, least: int) -> Rows:
 
 def new_buffers(near: int, hits: int) -> Buffers:
     """Memory for so many bodies near a path, and so many hits."""
-    rows, open_rows = np.empty((2, near), np.int32)
-    return Buffers(rows, open_rows, np.empty((near, 4)), np.arange(near, dtype=np.int64), np.empty((hits, 9)))
+    rows, opened, chosen = np.empty((3, near), np.int32)
+    bodies = rows, np.empty((near, 4)), opened, np.empty(near, np.int64), chosen
+    state = np.empty((MOST_TURNS, 2)), np.zeros(20), np.zeros(8, np.int64)
+    return Buffers(*bodies, np.empty((hits, 9)), *state)
 
 
 def _made(broadphase: Any) -> Index:

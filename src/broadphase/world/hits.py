@@ -40,8 +40,8 @@ class Blockers(NamedTuple):
     """``(n,)``: the row of each of them in the table."""
     repeats: float = math.inf
     """In a periodic world: if no place within this distance is free, none is."""
-    moving: npt.NDArray[np.bool_] | None = None
-    """``(n,)``: which of them are bodies that move, too; ``None`` where none is."""
+    fixed: npt.NDArray[np.bool_] | None = None
+    """Which rows of the table do not move; ``None`` where none does."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
         """Some of them."""
@@ -50,7 +50,6 @@ class Blockers(NamedTuple):
             bounds=self.bounds[kept],
             others=[self.others[k] for k in kept.tolist()],
             rows=None if self.rows is None else self.rows[kept],
-            moving=None if self.moving is None else self.moving[kept],
         )
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.movement.sweep import NEVER, cross_box
-from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL, ROW, first_shape_hit, slack
+from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
+from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, slack
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.table import BOX, bounds_at, shape_at
 
@@ -22,7 +22,7 @@ def _on_leg(mover, goal_x, goal_y, table, rows, grid):
     hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
     if hit and depth > slack(mover, ROW, table, i):
         return 0.0, nx, ny, x, y
-    _, met, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, BEFORE_ALL)
+    met, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, BEFORE_ALL)
     if met[0] > 1.0:
         return NEVER, 0.0, 0.0, goal_x, goal_y
     return met[0], met[5], met[6], place[0], place[1]

@@ -11,13 +11,13 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
-from broadphase.kernels.shapes.contact import contact_of, length, part_intervals
+from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
 from broadphase.kernels.shapes.table import bounds_of
-from broadphase.kernels.tiles.grid import cells_between, edge
+from broadphase.kernels.tiles.grid import bounds_of_cell, cells_between, edge
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 MOST_EDGES = 256
@@ -185,38 +185,19 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
 
 
 @jit
-def overlapping(x, y, width, height, boxes, grid, out):
-    """Write everything that the box overlaps into ``out`` until it is full; returns how much there is.
-
-    Rows ``body, column, row``, bodies first; -1 where it does not apply.
-    """
-    right, bottom = x + width, y + height
-    first, last, top_row, low_row = 0, 0, 0, 0
-    if grid.solid.shape[0] > 0:
-        rows, columns = grid.solid.shape
-        first, last = cells_between(x, right, grid.x, grid.width, columns)
-        top_row, low_row = cells_between(y, bottom, grid.y, grid.height, rows)
-    found = 0
-    for k in range(boxes.shape[0]):
-        if x < boxes[k, 2] and boxes[k, 0] < right and y < boxes[k, 3] and boxes[k, 1] < bottom:
-            if found < out.shape[0]:
-                out[found, 0], out[found, 1], out[found, 2] = k, -1, -1
-            found += 1
-    for row in range(top_row, low_row):
-        for column in range(first, last):
-            if grid.solid[row, column]:
-                if found < out.shape[0]:
-                    out[found, 0], out[found, 1], out[found, 2] = -1, column, row
-                found += 1
-    return found
+def overlapping(mover, table, rows, boxes, chosen, exact, grid, out):
+    """`write_overlaps`, as Python calls it."""
+    return write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out)
 
 
-@jit
-def overlapping_shapes(mover, table, rows, grid, out):
-    """Write everything that ``mover[0]`` overlaps by more than the slack into ``out``; returns how much.
+@common
+def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
+    """Write everything that ``mover[0]`` overlaps into ``out`` until it is full; returns how much there is.
 
-    Rows ``body, column, row, normal, depth, slack``, bodies first.  Body is -1 for a tile, and column and row
-    are for a body.  Slack is the distance that counts as flush.
+    The bodies are ``table[rows]``; ``exact`` if the mover and they are boxes, then they are
+    ``boxes[chosen]``.  Rows ``body, column, row, normal, depth, slack``, bodies first, then tiles row by row.
+    Body is the number in ``rows``, -1 for a tile, and column and row are for a body.  Slack is the distance
+    that counts as flush: nothing among boxes, among others only deeper overlaps count.
     """
     left, top, right, bottom = bounds_of(mover, ROW)
     first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
@@ -224,7 +205,7 @@ def overlapping_shapes(mover, table, rows, grid, out):
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     found = 0
-    # First the bodies, then the tiles row by row, with one call of the test, as in `first_shape_hit`.
+    # With one call of the test for bodies and tiles, as in `first_shape_hit`.
     for row in range(first_row - 1, end_row):
         for k in range(0 if row < first_row else first, rows.shape[0] if row < first_row else end):
             body, column, i, others = k, -1, ROW, tile
@@ -235,8 +216,17 @@ def overlapping_shapes(mover, table, rows, grid, out):
                 set_tile(tile, grid, column, row)
             else:
                 continue
-            hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
-            flush = slack(mover, ROW, others, i)
+            flush = 0.0
+            if exact:
+                if body >= 0:
+                    at = chosen[k]
+                    box = boxes[at, 0], boxes[at, 1], boxes[at, 2], boxes[at, 3]
+                else:
+                    box = bounds_of_cell(grid, column, row)
+                hit, nx, ny, depth = box_box(left, top, right, bottom, box[0], box[1], box[2], box[3], False)
+            else:
+                hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
+                flush = slack(mover, ROW, others, i)
             if hit and depth > flush:
                 if found < out.shape[0]:
                     out[found, 0], out[found, 1] = float(body), float(column)

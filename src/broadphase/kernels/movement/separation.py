@@ -9,7 +9,7 @@ Particle Physics for Real-Time Applications*, SIGGRAPH 2014.
 import math
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, slack
 from broadphase.kernels.shapes.contact import contact_of, length
@@ -91,7 +91,7 @@ def _onto_edge(x, size, lo, hi, sign, push):
     return push
 
 
-@jit
+@common
 def push_from(mover, table, rows, fixed):
     """How far the shapes in ``rows`` push ``mover[0]``, and how many overlap it: ``dx, dy, count``.
 

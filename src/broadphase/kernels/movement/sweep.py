@@ -9,11 +9,12 @@ test of the library uses, ``x`` and ``x + width`` as rounded, at the start and a
 overlaps a blocker is always a hit, and one that is flush with it never is, whatever the divisions give.
 Only whether a box clips or clears a corner in passing is left to the times, where both answers are right.
 
-`first_hit` is the first of all.  A hit is ``time, corner, body, row, column, axis``: hits come in the order
-of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
-``body`` is the number of bodies.  Tiles are visited column by column along the path, in each column only the
-rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
-Cost: at most one step for each tile of the swept area, and none after the first hit.
+`first_box_hit` is the first of all.  A hit is ``time, corner, body, row, column, normal_x, normal_y, stop``:
+hits come in the order of these, so by time, faces before corners, bodies in their order before tiles, tiles
+row by row.  For a tile, ``body`` is the number of bodies; ``stop`` is for other shapes (`sweep_shapes`).
+Tiles are visited column by column along the path, in each column only the rows that the box can touch while
+it passes; every solid one is then tested exactly as a body would be.  Cost: at most one step for each tile of
+the swept area, and none after the first hit.
 
 `cross_box` tests a leg of a path against a box that does not stop it.
 """
@@ -47,8 +48,9 @@ FARTHEST = 1e300
 NEVER = 4.0
 ALL_SIDES = np.int64(15)  # not 15: Numba would compile every function once more for the constant
 
-NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0)
-BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0)
+BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 0.0, 0.0)
+# Until the first hit is known, the axis of its normal stands for the normal.
+_NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inline
@@ -160,14 +162,28 @@ def _edges_of_body(boxes, row):
 
 
 @common
-def first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
-    """The first hit that comes after the hit ``after``; `NO_HIT` if the path is free.
+def first_box_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
+    """The first hit that comes after the hit ``after``, and where: ``hit, place``.
 
-    ``boxes[rows]`` are the bodies; the number of a body in a hit is its place in ``rows``.
+    ``boxes[rows]`` are the bodies; the number of a body in a hit is its place in ``rows``.  Time is inf, and
+    the place is the goal, if the path is free.  Overlaps at the start are not hits.
     """
+    place, nx, ny = (goal_x, goal_y), 0.0, 0.0
+    hit = _first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
+    if hit[0] <= 1.0:
+        place = _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
+        if hit[5] == 0.0:
+            nx = -1.0 if goal_x > x else 1.0
+        else:
+            ny = -1.0 if goal_y > y else 1.0
+    return (hit[0], hit[1], hit[2], hit[3], hit[4], nx, ny, 0.0), place
+
+
+@inline
+def _first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
     right, bottom = x + width, y + height
     goal_right, goal_bottom = goal_x + width, goal_y + height
-    best = NO_HIT
+    best = _NO_HIT
     for k in range(rows.shape[0]):
         time, corner, axis = meet(
             x,
@@ -263,8 +279,8 @@ def _draw_back(path, at, other, sides, rank, after):
     return at[0], flush_place(y, height, goal_y, other[1], other[3])
 
 
-@common
-def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
+@inline
+def _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
     """Where the box is when it hits: flush with the other, to the last bit, and clear of everything else.
 
     On the free axis the position is rounded, and two hits at the same rounded time need not be at the same
@@ -296,44 +312,6 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
                         path, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
                     )
     return at
-
-
-@inline
-def is_inside(x, y, width, height, boxes, rows, grid):
-    """Whether a box overlaps a body or a solid tile."""
-    right, bottom = x + width, y + height
-    for k in range(rows.shape[0]):
-        left, top, far, low = _edges_of_body(boxes, rows[k])
-        if x < far and left < right and y < low and top < bottom:
-            return True
-    if grid.solid.shape[0] > 0:
-        count_rows, count_columns = grid.solid.shape
-        first, last = cells_between(x, right, grid.x, grid.width, count_columns)
-        top_row, low_row = cells_between(y, bottom, grid.y, grid.height, count_rows)
-        for row in range(top_row, low_row):
-            for column in range(first, last):
-                if grid.solid[row, column]:
-                    return True
-    return False
-
-
-@inline
-def normal_of(hit, x, y, goal_x, goal_y):
-    """The normal out of the side that was hit."""
-    if hit[5] == 0.0:
-        return (-1.0 if goal_x > x else 1.0), 0.0
-    return 0.0, (-1.0 if goal_y > y else 1.0)
-
-
-@jit
-def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
-    """One step of one box: ``inside, hit, place, normal``."""
-    inside = is_inside(x, y, width, height, boxes, rows, grid)
-    hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
-    if hit[0] > 1.0:
-        return inside, hit, (goal_x, goal_y), (0.0, 0.0)
-    place = free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
-    return inside, hit, place, normal_of(hit, x, y, goal_x, goal_y)
 
 
 @jit

@@ -9,8 +9,7 @@ with rounded corners: lines parallel to the edges, circles around the corners, a
 Lengths are rounded here, so "flush" has a tolerance (`slack`): a shape stops this far before the other, and
 one that starts this near is not stopped by a rounding error.  So a circle on a floor rolls without a snag.
 
-As in `sweep`, which does this for boxes, hits are ordered by their first five numbers: ``time, corner,
-body, row, column, normal_x, normal_y, stop``.
+Hits are those of `sweep`, which does this for boxes.
 """
 
 import math
@@ -70,7 +69,6 @@ _PARALLEL = 1e-9
 _SMOOTH = 1e-5
 
 NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 0.0, 0.0)
 
 MISS = (NEVER, 0.0, 0.0, 0.0, 0.0)
 _INSIDE = -1.0
@@ -574,18 +572,18 @@ def _smooth(touched, count):
 
 @common
 def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
-    """The first hit of ``mover[0]`` among ``table[rows]`` and tiles: ``inside, hit, place``.
+    """The first hit of ``mover[0]`` among ``table[rows]`` and tiles: ``hit, place``.
 
     The bodies first, then the tiles that the mover's bounds pass, column by column.  Overlaps at the start
-    are not hits; ``inside`` says whether there are any.
+    are not hits.
     """
     # The corners of two boxes, and the axes of one.
     outlines = some_rows(4, 2, np.float64), some_rows(4, 2, np.float64), some_rows(4, 2, np.float64)
     _set_box_axes(outlines[2])
     vx, vy = goal_x - mover.x[0], goal_y - mover.y[0]
-    best, place, inside, bodies = NO_HIT, (goal_x, goal_y), False, rows.shape[0]
+    best, place, bodies = NO_HIT, (goal_x, goal_y), rows.shape[0]
     if vx == 0.0 and vy == 0.0:
-        return inside, best, place
+        return best, place
     bounds, there = bounds_of(mover, ROW), bounds_at(mover, ROW, goal_x, goal_y)
     region = (
         min(bounds[0], there[0]),
@@ -604,7 +602,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     for part in range(2):
         if part == 1:
             if best[0] > 1.0:
-                return inside, best, place
+                return best, place
             at_x, at_y = mover.x[0] + best[0] * vx, mover.y[0] + best[0] * vy
             left, top, right, bottom = bounds_at(mover, ROW, at_x, at_y)
             pad = _BESIDE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
@@ -660,7 +658,6 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
                         touched[count, 7], touched[count, 8] = other[2], other[3]
                         count += 1
                     continue
-                inside |= time < 0.0 and sides == ALL_SIDES
                 if time < 0.0 or time == NEVER or passed or not comes_before(hit, best):
                     continue
                 if sides != ALL_SIDES:
@@ -675,14 +672,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
         best = (best[0], best[1], best[2], best[3], best[4], nx, ny, best[7])
         other = touched[k, 5], touched[k, 6], touched[k, 7], touched[k, 8]
         place = _place_of(mover, vx, vy, other, best)
-    return inside, best, place
-
-
-@jit
-def next_hit(mover, goal_x, goal_y, table, rows, grid, after):
-    """One step of a shape: ``inside, hit, place, normal``, as `sweep.next_hit` for a box."""
-    inside, hit, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after)
-    return inside, hit, place, (hit[5], hit[6])
+    return best, place
 
 
 @jit

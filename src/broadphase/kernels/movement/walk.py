@@ -77,7 +77,7 @@ class Log(NamedTuple):
     """What walkers met, and where they turned."""
 
     hits: npt.NDArray[np.float64]
-    """``(h, 9)``, as in `motion.Buffers`."""
+    """``(h, 9)``, as in `path.Buffers`."""
     bends: npt.NDArray[np.float64]
     """``(b, 4)``: mover, place, time."""
     counts: npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.motion import swept_region
+from broadphase.kernels.movement.path import DONE, LEFT, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.periods.images import Floats
 from broadphase.world.arguments import as_shape, as_two
@@ -223,23 +223,22 @@ class Motion:
         """
         store, space, broad_phase, tiles = self._store, self._space, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
-        state, blocking = kernel.EXACT, bits_of(layers)
-        while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
-            reach = state
-            region = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if region[0] != region[0] or (space.periodic and not space.is_inner(region)):
+        for reach in (kernel.EXACT, kernel.PADDED, kernel.WIDE):
+            searched = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            if searched[0] != searched[0] or (space.periodic and not space.is_inner(searched)):
                 return None
-            near = broad_phase.gather(region, row)
+            near = broad_phase.gather(searched, row)
             buffers = broad_phase.buffers
             if ignored:
                 kept = [other for other in buffers.near[:near].tolist() if other not in ignored]
                 near = len(kept)
                 buffers.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            way = row, dx, dy, code, when, blocking
-            swept = kernel.move_body(shapes, store.marks, *way, near, buffers, grid, reach)
-            state = swept[0]
-        return swept if state == kernel.DONE else None
+            way = row, dx, dy, code, when, bits_of(layers)
+            swept = kernel.move_body(shapes, store.marks, *way, near, buffers, grid, searched)
+            if swept[0] != LEFT:
+                break
+        return swept if swept[0] == DONE else None
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
@@ -266,7 +265,7 @@ class Motion:
         dx, dy = finite(dx, "dx"), finite(dy, "dy")
         self._space.check_displacement(dx, dy)
         body, bounds = self.body(row), store.bounds(row)
-        start = Start(columns_of(store.table.form(row)), 0, store.x.item(row), store.y.item(row))
+        form, x, y = store.table.form(row), store.x.item(row), store.y.item(row)
         reach = _reach(bounds, dx, dy)
         near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
@@ -280,7 +279,9 @@ class Motion:
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
-        movement = cross(self._state, body, start, movement, passed, ignored_hits)
+        if passed or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
+            start = Start(columns_of(form), 0, x, y)
+            movement = cross(self._state, body, start, movement, passed, ignored_hits)
         if not self._space.periodic:
             return movement
         movement = self._wrapped(movement, near)
@@ -352,7 +353,7 @@ class Motion:
             blocking = [other for other, _ in near]
             named = blocking if by_id else [store.bodies[other] for other in blocking]
             images = None if shift is None else shift[[at for _, at in near]]
-            return self._blockers(blocking, images, named)._replace(moving=~store.static[blocking])
+            return self._blockers(blocking, images, named)
 
         return around
 
@@ -362,9 +363,9 @@ class Motion:
         columns = store.table.columns
         if shift is None:
             bounds = store.table.bounds(np.array(rows))
-            return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats)
-        columns = moved_columns(columns, np.array(rows), shift)
-        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
+            return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats, store.static)
+        columns, each = moved_columns(columns, np.array(rows), shift), np.arange(len(rows), dtype=np.int32)
+        return Blockers(bounds_of(columns), others, columns, each, repeats, store.static[rows])
 
     def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place."""

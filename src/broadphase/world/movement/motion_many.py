@@ -12,6 +12,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.path import FULL, INSIDE, LEFT
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
@@ -263,8 +264,7 @@ class _Call(NamedTuple):
 class _Run:
     """One call: the movers, in order, by a kernel; single ones in between by the general path.
 
-    These are the ones that start inside walls, tiles or round bodies, and in a periodic world those near an
-    edge.
+    These are the ones that start inside walls or tiles, and in a periodic world those near an edge.
     """
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
@@ -342,17 +342,17 @@ class _Run:
         """Move some movers in one call of the kernel; which is the next."""
         call, tiles = self._call, self._state.tiles
         grid = NO_TILES if tiles is None else tiles.grid
-        movers = *call[:3], self._pushes, self._alone
+        movers = *call[:3], self._regions, self._alone
         next_one, state, found = kernel.move_many(
             *(self._table.columns, self._store.marks, movers, self._blocking, len(self._waiting) > 0, begin),
-            *(self._near[:], self._reach, grid, self._buffers, self._places, _MOST_TESTS),
+            *(self._near[:], grid, self._buffers, self._places, _MOST_TESTS),
         )
         self._hits.append(self._buffers.hits[:found].copy())
-        if state == kernel.NOT_HERE:
+        if state in (INSIDE, LEFT):
             self._move_alone(next_one)
             return int(next_one) + 1
-        if state == kernel.FULL and not found:
-            self._buffers = with_more_hits(self._buffers)
+        if state == FULL and not found:
+            self._buffers = self._buffers._replace(hits=np.empty((2 * len(self._buffers.hits), 9)))
         return int(next_one)
 
     def _move_alone(self, at: int) -> None:
@@ -379,11 +379,6 @@ class _Run:
             self._near = self._near.with_one(row, at + 1 + np.flatnonzero(meet))
 
 
-def with_more_hits(buffers: kernel.Buffers) -> kernel.Buffers:
-    """The same memory with room for twice as many hits."""
-    return buffers._replace(hits=np.empty((2 * len(buffers.hits), 9)))
-
-
 def _numbers(values: Any, name: str) -> float | Floats:
     """One number, or an array of them; its length is checked later, when all arguments are converted."""
     if np.ndim(values) == 0:
@@ -401,7 +396,7 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
     return given
 
 
-# ---- hits as kernels write them: rows of `kernels.movement.motion.Buffers`
+# ---- hits as kernels write them: rows of `kernels.movement.path.Buffers`
 
 
 def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from broadphase.geometry.shapes import Bounds, finite
-from broadphase.kernels.movement.motion import swept_region
+from broadphase.kernels.movement.path import swept_region
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed

@@ -1,24 +1,22 @@
-"""Swept movement of one shape against static bodies: fast movement does not tunnel.
+"""Swept movement of one shape among blockers of any kind, and how it is pushed out of what it starts in.
 
-It also pushes a shape out of walls that it starts in (depenetration): `push_out` finds the nearest free place
-of a box, `depenetrate_shape` pushes other shapes out.  Bodies that move push it gently.
+`resolve` lets the kernel of `kernels.movement.path` follow the path: it gathers what is near wherever that
+leads, and calls the function that chooses the response to each hit.  A callback returns the bodies near given
+bounds, so that any index and any images can be used.  Hits are ordered by time of impact; among equal times
+faces before corners, bodies in the order given before tiles, tiles row by row.
 
-`resolve` is the general path: it moves from hit to hit, and a function may choose the response to each.  A
-callback returns the bodies near given bounds, so that any index and any images can be used.  Hits are ordered
-by time of impact; among equal times faces before corners, bodies in the order given before tiles, tiles row
-by row.
+A shape that starts in walls is pushed out of them (depenetration): `push_out` finds the nearest free place of
+a box, `_push` pushes other shapes out.
 
 A box among boxes is exact, and flush is free: a box stopped by another has the very edge of the other as its
 own (or, where no place in float64 gives that edge, stands a unit in the last place of its coordinate before
 it), so it neither overlaps afterwards nor catches on it when it slides along it.  With circles and polygons
 lengths are rounded: on a slanted or round surface a shape stops about 1e-13 of its coordinates before
 the other, so that it never overlaps it by a rounding; on a straight one it is flush.
-
-The fast path of a world, `kernels.movement.motion`, does the same in one call if no response is a function.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -28,10 +26,8 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import depenetration as kernel
-from broadphase.kernels.movement import sweep, sweep_shapes
-from broadphase.kernels.movement.motion import TOLERANCE, meets_slope, swept_region
-from broadphase.kernels.movement.separation import push_from
-from broadphase.kernels.shapes.contact import box_box
+from broadphase.kernels.movement import path, sweep, sweep_shapes
+from broadphase.kernels.movement.motion import EXACT, region_of
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
 from broadphase.kernels.tiles.slopes import any_slope
@@ -49,6 +45,8 @@ FIRST_CAPACITY = 16
 _MOST_PUSHES = 16
 
 _FIRST = np.zeros(1, np.int64)
+
+_EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
 
 Place: TypeAlias = tuple[float, float]
 BoxPlace: TypeAlias = tuple[float, float, float, float]
@@ -121,72 +119,69 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     """
     blockers = around(shape.bounds)
     grid = NO_TILES if tiles is None else tiles.grid
-    first: npt.NDArray[Any]
-    if isinstance(shape, Box) and all_boxes(blockers) and not any_slope(grid, *shape.bounds):
-        place = (shape.x, shape.y, shape.width, shape.height)
-        first = np.empty((1, 3), np.int64)
-        found = kernel.overlapping(*place, blockers.bounds, grid, first)
-    else:
-        first = np.empty((1, 7))
-        found = kernel.overlapping_shapes(columns_of(shape), *blocker_table(blockers), grid, first)
-    if found == 0:
+    exact = isinstance(shape, Box) and all_boxes(blockers) and not any_slope(grid, *shape.bounds)
+    first = np.empty((1, 7))
+    if not _overlapping(columns_of(shape), blockers, grid, exact)(first):
         return None
     body, column, row, *_ = first[0].tolist()
     other: object = Tile(int(column), int(row)) if body < 0 else blockers.others[int(body)]
     return other
 
 
+def _overlapping(
+    mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool
+) -> Callable[[npt.NDArray[np.float64]], int]:
+    """The search for everything that a mover overlaps, which writes it into an array."""
+    each = np.arange(len(blockers.bounds), dtype=np.int64)
+    return partial(kernel.overlapping, mover, *blocker_table(blockers), blockers.bounds, each, exact, grid)
+
+
+def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool) -> list[list[float]]:
+    """Everything that the mover overlaps, as `write_overlaps` writes it."""
+    search = _overlapping(mover, blockers, grid, exact)
+    rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
+    return rows
+
+
 # ---- depenetration: push a shape out of everything that blocks it
 
 
-def depenetrate_box(
-    box: Box, blockers: Blockers, around: Around, grid: TileGrid, response: Response
-) -> tuple[Place, list[Hit]]:
-    """Push a box out of everything that it starts in, except for what the response lets it cross.
+def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
+    """Push a shape out of everything that it starts in, except for what the response lets it cross: the hits.
 
-    Returns the new place, and the hits.  Either all tiles block, or none if it may cross each that it is in.
-    Bodies that move push it gently, see `_pushed_by_movers`.
+    Either all tiles block, or none if it may cross each that it is in.
     """
-    x, y, width, height = place = box.x, box.y, box.width, box.height
-    search = partial(kernel.overlapping, *place, blockers.bounds, grid)
-    rows = all_rows(search, np.empty((FIRST_CAPACITY, 3), np.int64)).tolist()
-    each = [
-        bounds_of_cell(grid, column, row) if body < 0 else tuple(blockers.bounds[body].tolist())
-        for body, column, row in rows
-    ]
-    normals = [box_box(x, y, x + width, y + height, *bounds, False)[1:3] for bounds in each]
+    mover, blockers, exact = way.mover, way.blockers, way.exact
+    rows = _overlaps(mover, blockers, way.grid, exact)
+    met = [(int(body), int(column), int(row)) for body, column, row, *_ in rows]
+    start, normals = place_of(mover), [(nx, ny) for _, _, _, nx, ny, _, _ in rows]
     answers, around, grid = _responses(
-        zip(rows, normals, strict=True), (x, y), blockers, around, grid, response
+        zip(met, normals, strict=True), start, blockers, way.around, way.grid, response
     )
     if not any(blocks for _, blocks in answers):
-        return (x, y), [hit for hit, _ in answers if hit is not None]
-    free, fixed = (x, y), [not _is_mover(blockers, body) for body, _, _ in rows]
-    if any(blocks and is_fixed for (_, blocks), is_fixed in zip(answers, fixed, strict=True)):
-        free = push_out(place, _only_fixed(around), grid) or free
-    to = _pushed_by_movers(box.moved_to(*free), around, grid)
+        return [hit for hit, _ in answers if hit is not None]
+    walls = [
+        blocks and _is_fixed(blockers, body) for (_, blocks), (body, _, _) in zip(answers, met, strict=True)
+    ]
+    if any(walls):
+        fixed = _only_fixed(around)
+        if exact:
+            mover.x[0], mover.y[0] = push_out(_box_of(mover), fixed, grid) or start
+        else:
+            _push(mover, fixed, grid)
+    free = place_of(mover)
+    _Path(mover, 0.0, 0.0, around, grid, "slide", path.FREED).follow(sweep.SLIDE)
     hits = []
-    for (hit, blocks), is_fixed, bounds in zip(answers, fixed, each, strict=True):
+    for (hit, blocks), is_wall, (body, column, row) in zip(answers, walls, met, strict=True):
         if hit is not None and blocks:
-            hit = (_pushed(hit, place, free, bounds) if is_fixed else hit)._replace(touch=to)
+            hit = hit._replace(touch=place_of(mover))
+            if is_wall and exact:
+                bounds = bounds_of_cell(way.grid, column, row) if body < 0 else blockers.bounds[body].tolist()
+                normal = _normal_of_push(hit.normal, start, free, mover.width.item(0), bounds)
+                hit = hit._replace(normal=normal)
         if hit is not None:
             hits.append(hit)
-    return to, hits
-
-
-def depenetrate_shape(
-    shape: Shape, blockers: Blockers, around: Around, grid: TileGrid, response: Response
-) -> tuple[Place, list[Hit]]:
-    """`depenetrate_box` for a shape of any kind."""
-    mover = columns_of(shape)
-    met = [((int(a), int(b), int(c)), (nx, ny)) for a, b, c, nx, ny, _, _ in _overlaps(mover, blockers, grid)]
-    answers, around, grid = _responses(met, place_of(mover), blockers, around, grid, response)
-    place = shape.x, shape.y
-    if any(blocks for _, blocks in answers):
-        fixed = [not _is_mover(blockers, body) for (body, _, _), _ in met]
-        if any(blocks and is_fixed for (_, blocks), is_fixed in zip(answers, fixed, strict=True)):
-            _push(mover, _only_fixed(around), grid)
-        place = _pushed_by_movers(shape.moved_to(*place_of(mover)), around, grid)
-    return place, [hit._replace(touch=place) if blocks else hit for hit, blocks in answers if hit is not None]
+    return hits
 
 
 def _responses(
@@ -227,9 +222,9 @@ def _without(around: Around, crossed: list[Any]) -> Around:
     return others_around
 
 
-def _is_mover(blockers: Blockers, body: int) -> bool:
-    """Whether a blocker, or a tile where it is -1, is a body that moves, too."""
-    return body >= 0 and blockers.moving is not None and bool(blockers.moving[body])
+def _is_fixed(blockers: Blockers, body: int) -> bool:
+    """Whether a blocker does not move; so does no tile, where it is -1."""
+    return body < 0 or blockers.fixed is None or bool(blockers.fixed[blocker_table(blockers)[1][body]])
 
 
 def _only_fixed(around: Around) -> Around:
@@ -237,41 +232,15 @@ def _only_fixed(around: Around) -> Around:
 
     def fixed_around(bounds: Bounds) -> Blockers:
         blockers = around(bounds)
-        return blockers if blockers.moving is None else blockers.at(~blockers.moving)
+        if blockers.fixed is None or blockers.rows is None:
+            return blockers
+        return blockers.at(blockers.fixed[blockers.rows])
 
     return fixed_around
 
 
-def _pushed_by_movers(shape: Shape, around: Around, grid: TileGrid) -> Place:
-    """Where a shape comes to that bodies push that move, too.
-
-    Out of a single one it goes all the way, if there is room.  Else it goes a little, at most as far as the
-    deepest overlap, also into others: a free place may be far away in a crowd.  The others make way when they
-    move, and the next movement of this one does the rest.  Only what does not move stops it.
-    """
-    dx, dy, count = _push_of_movers(shape, around)
-    if count == 1 and _push_of_movers(shape.moved_to(shape.x + dx, shape.y + dy), around)[2]:
-        dx, dy = 0.5 * dx, 0.5 * dy
-    mover = _mover_of(shape, dx, dy, _only_fixed(around), grid, "slide")
-    for _ in range(sweep.MOST_TURNS if count else 0):
-        _, found, place, normal = mover.next_hit(mover.BEFORE_ALL)
-        if found[0] > 1.0:
-            return mover.goal_x, mover.goal_y
-        if not mover.turn(place, normal, sweep.SLIDE):
-            break
-    return mover.x, mover.y
-
-
-def _push_of_movers(shape: Shape, around: Around) -> tuple[float, float, int]:
-    """How far bodies that move push a shape that overlaps them, and how many do."""
-    blockers = around(shape.bounds)
-    if blockers.moving is None or not blockers.moving.any():
-        return 0.0, 0.0, 0
-    table, rows = blocker_table(blockers)
-    fixed = np.zeros(len(table.x), np.bool_)
-    fixed[rows] = ~blockers.moving
-    pushed: tuple[float, float, int] = push_from(columns_of(shape), table, rows, fixed)
-    return pushed
+def _box_of(mover: ShapeColumns) -> BoxPlace:
+    return *place_of(mover), mover.width.item(0), mover.height.item(0)
 
 
 def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
@@ -301,23 +270,13 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
     return None
 
 
-def _pushed(hit: Hit, box: BoxPlace, place: Place, bounds: Bounds) -> Hit:
-    """The hit after the push: its normal is the axis along which the box has left the obstacle."""
-    x, y, width, _ = box
-    if place[0] >= bounds[2] or place[0] + width <= bounds[0]:
-        normal = (1.0 if place[0] > x else -1.0, 0.0)
-    elif place == (x, y):
-        normal = hit.normal
-    else:
-        normal = (0.0, 1.0 if place[1] > y else -1.0)
-    return hit._replace(normal=normal)
-
-
-def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[list[float]]:
-    """Everything that the mover overlaps, as `overlapping_shapes` writes it."""
-    search = partial(kernel.overlapping_shapes, mover, *blocker_table(blockers), grid)
-    rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
-    return rows
+def _normal_of_push(normal: Place, start: Place, free: Place, width: float, bounds: Sequence[float]) -> Place:
+    """The axis along which a box has left an obstacle; the ``normal`` there was if it has not moved."""
+    if free[0] >= bounds[2] or free[0] + width <= bounds[0]:
+        return (1.0 if free[0] > start[0] else -1.0), 0.0
+    if free == start:
+        return normal
+    return 0.0, (1.0 if free[1] > start[1] else -1.0)
 
 
 def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
@@ -327,7 +286,7 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
     """
     start = place_of(mover)
     for _ in range(_MOST_PUSHES):
-        overlaps = _overlaps(mover, around(bounds_of(mover)), grid)
+        overlaps = _overlaps(mover, around(bounds_of(mover)), grid, False)
         if not overlaps:
             break
         nx, ny, depth, slack = max(overlaps, key=lambda row: row[5])[3:]
@@ -401,157 +360,95 @@ def resolve(
     (3.0, 6.0, True, 0.25)
     """
     dx, dy = checked_displacement(shape.x, dx, "dx"), checked_displacement(shape.y, dy, "dy")
-    if not callable(response):
-        code_of(response)
-    grid = NO_TILES if tiles is None else tiles.grid
-    mover = _mover_of(shape, dx, dy, around, grid, response)
-    hits: list[Hit] = []
-    passed, after, turns, first = 0.0, mover.BEFORE_ALL, 0, True
-    while turns < sweep.MOST_TURNS:
-        inside, found, place, normal = mover.next_hit(after)
-        if first and inside:
-            start, hits = mover.depenetrate(response)
-            if start != (shape.x, shape.y):
-                mover = _mover_of(shape.moved_to(*start), dx, dy, around, grid, response)
-            after, first = mover.BEFORE_ALL, False
-            continue
-        first = False
-        if found[0] > 1.0:
-            mover.x, mover.y = mover.goal_x, mover.goal_y
-            break
-        time, body = passed + (1.0 - passed) * found[0], int(found[2])
-        others = mover.blockers.others
-        other = others[body] if body < len(others) else Tile(int(found[4]), int(found[3]))
-        hit, code = answered(Hit(other, time, normal, place), response)
-        if hit is not None:
-            hits.append(hit)
-        if code == sweep.CROSS:
-            after = found
-            continue
-        passed, after, turns = time, mover.BEFORE_ALL, turns + 1
-        if not mover.turn(place, normal, code):
-            break
+    code = sweep.SLIDE if callable(response) else code_of(response)
+    way = _Path(columns_of(shape), dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
+    state = way.follow(code)
+    while state != path.DONE:
+        if state == path.INSIDE:
+            way.hits = _depenetrate(way, response)
+            way.begin(path.ON)
+        else:
+            hit, code = answered(way.hits.pop(), response)
+            way.hits += [] if hit is None else [hit]
+        state = way.follow(code)
     reached = 0
     if isinstance(response, str) and response != "cross":
-        moved = columns_of(shape.moved_to(mover.x, mover.y))
-        reached = sweep_shapes.sides_reached(moved, dx, dy, *blocker_table(mover.blockers), grid)
-    return Movement(mover.x, mover.y, tuple(hits), (), reached)
+        reached = sweep_shapes.sides_reached(way.mover, dx, dy, way.table, way.rows, way.grid)
+    return Movement(*place_of(way.mover), tuple(way.hits), (), reached)
 
 
-class _Mover:
-    """The place and the goal of a moving shape, and the blockers around it."""
+class _Path:
+    """The path of the only shape of a table, which moves along it."""
 
-    BEFORE_ALL: tuple[float, ...]
-
-    def __init__(
-        self, shape: Shape, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
-    ) -> None:
-        self.blockers, self.around, self.grid = blockers, around, grid
-        self.x, self.y = shape.x, shape.y
-        self.goal_x, self.goal_y = shape.x + dx, shape.y + dy
-
-    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        """Find a place outside of what it starts in, and the hits with that; a new mover starts there."""
-        raise NotImplementedError
-
-    def next_hit(self, after: tuple[float, ...]) -> Any:
-        """The first hit after the hit ``after``: ``inside, hit, place, normal``, as kernels return it."""
-        raise NotImplementedError
-
-    def turn(self, place: Place, normal: Place, code: int) -> bool:
-        """Respond to a hit that stopped it at a place; whether it moves on from there."""
-        self.x, self.y = place
-        self.goal_x, self.goal_y = sweep.turn(*place, self.goal_x, self.goal_y, *normal, code)
-        return self.goal_x != self.x or self.goal_y != self.y
-
-
-class _BoxMover(_Mover):
-    """A box among boxes: its blockers are gathered once."""
-
-    BEFORE_ALL = sweep.BEFORE_ALL
+    blockers: Blockers
 
     def __init__(
-        self, box: Box, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
+        self,
+        mover: ShapeColumns,
+        dx: float,
+        dy: float,
+        around: Around,
+        grid: TileGrid,
+        response: Response,
+        stage: int = path.START,
     ) -> None:
-        super().__init__(box, dx, dy, blockers, around, grid)
-        self.box, self.size = box, (box.width, box.height)
+        self.mover, self.around, self.grid = mover, around, grid
+        self._displacement, self._asks = (dx, dy), callable(response)
+        self._answer: Any = "" if callable(response) else response
+        self.hits: list[Hit] = []
+        self._found = np.empty((1 if self._asks else FIRST_CAPACITY, 9))
+        self._held, self._numbers = np.empty((sweep.MOST_TURNS, 2)), np.zeros(20)
+        self._counts = np.zeros(8, np.int64)
+        self.begin(stage)
+        region = region_of(mover, 0, dx, dy, self._asks or response == "bounce", EXACT)
+        self._look(_EVERYWHERE if math.isnan(region[0]) else region)
 
-    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        return depenetrate_box(self.box, self.blockers, self.around, self.grid, response)
+    @property
+    def exact(self) -> bool:
+        """Whether the leg is that of a box among boxes."""
+        return bool(self._counts[5])
 
-    def next_hit(self, after: tuple[float, ...]) -> Any:
-        bounds = self.blockers.bounds
-        path = self.x, self.y, *self.size, self.goal_x, self.goal_y
-        return sweep.next_hit(*path, bounds, np.arange(len(bounds), dtype=np.int64), self.grid, after)
+    def begin(self, stage: int) -> None:
+        """Begin at the mover's place, in a stage of `path`."""
+        (x, y), (dx, dy) = place_of(self.mover), self._displacement
+        self._numbers[4:9] = x + dx, y + dy, dx, dy, 0.0
+        self._counts[:] = stage, 0, 0, 0, -1, 0, 0, 0
 
+    def _look(self, region: Bounds) -> None:
+        """Gather what is near within a region."""
+        self._searched, self.blockers = region, self.around(region)
+        self.table, self.rows = blocker_table(self.blockers)
+        fixed = self.blockers.fixed
+        self._fixed = np.ones(len(self.table.x), np.bool_) if fixed is None else fixed
+        near, bounds, count = self.rows, self.blockers.bounds, len(self.rows)
+        leg = np.empty(count, np.int64), np.empty(count, np.int32)
+        state = self._found, self._held, self._numbers
+        self._buffers = path.Buffers(near, bounds, near, *leg, *state, self._counts)
+        self._counts[4] = -1  # nothing is chosen yet from what is near
 
-class _ShapeMover(_Mover):
-    """A shape of any kind among shapes: a slope may turn it aside, so blockers are gathered for each leg."""
-
-    BEFORE_ALL = sweep_shapes.BEFORE_ALL
-
-    def __init__(
-        self, shape: Shape, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
-    ) -> None:
-        super().__init__(shape, dx, dy, blockers, around, grid)
-        self.form, self.shape = shape, columns_of(shape)
-        # The normals that it slid along at this place; two that face each other hold it.
-        self.held: list[Place] = []
-        # A displacement that is lost in rounding hits nothing, not even what the shape starts in.
-        self.stays = self.goal_x == self.x and self.goal_y == self.y
-
-    def depenetrate(self, response: Response) -> tuple[Place, list[Hit]]:
-        return depenetrate_shape(self.form, self.blockers, self.around, self.grid, response)
-
-    def next_hit(self, after: tuple[float, ...]) -> Any:
-        table, rows = blocker_table(self.blockers)
-        goal = self.goal_x, self.goal_y
-        inside, *found = sweep_shapes.next_hit(self.shape, *goal, table, rows, self.grid, after)
-        return inside or self.stays, *found
-
-    def turn(self, place: Place, normal: Place, code: int) -> bool:
-        if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.shape)):
-            self.held.clear()
-        goes_on = super().turn(place, normal, code)
-        self.shape.x[0], self.shape.y[0] = place
-        dx, dy = self.goal_x - self.x, self.goal_y - self.y
-        if not goes_on or (code == sweep.SLIDE and self._is_held(dx, dy)):
-            return False
-        self.held.append(normal)
-        self.blockers = self.around(_padded(bounds_of(self.shape), dx, dy))
-        return True
-
-    def _is_held(self, dx: float, dy: float) -> bool:
-        """Whether a displacement leads into something that the shape slid along at this very place."""
-        length = math.hypot(dx, dy)
-        return any(dx * nx + dy * ny < -1e-12 * length for nx, ny in self.held)
-
-
-def _mover_of(
-    shape: Shape, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
-) -> _BoxMover | _ShapeMover:
-    if isinstance(shape, Box):
-        box = shape.x, shape.y, shape.width, shape.height
-        mirrored = callable(response) or response == "bounce"
-        blockers = around(swept_region(*box, dx, dy, mirrored))
-        if all_boxes(blockers) and not meets_slope(box, dx, dy, mirrored, grid):
-            return _BoxMover(shape, dx, dy, blockers, around, grid)
-    return _ShapeMover(shape, dx, dy, around(_padded(shape.bounds, dx, dy)), around, grid)
-
-
-# ---- regions
-
-
-def _padded(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """As `swept_region`, and a little more, for the gap that is kept before sloped surfaces."""
-    left, top, right, bottom = bounds
-    left, top, right, bottom = swept_region(left, top, right - left, bottom - top, dx, dy, False)
-    pad = _tolerance(bounds)
-    return left - pad, top - pad, right + pad, bottom + pad
-
-
-def _tolerance(bounds: Bounds) -> float:
-    return TOLERANCE * max(map(abs, bounds))
+    def follow(self, code: int) -> int:
+        """Follow it, with the response to the last hit, until `DONE`, `INSIDE`, or a function is asked."""
+        while True:
+            state: int = path.follow_path(
+                *(self.mover, self.table, self._fixed, len(self.rows), self._searched, self.grid),
+                *(code, self._asks, self._buffers),
+            )
+            found = self._counts.item(7)
+            self._counts[6:] = 0
+            for time, nx, ny, x, y, body, column, row, _ in self._found[:found].tolist():
+                other: Any = Tile(int(column), int(row))
+                if body >= 0.0:
+                    other = self.blockers.others[np.flatnonzero(self.rows == body).item()]
+                self.hits.append(Hit(other, time, (nx, ny), (x, y), self._answer))
+            if state == path.LEFT:
+                left, top, right, bottom = self._numbers[:4].tolist()
+                x, y, far_x, far_y = self._searched
+                self._look((min(left, x), min(top, y), max(right, far_x), max(bottom, far_y)))
+            elif state != path.FULL or self._asks:
+                return state
+            elif not found:
+                self._found = np.empty((2 * len(self._found), 9))
+                self._look(self._searched)
 
 
 def checked_displacement(start: float, displacement: float, name: str) -> float:
