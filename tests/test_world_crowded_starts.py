@@ -124,12 +124,12 @@ def test_many_at_once_are_as_one_by_one(seed, response, with_round):
     rng = np.random.default_rng(seed)
     worlds = bp.World(), bp.World()
     draw = rng.uniform if seed % 2 else rng.integers
-    places, ways = draw(0, 40, (12, 2)).tolist(), draw(-9, 9, (12, 2))
+    places, ways = draw(0, 60, (27, 2)).tolist(), draw(-9, 9, (27, 2))
     for world in worlds:
         for k, (x, y) in enumerate(places):
             round_one = with_round and k % 4 == 1
             world.add(bp.Circle(x, y, 4) if round_one else bp.Box(x, y, 8, 6), static=k % 3 == 2)
-    movers = [k for k in range(12) if k % 3 != 2]
+    movers = [k for k in range(27) if k % 3 != 2]  # so many that they do not move one by one
     moved = worlds[0].move_many(np.array(movers), ways[movers], None, response, movers_block=True)
     hits = []
     for at, k in enumerate(movers):
