@@ -16,4 +16,6 @@ _LEFT_OUT = (
 datas = collect_data_files("broadphase", includes=["**/*.pyi", "kernels/signatures.txt", "**/*.index"])
 binaries = collect_dynamic_libs("broadphase", search_patterns=["*.so", "*.dylib", "*.dll"])
 hiddenimports = collect_submodules("broadphase", filter=lambda name: not name.startswith(_LEFT_OUT))
-excludedimports = ["numba", "llvmlite"]  # the compiler, which a running program never loads
+# The compiler, which a running program never loads; and Warp, 400 MB, which a program that searches on a
+# graphics card imports itself.
+excludedimports = ["numba", "llvmlite", "warp"]

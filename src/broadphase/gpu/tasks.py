@@ -183,10 +183,12 @@ def _search(
     if 0 in counts:  # then nothing meets, and what is there has been checked
         keys = wp.empty((keys.shape[0], 0), dtype=_KEYS[kind])
     first = sides[0].array
-    static = rules.get("static")
+    static = wp.empty(0, dtype=wp.bool)
+    if rules.get("static") is not None:  # a copy: it is read twice, and no other stream may write in between
+        static = wp.clone(one_each(rules["static"], n, "static", first, (wp.bool,)))
     given = [Side(name, rules.get(name), None, None) for name in ("categories", "masks")]
     packed = sweep.Rules(
-        wp.empty(0, dtype=wp.bool) if static is None else one_each(static, n, "static", first, (wp.bool,)),
+        static,
         *_sets([side.given for side in given], first, bad, len(sides)),
     )
     rows_of_a = counts[0] if len(sides) == 2 else 0
