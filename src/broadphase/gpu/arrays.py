@@ -112,7 +112,11 @@ def given_back(result: "wp.array[Any]", like: Any) -> Any:
         return result
     if hasattr(like, "__array_namespace__"):
         return like.__array_namespace__().from_dlpack(result)
-    return sys.modules[type(like).__module__.partition(".")[0]].from_dlpack(result)
+    for kind in type(like).__mro__:  # a class of one's own may be derived from a tensor
+        library = sys.modules[kind.__module__.partition(".")[0]]
+        if hasattr(library, "from_dlpack"):
+            return library.from_dlpack(result)
+    return result
 
 
 def _name(dtype: Any) -> str:

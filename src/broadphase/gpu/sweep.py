@@ -15,8 +15,8 @@ Cost: one sort by the swept axis and one by the node, then the tests; the host w
 numbers.  In 2-D there are about as many tests as copies and pairs together, whatever the boxes, and those of
 boxes that share a strip; in 3-D what two axes do not tell apart is tested on the third, pair by pair.
 
-It loses to the processor where boxes are few, or must first be copied to the card; and much of its time where
-long thin boxes pass each other in the same strip.
+It loses to the processor where boxes are few or must first be copied to the card, and takes long where long
+thin boxes pass each other within one strip.
 """
 
 from collections.abc import Callable
