@@ -65,7 +65,7 @@ def test_contributing_lists_all_parts():
 
 TOY = '''"""Toy: tests every box."""
 
-from broadphase.indexes.protocol import Structure, search_live
+from broadphase.indexes.protocol import Shared, Structure, search_live
 from broadphase.methods import brute_force
 
 
@@ -83,10 +83,10 @@ class Toy(Index):
 
     name = "toy"
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.toy import ToyStructure
 
-        return ToyStructure(*kept)
+        return ToyStructure(shared)
 '''
 TRACER = '''"""Trace of the toy."""
 

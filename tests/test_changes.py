@@ -25,8 +25,8 @@ class Counted(NoStructure):
 
 
 class Counting(bp.BruteForce):
-    def _make_structure(self, *kept):
-        return Counted(*kept)
+    def _make_structure(self, shared):
+        return Counted(shared)
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.smaller_set
 class Noting(NoStructure):
     """Records its calls, and what the store held then."""
 
-    def __init__(self, heard, *kept):
+    def __init__(self, heard, shared):
         self.heard = heard
-        super().__init__(*kept)
+        super().__init__(shared)
 
     def _note(self, hook, ids, *more):
         assert ids.dtype == np.int32
@@ -45,8 +45,8 @@ class Witness(bp.BruteForce):
         self.heard = []
         super().__init__(**common)
 
-    def _make_structure(self, *kept):
-        return Noting(self.heard, *kept)
+    def _make_structure(self, shared):
+        return Noting(self.heard, shared)
 
 
 def at(*places):
@@ -120,8 +120,8 @@ class Slow(NoStructure):
 
 
 class Late(bp.BruteForce):
-    def _make_structure(self, *kept):
-        return Slow(*kept)
+    def _make_structure(self, shared):
+        return Slow(shared)
 
     @property
     def built(self):
@@ -200,8 +200,8 @@ class QuickStructure(NoStructure):
 
 
 class Quick(bp.BruteForce):
-    def _make_structure(self, *kept):
-        return QuickStructure(*kept)
+    def _make_structure(self, shared):
+        return QuickStructure(shared)
 
 
 @pytest.mark.parametrize("sort", [True, False])

@@ -22,8 +22,8 @@ class Counting(SweepStructure):
 
 
 class Watched(bp.SweepAndPrune):
-    def _make_structure(self, *kept):
-        return Counting(*kept)
+    def _make_structure(self, shared):
+        return Counting(shared)
 
     @property
     def rebuilds(self):

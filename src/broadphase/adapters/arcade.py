@@ -42,7 +42,6 @@ from math import trunc
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.adapters.arcade_engines import (
     PhysicsEnginePlatformer,
@@ -58,6 +57,7 @@ from broadphase.errors import SpriteWarning
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
+from broadphase.runtime.arrays import Floats
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.outlines import SHOWN, Kind
@@ -186,7 +186,6 @@ def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
 
 # ---- a spatial hash
 
-Cells = npt.NDArray[np.float64]
 Extent = tuple[float, float, float, float]
 
 # Sprites of one picture share an extent; rotating ones need new ones, so the cache is cleared when full.
@@ -341,13 +340,13 @@ class SpatialHash:
             self._index.move_many(rows, self._cells_of(list(self._moved)))
             self._moved.clear()
 
-    def _cells_of(self, sprites: list[Any]) -> Cells:
+    def _cells_of(self, sprites: list[Any]) -> Floats:
         """The first and the last cell of each sprite on x and y."""
         boxes = [sprite.hit_box for sprite in sprites]
         places = np.array([box.position for box in boxes], np.float64)
         extents = np.array([self._extent(box) for box in boxes], np.float64)
         edges = extents + np.hstack((places, places))
-        cells: Cells = np.floor_divide(np.trunc(edges), self.cell_size)
+        cells: Floats = np.floor_divide(np.trunc(edges), self.cell_size)
         return cells
 
     def _extent(self, box: Any) -> Extent:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from broadphase.errors import need
 from broadphase.geometry.shapes import extent
 from broadphase.kernels.shapes import sprites as sprite_kernels
+from broadphase.runtime.arrays import Floats
 
 # ---- sprite lists
 
@@ -136,7 +137,6 @@ def corners_of(sprites: Iterable[Any]) -> tuple[npt.NDArray[np.float64], npt.NDA
 
 # ---- obstacles around a moving sprite
 
-Floats = npt.NDArray[np.float64]
 Place = tuple[float, float]
 
 # Obstacles are read this many times as far as needed, so that a motion of several legs needs one read.
@@ -310,7 +310,7 @@ def _rounded_away(number: float, away: float, parts: float, more: int = 0) -> fl
 _TOLERANCE = 1e-9
 
 
-class Rules(NamedTuple):
+class WalkRules(NamedTuple):
     """How a sprite moves."""
 
     climbs: bool = False
@@ -319,7 +319,7 @@ class Rules(NamedTuple):
     """How far below the floor may be to which it is snapped while it walks."""
 
 
-def move(sprite: Any, around: Surroundings, rules: Rules) -> list[Any]:
+def move(sprite: Any, around: Surroundings, rules: WalkRules) -> list[Any]:
     """Move a sprite by ``change_angle``, ``change_y`` and ``change_x``; returns what it hit, each once."""
     x, y = sprite._position
     if not around.free(x, y):
@@ -536,7 +536,7 @@ class PhysicsEngineSimple(_Engine):
 
     def update(self) -> list[Any]:
         """Move the sprite; returns the sprites that it hit."""
-        return move(self.player_sprite, self._around(self._walls), Rules())
+        return move(self.player_sprite, self._around(self._walls), WalkRules())
 
 
 class PhysicsEnginePlatformer(_Engine):
@@ -654,7 +654,7 @@ class PhysicsEnginePlatformer(_Engine):
         for platform in chain.from_iterable(self._platforms):
             _move_platform(platform)
         around = self._around(self._obstacles())
-        return move(self.player_sprite, around, Rules(climbs=True, snap=self.snap))
+        return move(self.player_sprite, around, WalkRules(climbs=True, snap=self.snap))
 
     def _obstacles(self) -> Lists:
         return [*self._walls, *self._platforms]

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from broadphase.errors import need
 from broadphase.points.neighborhoods import neighbors
+from broadphase.runtime.arrays import Floats
 
 __all__ = ["neighbor_list", "primitive_neighbor_list"]
 
 _data: Any = need("ase.data", extra="ase", purpose="the ASE adapter")
 _geometry: Any = need("ase.geometry", extra="ase", purpose="the ASE adapter")
 
-Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 
 _QUANTITIES = "ijdDS"

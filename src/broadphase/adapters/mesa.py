@@ -16,6 +16,7 @@ import numpy.typing as npt
 from broadphase.errors import need
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import NearestPoints, nearest, neighbors
+from broadphase.runtime.arrays import Floats
 
 __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
 
@@ -24,8 +25,6 @@ need("mesa", extra="mesa", purpose="the mesa adapter")
 from mesa.agent import Agent, AgentSet  # noqa: E402  # after the line that names the missing extra
 from mesa.experimental.continuous_space import ContinuousSpace as _MesasSpace  # noqa: E402
 from mesa.experimental.continuous_space import ContinuousSpaceAgent  # noqa: E402
-
-Floats = npt.NDArray[np.float64]
 
 _TINY = 1e-150  # squares of smaller distances become 0
 

@@ -40,6 +40,7 @@ from broadphase.api.one_shot import join, pairs
 from broadphase.errors import need
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.shapes.sprites import edges_of_rects
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
 
 # ---- pygame's collision tests as box overlaps
@@ -69,7 +70,6 @@ _spritecollideany = _sprite.spritecollideany
 
 Collided = Callable[[Any, Any], Any] | None
 Sprites = Sequence[Any]
-Floats = npt.NDArray[np.float64]
 
 # With so few tests, pygame is about as fast as reading the rects and searching; tests written in Python are
 # slower, so fewer of them pay.
@@ -113,7 +113,7 @@ class Side(NamedTuple):
     boxes: BoxArray
 
 
-class Plan(NamedTuple):
+class SpritePlan(NamedTuple):
     """How to find the hits between two lists of sprites."""
 
     left: Side
@@ -167,7 +167,7 @@ class rect_first:  # noqa: N801 - beside pygame's collide_rect_ratio, which is a
         return left.rect.colliderect(right.rect) and self.collided(left, right)
 
 
-def plan(lefts: Sprites, rights: Sprites, collided: Any) -> Plan | None:
+def plan(lefts: Sprites, rights: Sprites, collided: Any) -> SpritePlan | None:
     """How to find the pairs for which ``collided`` is true, or ``None`` if pygame must do it.
 
     Raises
@@ -202,7 +202,7 @@ def plan(lefts: Sprites, rights: Sprites, collided: Any) -> Plan | None:
         ):
             return None
         sides = [_scaled(rects, abs(scaled), _slop(left, right)) for rects in (left, right)]
-        return Plan(sides[0], sides[1], True, lambda i, j: collided(lefts[i], rights[j]), None)
+        return SpritePlan(sides[0], sides[1], True, lambda i, j: collided(lefts[i], rights[j]), None)
     return None
 
 
@@ -228,7 +228,7 @@ def _widened(boxes: BoxArray, slop: float) -> BoxArray:
     return boxes
 
 
-def _by_rects(left: _Rects, right: _Rects, also: Callable[[int, int], Any] | None) -> Plan:
+def _by_rects(left: _Rects, right: _Rects, also: Callable[[int, int], Any] | None) -> SpritePlan:
     """Compare rects as pygame does: flush rects do not collide, and empty rects never do."""
     exact = left.ints and right.ints
     sides = []
@@ -239,14 +239,14 @@ def _by_rects(left: _Rects, right: _Rects, also: Callable[[int, int], Any] | Non
             boxes = boxes[rows]
         sides.append(Side(rows, boxes if exact else _widened(boxes.copy(), _slop(left, right))))
     if exact:
-        return Plan(sides[0], sides[1], False, also, None)
+        return SpritePlan(sides[0], sides[1], False, also, None)
     a, b = left.rects, right.rects
 
     def confirm(i: int, j: int) -> Any:
         # When it compares a Rect with an FRect, pygame drops the fractions of one of them.
         return a[i].colliderect(b[j]) and (also is None or also(i, j))
 
-    return Plan(sides[0], sides[1], True, confirm, None)
+    return SpritePlan(sides[0], sides[1], True, confirm, None)
 
 
 def _around(rects: _Rects, half: Floats, slop: float) -> Side:
@@ -263,7 +263,7 @@ def _scaled(rects: _Rects, ratio: float, slop: float) -> Side:
 
 def _by_circles(
     lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects, collided: Any, ratio: float
-) -> Plan | None:
+) -> SpritePlan | None:
     known, others = _radii(lefts, left), _radii(rights, right)
     if known is None or others is None:
         return None
@@ -278,7 +278,7 @@ def _by_circles(
                 if not hasattr(sprite, "radius"):
                     sprite.radius = radius
 
-    return Plan(
+    return SpritePlan(
         _around(left, halves[0], _slop(left, right)),
         _around(right, halves[1], _slop(left, right)),
         True,
@@ -300,7 +300,7 @@ def _radii(sprites: Sprites, rects: _Rects) -> list[float] | None:
     return radii
 
 
-def _by_masks(lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects) -> Plan:
+def _by_masks(lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects) -> SpritePlan:
     made: dict[int, Any] = {}  # the masks of sprites without one, which pygame makes again for every pair
 
     def mask_of(sprite: Any) -> Any:
@@ -315,7 +315,7 @@ def _by_masks(lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects) -> P
         a, b = left.rects[i], right.rects[j]
         return mask_of(lefts[i]).overlap(mask_of(rights[j]), (b[0] - a[0], b[1] - a[1]))
 
-    return Plan(_outlines(lefts, left), _outlines(rights, right), False, confirm, None)
+    return SpritePlan(_outlines(lefts, left), _outlines(rights, right), False, confirm, None)
 
 
 def _outlines(sprites: Sprites, rects: _Rects) -> Side:
@@ -471,7 +471,7 @@ class _GroupCollide:
                 self.found[left] = met
         return self.found
 
-    def _pass(self, first: int, rights: Sprites, planned: Plan) -> int:
+    def _pass(self, first: int, rights: Sprites, planned: SpritePlan) -> int:
         """Handle the hits in order; returns how many left sprites are done."""
         gone: set[int] = set()
         count = len(self.lefts) - first
@@ -571,14 +571,14 @@ def _has_stock_kill(sprite: Any) -> bool:
     )
 
 
-def _plan(lefts: Sprites, rights: Sprites, collided: Collided) -> Plan | None:
+def _plan(lefts: Sprites, rights: Sprites, collided: Collided) -> SpritePlan | None:
     try:
         return plan(lefts, rights, collided)
     except Exception:  # pygame raises what there is to raise
         return None
 
 
-def _in_list_order(planned: Plan, rows: PairArray) -> PairArray:
+def _in_list_order(planned: SpritePlan, rows: PairArray) -> PairArray:
     """Convert rows of boxes to rows of sprites; both are ascending."""
     for column, side in enumerate((planned.left, planned.right)):
         if side.rows is not None:
@@ -598,10 +598,10 @@ def _by_left(rows: PairArray) -> Iterator[tuple[int, list[int]]]:
         start = end
 
 
-def _confirmed(planned: Plan, i: int, j: int) -> Any:
+def _confirmed(planned: SpritePlan, i: int, j: int) -> Any:
     return planned.confirm is None or planned.confirm(i, j)
 
 
-def _keep(planned: Plan, tested: int) -> None:
+def _keep(planned: SpritePlan, tested: int) -> None:
     if planned.keep is not None:
         planned.keep(tested)

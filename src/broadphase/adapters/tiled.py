@@ -124,7 +124,7 @@ class TiledObject:
         return f"<TiledObject {self.id} {self.form}{' ' * bool(words)}{words} at {self.x:g}, {self.y:g}>"
 
 
-class Rules(NamedTuple):
+class BodyOptions(NamedTuple):
     """The arguments of `World.add` besides the shape."""
 
     tag: frozenset[str] | None
@@ -138,7 +138,7 @@ class NewBody(NamedTuple):
     """A body to be added to a world."""
 
     shape: Shape
-    rules: Rules
+    rules: BodyOptions
     data: TiledObject | TiledTile
 
 
@@ -205,8 +205,8 @@ class Maker:
 
     # ---- both
 
-    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> Rules:
-        return Rules(
+    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> BodyOptions:
+        return BodyOptions(
             tags_of(kind, words) or None,
             _flag(words, "static", static, where),
             _flag(words, "sensor", False, where),

@@ -7,9 +7,8 @@ signs, rational numbers do.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from broadphase.runtime.arrays import Floats
 
 # Of a number made of a few squares of the coordinates, relative to their sum.
 _MARGIN = 1e-14

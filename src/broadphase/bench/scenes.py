@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.runtime.arrays import Floats
+
 Boxes = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

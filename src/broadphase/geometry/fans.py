@@ -4,14 +4,12 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import WAYS
 from broadphase.inputs.numeric import real, whole
 from broadphase.kernels.shapes.table import POLYGON, ShapeColumns
-
-Floats = npt.NDArray[np.float64]
+from broadphase.runtime.arrays import Floats
 
 # A cone is cut into sectors, and the arc of each into sides of at most so many degrees.
 _SECTOR, _SIDE = 90.0, 3.0

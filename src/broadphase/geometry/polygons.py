@@ -9,10 +9,10 @@ from math import frexp, hypot, isfinite, ldexp
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.foreign import POINTS, column
+from broadphase.runtime.arrays import Floats
 
 # -----------------------------------------------------------------------------------------------------------
 # Convex polygons: from their corners to the columns that kernels take, checked and measured.
@@ -21,7 +21,6 @@ from broadphase.inputs.foreign import POINTS, column
 # of NumPy takes as long as one corner does here, and checking a polygon by NumPy takes thirty calls.
 
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Form: TypeAlias = tuple[Floats, Floats, tuple[float, float, float, float]]
 
 # A corner whose sine is smaller than this counts as straight: rounding bends a straight side by 1e-16.

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.arguments import NO_RULES, Given, Rows, Rules
+from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.box_tree import QueriedByTree
 from broadphase.indexes.changes import as_pairs, pair_keys
 from broadphase.indexes.protocol import (
@@ -286,7 +286,9 @@ class AdaptiveStructure(QueriedByTree):
 
     # ---- queries: of the tree; this one serves `changes`
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         self._tree.ready()
         return self._tree.find_in_boxes(boxes, touching, rules, out)
 

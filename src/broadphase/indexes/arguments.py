@@ -23,17 +23,17 @@ from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import join_rays
 from broadphase.runtime.memory import result_array
 
-Floats = tuple[float, ...]
+FloatTuple = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
 
 Given = tuple[Any, ...]
 """What a caller wrote, as a tuple whose items are not checked yet."""
 
-Rules = tuple[int, int]
+BoxRules = tuple[int, int]
 """Category and mask of a query, as kernels take them."""
 NO_RULE = -1
 """The ``category`` or ``mask`` for kernels if the caller did not set one."""
-NO_RULES: Rules = (NO_RULE, NO_RULE)
+NO_RULES: BoxRules = (NO_RULE, NO_RULE)
 
 
 def as_given(values: Any) -> Given | None:
@@ -66,14 +66,14 @@ class Reader:
     def __reduce__(self) -> tuple[Any, ...]:
         return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
 
-    def box(self, box: Any, name: str = "box") -> Floats:
+    def box(self, box: Any, name: str = "box") -> FloatTuple:
         """One sound box as floats that the dtype holds exactly."""
         values = self.box_or_boxes(box, name)
         if not isinstance(values, tuple):
             raise ValueError(f"{name} must be one box of shape ({2 * self.dim},); got shape {values.shape}")
         return values
 
-    def box_or_boxes(self, box: Any, name: str = "box") -> Floats | Rows:
+    def box_or_boxes(self, box: Any, name: str = "box") -> FloatTuple | Rows:
         """One box, or a batch of shape ``(m, 2 * dim)``."""
         kind = type(box)
         row = kind is np.ndarray and box.ndim == 1
@@ -91,7 +91,7 @@ class Reader:
             return values
         return self._box_or_boxes(box, name)
 
-    def _box_or_boxes(self, box: Any, name: str) -> Floats | Rows:
+    def _box_or_boxes(self, box: Any, name: str) -> FloatTuple | Rows:
         array = self.array(box, 2 * self.dim, name, BOXES)
         if array.ndim == 2:
             check_sound(array, name)
@@ -118,7 +118,7 @@ class Reader:
 
     def point_or_points(
         self, point: Any, name: str, *, finite: bool = False, wanted: Wanted = POINTS
-    ) -> Floats | Rows:
+    ) -> FloatTuple | Rows:
         """One point, or a batch of shape ``(m, dim)``; no NaN, and no infinity where ``finite``."""
         values = self.floats(point, self.dim)
         if values is None:
@@ -142,7 +142,7 @@ class Reader:
         values = self.floats(box, 2 * self.dim)
         return settled(box, "box", BOXES) if values is None else values
 
-    def direction_or_directions(self, direction: Any) -> Floats | Rows:
+    def direction_or_directions(self, direction: Any) -> FloatTuple | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
         wide = _wide_reader(self.dim)
         values = wide.point_or_points(direction, "direction", finite=True, wanted=WAYS)
@@ -166,7 +166,7 @@ class Reader:
         direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
-    def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
+    def rays(self, origin: Any, direction: Any, max_distance: Any) -> FloatTuple | Rows:
         """Settled origin, direction and greatest distance side by side: of one ray, or of a batch."""
         at = self.point_or_points(origin, "origin", finite=True)
         towards = self.direction_or_directions(direction)
@@ -182,7 +182,7 @@ class Reader:
         join_rays(at, towards, max_distance, rays)
         return rays
 
-    def floats(self, values: Any, width: int) -> Floats | None:
+    def floats(self, values: Any, width: int) -> FloatTuple | None:
         """The fast path: a tuple, list or row of ``width`` numbers.  ``None``: read it as an array."""
         kind = type(values)
         if kind is np.ndarray and values.ndim == 1:
@@ -211,7 +211,7 @@ class Reader:
         with np.errstate(over="ignore"):
             return array.astype(self.dtype)
 
-    def _check_box(self, values: Floats, name: str) -> None:
+    def _check_box(self, values: FloatTuple, name: str) -> None:
         for axis in range(self.dim):
             if not values[axis] <= values[self.dim + axis]:
                 raise unsound_box_error(np.array(values), name)
@@ -346,7 +346,7 @@ def settled_distance(value: Any, name: str) -> Any:
     return value if type(value) is float or type(value) is int else settled(value, name, NUMBERS)
 
 
-def as_rules(category: Any, mask: Any) -> Rules:
+def as_rules(category: Any, mask: Any) -> BoxRules:
     """The rules of a query, as kernels take them."""
     return (
         NO_RULE if category is None else bit_set(category, "category"),
@@ -414,7 +414,7 @@ def _wanted(finite: bool) -> str:
     return "the coordinates must be finite" if finite else "a coordinate must not be nan"
 
 
-def around(center: Floats, radius: float, rounding: float = 4e-15) -> Floats:
+def around(center: FloatTuple, radius: float, rounding: float = 4e-15) -> FloatTuple:
     """A box that overlaps everything within the radius, despite rounding."""
     far = radius + (max(map(abs, center)) + radius) * rounding
     return (*[at - far for at in center], *[at + far for at in center])

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import Floats, Reader, Rows, Rules
+from broadphase.indexes.arguments import BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.changes import History, Journal
-from broadphase.indexes.protocol import NO_IDS, Structure
+from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
@@ -106,7 +106,7 @@ class Index:
         self._history = History(np.empty((0, 2), np.int32))
         self._journal = Journal()
         self._reader = Reader(int(dim), kept_in)
-        structure = self._make_structure(self._store, self._touching, self._sort, self._threads)
+        structure = self._make_structure(Shared(self._store, self._touching, self._sort, self._threads))
         if lengths is None:
             self._space: PlainSpace = PlainSpace(structure, self._reader, self._sort)
         else:
@@ -118,8 +118,8 @@ class Index:
         self._as_given = self._space.searched.reads_given
         """Whether a query without rules is passed to the structure unchecked."""
 
-    def _make_structure(self, *kept: Any) -> Structure:
-        """The structure of such an index; ``kept`` is what `Structure` takes."""
+    def _make_structure(self, shared: Shared) -> Structure:
+        """The structure of such an index; ``shared`` is what `Structure` takes."""
         raise NotImplementedError("Index is what all indexes are; make one of them, or use make_index()")
 
     def _options(self) -> dict[str, Any]:
@@ -1020,7 +1020,7 @@ class Index:
         at, towards = (origin, "origin", self.dim), (direction, "direction", self.dim)
         return self._in_rows(env, at, towards, (max_distance, "max_distance", 0), (ignore, "ignore", 0))
 
-    def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
+    def _rules(self, category: Any, mask: Any, env: Any) -> tuple[BoxRules, Any]:
         """The rules of a query, and its environment; None if the index has no environments.
 
         No code of the caller runs afterwards (`broadphase.inputs.arrays.settled`).
@@ -1030,7 +1030,7 @@ class Index:
             return rules, 0 if env is None else env
         return rules, None if type(env) is int and env == 0 else env
 
-    def _in_box(self, call: str, query: Floats | Rows, env: Any, rules: Rules) -> IdArray:
+    def _in_box(self, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
         """The boxes that overlap one box, or each of many."""
         if env is not None:
             from broadphase.indexes import environments  # here: in most programs there is one world
@@ -1043,7 +1043,7 @@ class Index:
             found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), rules)[:, 1])
         return found
 
-    def _cast(self, rays: Floats | Rows, rules: Rules) -> RayHit | RayHits | None:
+    def _cast(self, rays: FloatTuple | Rows, rules: BoxRules) -> RayHit | RayHits | None:
         """The first hit of one ray, or of each of many."""
         if not isinstance(rays, tuple):
             return self._space.first_hits(rays, NO_IDS, rules)

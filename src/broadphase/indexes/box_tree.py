@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
+from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Rows
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Shared, Structure
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -139,12 +139,12 @@ class TreeStructure(Structure):
     sorts_rows = True
     changes_by_query = 0.1
 
-    def __init__(self, margin: float | None, *kept: Any) -> None:
-        store: BoxStore = kept[0]
+    def __init__(self, margin: float | None, shared: Shared) -> None:
+        store = shared.store
         # Finite in float32, too: a slot must not begin at inf - inf.
         most = float(np.finfo(store.boxes.dtype).max)
         self._reach = -1.0 if margin is None else min(margin, most)
-        super().__init__(*kept)
+        super().__init__(shared)
 
     # ---- the structure follows the boxes
 
@@ -359,7 +359,7 @@ class TreeStructure(Structure):
         # After moves slots are wider than their boxes, so that each hit has to be tested.
         return (28, 9) if self._arrays.children[0, kernel.LOOSE : kernel.LOOSE + 2].any() else (48, 16)
 
-    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
         found: Ids | None
         if rules == NO_RULES:
             arrays = self._arrays
@@ -368,7 +368,9 @@ class TreeStructure(Structure):
             found = queries.search_box_by_rules(*self._search_arguments(), box, touching, *rules)
         return found
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         scratch = self._scratch(queries.QUEUE_CAPACITY)
 
         def search_part(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
@@ -391,7 +393,7 @@ class TreeStructure(Structure):
     def _scratch(self, capacity: int) -> tuple[npt.NDArray[Any], ...]:
         return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, capacity)
 
-    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
         arguments = *self._search_arguments(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
         out = np.empty((_FIRST_CAPACITY, 2), np.int32)
         while True:
@@ -400,7 +402,7 @@ class TreeStructure(Structure):
                 return out[:rows, 1].copy(), tests
             out = np.empty((4 * len(out), 2), np.int32)
 
-    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
         how = (self.touching, *rules)
 
         def search(first: int, last: int) -> tuple[PairArray, int]:
@@ -423,7 +425,7 @@ class TreeStructure(Structure):
         return queries.ray_scratch(capacity, 2 * self.dim, self._arrays.edges.dtype)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
         answer: FirstHit | None = _try_ray(
@@ -460,7 +462,7 @@ class TreeStructure(Structure):
                 nodes, slots = nodes[used], slots[used]
         return np.concatenate(parts)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
+    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int]:
         n = len(rays)
         hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, self.dim)))
         how = (self.touching, *rules, ignored)
@@ -472,14 +474,14 @@ class TreeStructure(Structure):
         )
         return hits, sum(tests)
 
-    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
         if rules != NO_RULES:
             return protocol.nearest_as_many(self, point, k, rules)
         arrays = self._arrays
         found: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
         return found
 
-    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
+    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         order = None
         if len(points) >= protocol.ENOUGH_QUERIES:
@@ -513,17 +515,17 @@ class QueriedByTree(Structure):
 
     UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree"}
 
-    def __init__(self, *kept: Any) -> None:
-        self._make_tree(*kept)
-        super().__init__(*kept)
+    def __init__(self, shared: Shared) -> None:
+        self._make_tree(shared)
+        super().__init__(shared)
 
-    def _make_tree(self, *kept: Any) -> None:
-        self._tree = TreeStructure(None, *kept)
+    def _make_tree(self, shared: Shared) -> None:
+        self._tree = TreeStructure(None, shared)
         self._tree.unsettle()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._make_tree(self.store, self.touching, self.sort, self.threads)
+        self._make_tree(Shared(self.store, self.touching, self.sort, self.threads))
         self.reset()
 
     def query_structure(self) -> Structure:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
+from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Rows
 from broadphase.indexes.protocol import NO_IDS, FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -228,7 +228,7 @@ class CellStructure(Structure):
     def _source(self) -> tuple[Any, ...]:
         return self.store.boxes, self.store.categories, self.store.masks
 
-    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
         source, parts = self._source(), self._for(1).parts
         found = [_try_box(*source, *part, box, touching, *rules) for part in parts]
         if len(found) == 1 or found[0] is None or found[0][1] < 0:
@@ -238,7 +238,9 @@ class CellStructure(Structure):
             ids.sort()
         return ids, sum(tests for _, tests in found)
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         found = [
             _search(self._source(), part, boxes, touching, rules, out) for part in self._for(len(boxes)).parts
         ]
@@ -249,7 +251,7 @@ class CellStructure(Structure):
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit | None:
         source, parts = self._source(), self._for(1).parts
         query = origin, direction, max_distance, self.touching, *rules
@@ -260,7 +262,7 @@ class CellStructure(Structure):
         first = min(hits, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
         return first[0], sum(hit[1] for hit in hits), *first[2:]
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
         if len(ignored):
             return None
         best, nearest, none = (
@@ -277,11 +279,11 @@ class CellStructure(Structure):
                 )[2]  # fmt: skip
         return best, tests
 
-    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
         ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), rules)
         return ids, tests
 
-    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
         keys, tests = [], 0
         unused = np.empty(0, np.int32), np.empty(0)
         for part in self._for(len(rays)).parts:
@@ -299,7 +301,7 @@ class CellStructure(Structure):
         counts = np.bincount((found >> 32).astype(np.int32), minlength=len(rays)).astype(np.int32)
         return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
 
-    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
         source, parts = self._source(), self._for(1).parts
         found = [_try_nearest(*source, *part, point, k, *rules) for part in parts]
         if len(found) == 1 or found[0] is None or found[0][2] < 0:
@@ -308,7 +310,7 @@ class CellStructure(Structure):
         order = np.lexsort((ids, distances))[:k]
         return ids[order], distances[order], sum(part[2] for part in found)
 
-    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
+    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
         ids, distances = np.full((len(points), k), -1, np.int32), np.empty((len(points), k))
         kept, tests = np.zeros(len(points), np.int64), 0
         for part in self._for(len(points)).parts:
@@ -386,7 +388,7 @@ def _search(
     part: Any,
     boxes: Rows,
     touching: bool,
-    rules: Rules,
+    rules: BoxRules,
     out: PairArray | None = None,
 ) -> Ids:
     """Rows ``[query, id]``, ordered by query, and the tests made."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
-from broadphase.indexes.protocol import Structure
+from broadphase.indexes.protocol import Shared, Structure
 from broadphase.inputs.numeric import real
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ class AdaptiveIndex(Index):
 
     name = "auto"
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.adaptive import AdaptiveStructure
 
-        return AdaptiveStructure(*kept)
+        return AdaptiveStructure(shared)
 
 
 class BruteForce(Index):
@@ -72,10 +72,10 @@ class BruteForce(Index):
 
     name = "brute_force"
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.brute_force import NoStructure
 
-        return NoStructure(*kept)
+        return NoStructure(shared)
 
 
 class BoxTree(Index):
@@ -109,10 +109,10 @@ class BoxTree(Index):
         self._margin = _as_margin(margin)
         super().__init__(**common)
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.box_tree import TreeStructure
 
-        return TreeStructure(self._margin, *kept)
+        return TreeStructure(self._margin, shared)
 
     @property
     def margin(self) -> float | None:
@@ -144,10 +144,10 @@ class Strips(Index):
 
     name = "strips"
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.strips import StripsStructure
 
-        return StripsStructure(*kept)
+        return StripsStructure(shared)
 
 
 class SortAndSweep(Index):
@@ -190,10 +190,10 @@ class SortAndSweep(Index):
         self._axis = axis
         super().__init__(dim=dim, **common)
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.sort_and_sweep import SortStructure
 
-        return SortStructure(self._axis, *kept)
+        return SortStructure(self._axis, shared)
 
     def _options(self) -> dict[str, Any]:
         return {"axis": self._axis}
@@ -231,10 +231,10 @@ class SweepAndPrune(Index):
 
     name = "sweep_and_prune"
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.sweep_and_prune import SweepStructure
 
-        return SweepStructure(*kept)
+        return SweepStructure(shared)
 
 
 class CellIndex(Index):
@@ -312,7 +312,7 @@ class UniformGrid(CellIndex):
         self._given = bounds, cell_size
         super().__init__(**common)
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.cells import as_cell_size
         from broadphase.indexes.uniform_grid import GridStructure, as_bounds, check_cells
 
@@ -322,7 +322,7 @@ class UniformGrid(CellIndex):
         self._bounds = None if bounds is None else as_bounds(bounds, self.dim)
         if self._bounds is not None and finest is not None:
             check_cells(self._bounds, finest, self.dim)
-        return GridStructure(self._bounds, finest, *kept)
+        return GridStructure(self._bounds, finest, shared)
 
     @property
     def bounds(self) -> tuple[float, ...] | None:
@@ -374,10 +374,10 @@ class SpatialHash(CellIndex):
         self._finest, self._table_size = as_cell_size(cell_size), as_table_size(table_size)
         super().__init__(**common)
 
-    def _make_structure(self, *kept: Any) -> Structure:
+    def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.spatial_hash import HashStructure
 
-        return HashStructure(self._finest, self._table_size, *kept)
+        return HashStructure(self._finest, self._table_size, shared)
 
     @property
     def table_size(self) -> int | Literal["auto"]:

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.arguments import Floats, Given, Rows, Rules
+from broadphase.indexes.arguments import BoxRules, FloatTuple, Given, Rows
 from broadphase.indexes.protocol import (
     NO_IDS,
     FirstHit,
     Ids,
     NearestIds,
+    Shared,
     Structure,
     box_as_many,
     expected_rows,
@@ -66,7 +67,7 @@ class Worlds(Structure):
 
     def __init__(self, own: Structure) -> None:
         self._own = own
-        super().__init__(own.store, own.touching, own.sort, own.threads)
+        super().__init__(Shared(own.store, own.touching, own.sort, own.threads))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Worlds, (self._own,)
@@ -180,7 +181,9 @@ class Worlds(Structure):
         capacity = kernel.BLOCK * kernel.FEW + self._most + kernel.AT_ONCE
         return np.empty((1, capacity), np.float32), np.empty(self._most + 1, np.int64)
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         scratch = self._scratch()
 
         def search(begin: int, end: int, out: PairArray) -> Any:
@@ -188,7 +191,7 @@ class Worlds(Structure):
 
         return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
-    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
         out = np.empty((_FIRST_CAPACITY, 2), np.int32)
         arguments: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
         done, found, tests = kernel.search_boxes(*self._searched(), *arguments)
@@ -199,7 +202,7 @@ class Worlds(Structure):
         return ids, tests
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit:
         rays = np.array(((*origin, *direction[:-1], max_distance, direction[-1]),))
         hit = np.empty(1, np.int32), np.empty(1), np.zeros((1, 3))
@@ -207,7 +210,7 @@ class Worlds(Structure):
         tests = kernel.first_hits(*self._searched(), rays, NO_IDS, 0, 1, *how, *hit)
         return hit[0].item(), tests, hit[1].item(), *hit[2][0].tolist()
 
-    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds:
         ids, distances = np.empty((1, k), np.int32), np.empty(k)
         arguments: Any = np.array((point,)), 0, 1, *rules, self._scratch(), distances, ids
         tests = kernel.search_nearest(*self._searched(), *arguments)
@@ -216,7 +219,7 @@ class Worlds(Structure):
         rank_nearest_one(self.store.boxes, ids, point[: self.dim], distances)
         return ids, distances, tests
 
-    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
         how = (self.touching, *rules)
 
         def search(first: int, last: int) -> Ids:
@@ -234,7 +237,7 @@ class Worlds(Structure):
         counts = np.bincount(rows[:, 0], minlength=len(rays)).astype(np.int32)
         return rows[:, 1].copy(), counts, sum(made for _, made in found)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
+    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int]:
         n = len(rays)
         hits = RayHits(
             result_array((n,), np.int32),
@@ -250,7 +253,7 @@ class Worlds(Structure):
         )
         return hits, sum(tests)
 
-    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
+    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         tests = self._shared_out(
             len(points),
@@ -285,7 +288,7 @@ class Worlds(Structure):
 # ---- queries of an index; a single query of one world takes the space's own path, in a fifth of the time
 
 
-def in_boxes(index: Any, call: str, query: Floats | Rows, env: Any, rules: Rules) -> IdArray:
+def in_boxes(index: Any, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
     """``query_box`` and ``query_point``."""
     one = _one(index, env, query)
     found: IdArray | None = None if one is None else index._space.in_box(call, one, rules)
@@ -297,7 +300,7 @@ def in_boxes(index: Any, call: str, query: Floats | Rows, env: Any, rules: Rules
     return np.ascontiguousarray(found[:, 1]) if single else found
 
 
-def in_circles(index: Any, center: Floats | Rows, radius: Any, env: Any, rules: Rules) -> IdArray:
+def in_circles(index: Any, center: FloatTuple | Rows, radius: Any, env: Any, rules: BoxRules) -> IdArray:
     """``query_radius``."""
     one = _one(index, env, center)
     found: IdArray | None = None if one is None else index._space.in_circle(one, radius, rules)
@@ -310,7 +313,7 @@ def in_circles(index: Any, center: Floats | Rows, radius: Any, env: Any, rules: 
 
 
 def first_hits(
-    index: Any, rays: Floats | Rows, env: Any, ignore: Any, rules: Rules
+    index: Any, rays: FloatTuple | Rows, env: Any, ignore: Any, rules: BoxRules
 ) -> RayHit | RayHits | None:
     """``raycast``."""
     one = _one(index, env, rays) if ignore is None else None
@@ -334,7 +337,7 @@ def first_hits(
     return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
 
 
-def _first_but(space: PlainSpace, rays: Rows, ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
+def _first_but(space: PlainSpace, rays: Rows, ignore: npt.NDArray[Any] | None, rules: BoxRules) -> RayHits:
     """The first hit of each ray that is not the box it leaves out.
 
     A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
@@ -363,7 +366,7 @@ def _first_but(space: PlainSpace, rays: Rows, ignore: npt.NDArray[Any] | None, r
     return RayHits(ids, distances, normals)
 
 
-def all_hits(index: Any, rays: Floats | Rows, env: Any, rules: Rules) -> RayHits | RayRows:
+def all_hits(index: Any, rays: FloatTuple | Rows, env: Any, rules: BoxRules) -> RayHits | RayRows:
     """``query_ray``."""
     space, rows, single = _placed(index, env, rays)
     found = space.all_hits(rows, rules)
@@ -373,7 +376,7 @@ def all_hits(index: Any, rays: Floats | Rows, env: Any, rules: Rules) -> RayHits
     return RayHits(np.ascontiguousarray(found.rows[:, 1]), found.distances, found.normals)
 
 
-def nearest(index: Any, point: Floats | Rows, k: int, env: Any, rules: Rules) -> Nearest:
+def nearest(index: Any, point: FloatTuple | Rows, k: int, env: Any, rules: BoxRules) -> Nearest:
     """``nearest``."""
     one = _one(index, env, point)
     near: Nearest | None = None if one is None else index._space.nearest_one(one, k, rules)
@@ -397,7 +400,7 @@ def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
     return np.broadcast_to(ignored, (n,))
 
 
-def _one(index: Any, env: Any, query: Floats | Rows) -> Floats | None:
+def _one(index: Any, env: Any, query: FloatTuple | Rows) -> FloatTuple | None:
     """One query to one world, with the number of that world; None where it is not that."""
     worlds = index._space.searched
     if isinstance(query, tuple) and type(env) is int and -_ENVS <= env < _ENVS and worlds.has_worlds:
@@ -405,7 +408,7 @@ def _one(index: Any, env: Any, query: Floats | Rows) -> Floats | None:
     return None
 
 
-def _placed(index: Any, env: Any, query: Floats | Rows) -> tuple[PlainSpace, Rows, bool]:
+def _placed(index: Any, env: Any, query: FloatTuple | Rows) -> tuple[PlainSpace, Rows, bool]:
     """The space to search, each query with its world, and whether it is a single query of one world."""
     space: PlainSpace = index._space
     if not space.structure.has_worlds:  # for this query, as if it had environments

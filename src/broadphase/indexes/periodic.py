@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules
+from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
 from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
@@ -60,7 +60,7 @@ class PeriodicReader(Reader):
     def __reduce__(self) -> tuple[Any, ...]:
         return PeriodicReader, (self.dim, self.dtype, self._period, self._touching)
 
-    def box(self, box: Any, name: str = "box") -> Floats:
+    def box(self, box: Any, name: str = "box") -> FloatTuple:
         one = np.array([super().box(box, name)], self.dtype)
         return tuple(self._wrapped(one, name).boxes[0].tolist())
 
@@ -125,27 +125,27 @@ class PeriodicSpace(PlainSpace):
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
 
-    def in_box(self, call: str, box: Given, rules: Rules = NO_RULES) -> IdArray | None:
+    def in_box(self, call: str, box: Given, rules: BoxRules = NO_RULES) -> IdArray | None:
         dim = self.reader.dim
         if len(box) == 2 * dim and self._is_inner(box[:dim], box[dim:]):
             return super().in_box(call, box, rules)
         return None
 
-    def in_circle(self, center: Floats, radius: float, rules: Rules = NO_RULES) -> IdArray | None:
+    def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
         inner = self._is_inner(center, center, radius * _WIDER)
         return super().in_circle(center, radius, rules) if inner else None
 
     def first_hit(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules = NO_RULES
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules = NO_RULES
     ) -> RayHit | None:
         if len(origin) != self.reader.dim or not self._is_inner(origin, origin, max_distance):
             return None
         return super().first_hit(origin, direction, max_distance, rules)
 
-    def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
+    def all_on_ray(self, ray: FloatTuple, rules: BoxRules) -> RayHits | None:
         return None
 
-    def nearest_one(self, point: Given, k: int, rules: Rules = NO_RULES) -> Nearest | None:
+    def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         if len(point) != self.reader.dim or not self._is_inner(point, point):
             return None
         found = super().nearest_one(point, k, rules)
@@ -185,7 +185,7 @@ class PeriodicSpace(PlainSpace):
 
     # ---- many boxes, points, radii
 
-    def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
+    def in_boxes(self, call: str, boxes: Rows, rules: BoxRules) -> IdArray:
         columns = 2 * self.reader.dim
         rows = np.array(boxes[:, :columns], self.reader.dtype)
         wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box").boxes
@@ -196,7 +196,7 @@ class PeriodicSpace(PlainSpace):
         self.last = (call, tests, int(kept))
         return found[:kept]
 
-    def _near(self, boxes: Rows, worlds: Rows, touching: bool, rules: Rules) -> tuple[IdArray, int]:
+    def _near(self, boxes: Rows, worlds: Rows, touching: bool, rules: BoxRules) -> tuple[IdArray, int]:
         """Sorted rows ``[query, id]``, each once, of what may overlap images of wrapped boxes; and the tests.
 
         ``worlds``: the column after the edges (`broadphase.indexes.environments`), or none.
@@ -215,7 +215,7 @@ class PeriodicSpace(PlainSpace):
         keys = keys[np.diff(keys, prepend=-1) != 0]
         return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), tests
 
-    def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
+    def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         points, worlds = self._wrapped(centers, "center")
         rows, tests = self._candidates(points, worlds, radii, rules)
         kept = periodic_kernels.keep_rows_within(
@@ -229,7 +229,7 @@ class PeriodicSpace(PlainSpace):
         dim = self.reader.dim
         return wrap_points(points[:, :dim], self._lengths, name), points[:, dim:]
 
-    def _candidates(self, points: Rows, worlds: Rows, radii: Rows, rules: Rules) -> tuple[IdArray, int]:
+    def _candidates(self, points: Rows, worlds: Rows, radii: Rows, rules: BoxRules) -> tuple[IdArray, int]:
         """Rows ``[query, id]`` of all boxes that may lie within the radius of a point in the world."""
         widest = self._wide[np.isfinite(self._wide)].max()
         with np.errstate(over="ignore"):
@@ -238,7 +238,7 @@ class PeriodicSpace(PlainSpace):
         wrapped = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
         return self._near(wrapped.boxes.astype(np.float64, copy=False), worlds, True, rules)
 
-    def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
+    def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """Any ``k`` boxes bound the distance of the nearest; all boxes within that distance are ranked."""
         at, worlds = self._wrapped(points, "point")
         held = min(k, self.store.live)
@@ -260,7 +260,7 @@ class PeriodicSpace(PlainSpace):
 
     # ---- rays
 
-    def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
+    def first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> RayHits | None:
         if len(ignored):
             return None
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)
@@ -271,12 +271,12 @@ class PeriodicSpace(PlainSpace):
         self.last = ("raycast", tests, len(of))
         return RayHits(ids, distances, normals)
 
-    def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
+    def all_hits(self, rays: Rows, rules: BoxRules) -> RayRows:
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, False)
         self.last = ("query_ray", tests, len(hits))
         return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
-    def _cast_wrapped(self, rays: Rows, rules: Rules, first: bool) -> tuple[Any, ...]:
+    def _cast_wrapped(self, rays: Rows, rules: BoxRules, first: bool) -> tuple[Any, ...]:
         self.searched.ready()
         return _hits_around(rays, self._around(), self.store.boxes, self.searched, rules, first)
 
@@ -295,7 +295,7 @@ class PeriodicSpace(PlainSpace):
 
 
 def _hits_around(
-    rays: Rows, around: Periodic, boxes: BoxArray, structure: Structure, rules: Rules, first: bool
+    rays: Rows, around: Periodic, boxes: BoxArray, structure: Structure, rules: BoxRules, first: bool
 ) -> tuple[Any, ...]:
     """All hits of rays that wrap around, each box once; with ``first``, as many as finding the first takes.
 
@@ -337,7 +337,7 @@ def _hits_around(
 
 
 def _cast(
-    structure: Structure, rays: Rows, rules: Rules, first: bool
+    structure: Structure, rays: Rows, rules: BoxRules, first: bool
 ) -> tuple[IdArray, npt.NDArray[Any], int]:
     """The ids that rays hit, ray by ray; how many each hits; and the tests."""
     if not first:

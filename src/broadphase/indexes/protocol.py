@@ -35,14 +35,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
 from broadphase.errors import PairLimitExceeded
-from broadphase.indexes.arguments import Floats, Given, Rows, Rules
+from broadphase.indexes.arguments import BoxRules, FloatTuple, Given, Rows
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -82,6 +82,15 @@ ENOUGH_FOR_PACKETS = 4_000
 _SAMPLE = 64
 
 
+class Shared(NamedTuple):
+    """What an index shares with its structure."""
+
+    store: BoxStore
+    touching: bool
+    sort: bool
+    threads: int | None
+
+
 class Structure(ABC):
     """Finds boxes; nearly every method has a correct default, which tests all boxes."""
 
@@ -108,8 +117,8 @@ class Structure(ABC):
     query_axis: int = 0
     """Neighbours in a batch of such queries are neighbours on this axis."""
 
-    def __init__(self, store: BoxStore, touching: bool, sort: bool, threads: int | None) -> None:
-        self.store, self.touching, self.sort, self.threads = store, touching, sort, threads
+    def __init__(self, shared: Shared) -> None:
+        self.store, self.touching, self.sort, self.threads = shared
         self._lock = Lock()
         self.settled = True
         """False if a change or a refresh failed or was interrupted: the next read starts from scratch."""
@@ -202,7 +211,7 @@ class Structure(ABC):
         """The structure that queries search, always the same: itself, or one that it keeps for them."""
         return self
 
-    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
         """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
         store = self.store
         found: Ids = brute_force.scan_for_box(
@@ -210,7 +219,9 @@ class Structure(ABC):
         )
         return found
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
         They are written to ``out`` if it is given and large enough.  Several threads may call this at the
@@ -224,7 +235,7 @@ class Structure(ABC):
 
         return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
-    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
         store = self.store
         found: Ids = brute_force.scan_for_ray(
@@ -232,14 +243,14 @@ class Structure(ABC):
         )
         return found
 
-    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
         """The ids that each ray hits, ray by ray; how many each hits; and the tests."""
         found = [self.find_on_ray(tuple(ray), rules) for ray in rays.tolist()]
         ids = np.concatenate([NO_IDS, *(hits for hits, _ in found)])
         return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit | None:
         """The first hit, the lowest id among equals."""
         store, ray = self.store, (*origin, *direction, max_distance)
@@ -248,7 +259,7 @@ class Structure(ABC):
         )
         return described(store, hit, tests, ray)
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
         """The id that each ray hits first, or -1; and the tests.
 
         ``ignored`` may hold, for each ray, an id that it passes through.  None if the structure does not
@@ -263,7 +274,7 @@ class Structure(ABC):
         ]
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int] | None:
+    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int] | None:
         """The same with distances and normals."""
         found = self.find_first_on_rays(rays, ignored, rules)
         if found is None:
@@ -284,7 +295,7 @@ class Structure(ABC):
         """The boxes of its nodes or cells that may lie in a view, for pictures; none where it has neither."""
         return np.empty((0, 2 * self.dim))
 
-    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
 
         Ids, distances, and the tests.
@@ -295,7 +306,7 @@ class Structure(ABC):
         )
         return found
 
-    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
+    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
         """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
         ids = np.full((len(points), k), -1, np.int32)
         total = 0
@@ -330,7 +341,7 @@ class Structure(ABC):
         """Raise ``AssertionError`` (`broadphase.indexes.storage.expect`) if an invariant is broken."""
 
 
-def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
+def described(store: BoxStore, hit: int, tests: int, ray: FloatTuple) -> FirstHit:
     """A first hit with its distance and normal."""
     if hit < 0:
         return -1, tests, 0.0, 0.0, 0.0, 0.0
@@ -340,7 +351,7 @@ def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
 # ---- single queries as a batch of one: with rules, for which some structures have no kernel
 
 
-def box_as_many(structure: Structure, box: Floats, touching: bool, rules: Rules) -> Ids:
+def box_as_many(structure: Structure, box: FloatTuple, touching: bool, rules: BoxRules) -> Ids:
     """As `Structure.find_in_box`."""
     rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, rules)
     ids = rows[:, 1].copy()
@@ -349,7 +360,7 @@ def box_as_many(structure: Structure, box: Floats, touching: bool, rules: Rules)
     return ids, tests
 
 
-def nearest_as_many(structure: Structure, point: Floats, k: int, rules: Rules) -> NearestIds:
+def nearest_as_many(structure: Structure, point: FloatTuple, k: int, rules: BoxRules) -> NearestIds:
     """As `Structure.find_nearest`."""
     ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, rules)
     ids = ids[ids >= 0]
@@ -402,7 +413,7 @@ def renamed(found: Found, ids: IdArray) -> Found:
 # ---- a batch of boxes: in packets, or in parts for threads
 
 
-def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -> Ids:
+def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
     how = touching, rules
     parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
@@ -426,7 +437,7 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -
     return _find_in_parts(structure, boxes, how, guesses)
 
 
-def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, Rules], guesses: list[int]) -> Ids:
+def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, BoxRules], guesses: list[int]) -> Ids:
     """`find_rows` by one thread for each of the ``guesses`` of how many rows it finds."""
     # One array for all threads: their rows are moved together in it, not copied out of it.
     memory = SharedRows(guesses)
@@ -449,7 +460,7 @@ def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, Rules], g
 
 
 def _find_sorted(
-    structure: Structure, how: tuple[bool, Rules], boxes: Rows, out: PairArray | None = None
+    structure: Structure, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
 ) -> Ids:
     rows, tests = structure.find_in_boxes(boxes, *how, out)
     if structure.sort and not structure.sorts_rows:

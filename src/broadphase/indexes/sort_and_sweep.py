@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes.arguments import Floats, Given, Rows, Rules
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, expected_rows
+from broadphase.indexes.arguments import BoxRules, FloatTuple, Given, Rows
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Shared, Structure, described, expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
@@ -49,10 +49,10 @@ class SortStructure(Structure):
 
     changes_by_query = 0.1
 
-    def __init__(self, axis: Axis, *kept: Any) -> None:
+    def __init__(self, axis: Axis, shared: Shared) -> None:
         self._wanted = axis
         self._touched = Touched()
-        super().__init__(*kept)
+        super().__init__(shared)
 
     def __len__(self) -> int:
         return int(self.columns.shape[1]) - PADDING
@@ -142,15 +142,17 @@ class SortStructure(Structure):
 
     # ---- queries
 
-    def _search_arguments(self, rules: Rules) -> tuple[Any, ...]:
+    def _search_arguments(self, rules: BoxRules) -> tuple[Any, ...]:
         order = self.columns, self.ids, self.maxima, self.query_axis
         return order, (self.store.categories, self.store.masks, *rules)
 
-    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
         arguments = *self._search_arguments(rules), box, touching, not self.touching
         return _all_ids(partial(kernel.search_box, *arguments))
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
         order, kept = self._search_arguments(rules)
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
@@ -161,19 +163,19 @@ class SortStructure(Structure):
 
         return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
-    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
         arguments = *self._search_arguments(rules), self.store.boxes, ray
         return _all_ids(partial(kernel.search_ray, *arguments, self.touching, not self.touching))
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit:
         ray = (*origin, *direction, max_distance)
         arguments = *self._search_arguments(rules), self.store.boxes, ray
         hit, tests = kernel.search_first(*arguments, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
         if len(ignored):
             return None
         order, kept, lowered = *self._search_arguments(rules), not self.touching
@@ -183,7 +185,7 @@ class SortStructure(Structure):
         ]
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
-    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds:
         arguments = *self._search_arguments(rules), self.store.boxes, point
         found: NearestIds = kernel.search_nearest(*arguments, k, not self.touching)
         return found

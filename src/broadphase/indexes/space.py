@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules, around, around_many
+from broadphase.indexes.arguments import (
+    NO_RULES,
+    BoxRules,
+    FloatTuple,
+    Given,
+    Reader,
+    Rows,
+    around,
+    around_many,
+)
 from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -115,7 +124,7 @@ class PlainSpace:
 
     # ---- single queries
 
-    def in_box(self, call: str, box: Given, rules: Rules = NO_RULES) -> IdArray | None:
+    def in_box(self, call: str, box: Given, rules: BoxRules = NO_RULES) -> IdArray | None:
         """The boxes that overlap a box; ``call`` is the name of the method that users called."""
         searched = self.searched
         if searched.stale:
@@ -133,7 +142,7 @@ class PlainSpace:
             ids.sort()
         return ids
 
-    def in_circle(self, center: Floats, radius: float, rules: Rules = NO_RULES) -> IdArray | None:
+    def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
         """The boxes within a radius."""
         size = self.store.boxes.itemsize
         if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
@@ -160,7 +169,7 @@ class PlainSpace:
         return ids
 
     def first_hit(
-        self, origin: Given, direction: Given, max_distance: float, rules: Rules = NO_RULES
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules = NO_RULES
     ) -> RayHit | None:
         """The first hit of a ray; `NO_HIT` if it hits nothing."""
         searched = self.searched
@@ -178,7 +187,7 @@ class PlainSpace:
             return NO_HIT
         return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
 
-    def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
+    def all_on_ray(self, ray: FloatTuple, rules: BoxRules) -> RayHits | None:
         """All hits of a ray."""
         searched = self.searched
         searched.ready()
@@ -189,7 +198,7 @@ class PlainSpace:
         box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
         return RayHits(ids, distances, normals)
 
-    def nearest_one(self, point: Given, k: int, rules: Rules = NO_RULES) -> Nearest | None:
+    def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
         live = self.store.live
         if not live:
@@ -209,14 +218,14 @@ class PlainSpace:
 
     # ---- batches of queries, which have been checked
 
-    def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
+    def in_boxes(self, call: str, boxes: Rows, rules: BoxRules) -> IdArray:
         """The boxes that overlap each box: rows ``[query, id]``."""
         self.searched.ready()
         rows, tests = find_rows(self.searched, boxes, self.touching, rules)
         self.last = (call, tests, len(rows))
         return rows
 
-    def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
+    def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         """The boxes within each radius: rows ``[query, id]``."""
         self.searched.ready()
         rows, tests = find_rows(self.searched, around_many(centers, radii, self.reader.dim), True, rules)
@@ -235,7 +244,7 @@ class PlainSpace:
         self.last = ("query_radius", tests, len(found))
         return found
 
-    def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
+    def first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> RayHits | None:
         """The first hit of each ray, except the box that it ignores; None if that needs all hits."""
         self.searched.ready()
         found = self.searched.find_first_hits(rays, ignored, rules)
@@ -245,7 +254,7 @@ class PlainSpace:
         self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
         return hits
 
-    def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
+    def all_hits(self, rays: Rows, rules: BoxRules) -> RayRows:
         """All hits of each ray."""
         self.searched.ready()
         ids, counts, tests = self.searched.find_on_rays(rays, rules)
@@ -258,7 +267,7 @@ class PlainSpace:
         queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
         return RayRows(np.column_stack((queries, ids)), distances, normals)
 
-    def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
+    def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
         held = min(k, self.store.live)
         ids = np.full((len(points), k), -1, np.int32)
@@ -281,7 +290,7 @@ class PlainSpace:
             )
         return Nearest(ids, distances)
 
-    def _nearest_by_cells(self, points: Rows, k: int, rules: Rules) -> Nearest | None:
+    def _nearest_by_cells(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
         """`nearest_many` by `broadphase.methods.batched_queries`, if that is faster."""
         if not self.searched.nearest_by_cells:
             return None

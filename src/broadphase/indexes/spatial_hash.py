@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.indexes.cells import CellStructure
+from broadphase.indexes.protocol import Shared
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import MOST_PLACES, Sample, endless_lattice, typical_cell
@@ -22,9 +23,9 @@ from broadphase.methods.spatial_hash import SLOTS_PER_BOX, next_prime
 class HashStructure(CellStructure):
     """The cells of a `broadphase.SpatialHash`; its options, checked, and what `Structure` takes."""
 
-    def __init__(self, cell_size: float | None, table_size: int | None, *kept: Any) -> None:
+    def __init__(self, cell_size: float | None, table_size: int | None, shared: Shared) -> None:
         self.cell_size, self._table_size = cell_size, table_size
-        super().__init__(*kept)
+        super().__init__(shared)
 
     def _plan(self, sample: Sample) -> Lattice:
         size = typical_cell(sample).size if self.cell_size is None else self.cell_size

@@ -21,13 +21,12 @@ Queries use a second order, that of `broadphase.SortAndSweep`.
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
-from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
+from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -153,10 +152,10 @@ class Ends:
 class SweepStructure(Structure):
     """The ends and the pairs of a `broadphase.SweepAndPrune`."""
 
-    def __init__(self, *kept: Any) -> None:
-        self._order = SortStructure("auto", *kept)
+    def __init__(self, shared: Shared) -> None:
+        self._order = SortStructure("auto", shared)
         self._touched, self._gone = Touched(), Touched()
-        super().__init__(*kept)
+        super().__init__(shared)
 
     def query_structure(self) -> Structure:
         return self._order

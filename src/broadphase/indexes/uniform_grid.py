@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.indexes.cells import CellStructure
+from broadphase.indexes.protocol import Shared
 from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.foreign import BOXES
 from broadphase.kernels.cells.bins import Lattice
@@ -38,9 +39,9 @@ _FEW_CELLS = 1_024
 class GridStructure(CellStructure):
     """The cells of a `broadphase.UniformGrid`; its options, checked, and what `Structure` takes."""
 
-    def __init__(self, bounds: tuple[float, ...] | None, cell_size: float | None, *kept: Any) -> None:
+    def __init__(self, bounds: tuple[float, ...] | None, cell_size: float | None, shared: Shared) -> None:
         self.cell_size, self._bounds = cell_size, bounds
-        super().__init__(*kept)
+        super().__init__(shared)
 
     def _plan(self, sample: Sample) -> Lattice:
         low, high = world_of(sample)

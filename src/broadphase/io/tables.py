@@ -31,12 +31,12 @@ from broadphase.errors import FileError
 from broadphase.inputs import foreign as columns
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import HEADERLESS, Axis, Column, Layout, names_without_header
+from broadphase.runtime.arrays import Floats
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
 
 Row = list[str]
-Floats = npt.NDArray[np.float64]
 Columns = list[npt.NDArray[Any]]
 
 _PAIRS_AT_ONCE = 50_000  # pairs

@@ -71,7 +71,7 @@ _PIECES = 4  # for each thread, so that no thread waits long for the last
 _COMPARISONS = 300.0  # the cost of a point, for `slices`
 
 
-class Plan(NamedTuple):
+class CellPlan(NamedTuple):
     """The cells, and the expected numbers."""
 
     lattice: Rows
@@ -84,7 +84,7 @@ class Plan(NamedTuple):
     """How many times the average number of boxes a box has around it."""
 
 
-class Found(NamedTuple):
+class NearestFound(NamedTuple):
     """``(m, k)`` ids and distances, by distance, then id; -1 and inf where there are fewer."""
 
     ids: Ids
@@ -94,7 +94,7 @@ class Found(NamedTuple):
     tests: int
 
 
-def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
+def plan_cells(boxes: BoxArray, k: int) -> CellPlan | None:
     """Cells that suit the boxes, or None if none do; rows of NaN are not boxes."""
     n, dim = len(boxes), boxes.shape[1] // 2
     sample = _sample(boxes).astype(np.float64)
@@ -138,7 +138,7 @@ def _bulk(middles: Rows) -> tuple[Rows, Rows]:
     return np.where(far, low - margin, ordered[0]), np.where(far, high + margin, ordered[-1])
 
 
-def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
+def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> CellPlan:
     """Cells of one size; an axis shorter than a cell has one."""
     cells = max(n / in_cell, 1.0)
     long = spread > 0.0
@@ -149,7 +149,7 @@ def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
             break
         long &= spread >= size
     counts = np.where(long, np.maximum(np.ceil(spread / size), 1.0), 1.0)
-    return Plan(np.array([low, np.full(len(low), 1.0 / size), counts]), size, in_cell, 1.0)
+    return CellPlan(np.array([low, np.full(len(low), 1.0 / size), counts]), size, in_cell, 1.0)
 
 
 def _crowding(middles: Rows, lattice: Rows) -> float:
@@ -168,7 +168,7 @@ def _crowding(middles: Rows, lattice: Rows) -> float:
 
 def find_nearest(
     boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], points: Rows, k: int, parts: int
-) -> Found | None:
+) -> NearestFound | None:
     """Find the ``k`` nearest of each point among the rows that hold a box and pass the rule.
 
     Returns None if a tree is faster: for few points, for many results, and see `plan_cells`.
@@ -223,7 +223,12 @@ def _shares(n: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _sorted_boxes(
-    plan: Plan, boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], parts: int, scratch: Scratch
+    plan: CellPlan,
+    boxes: BoxArray,
+    sets: tuple[Sets, Sets],
+    rule: tuple[int, int],
+    parts: int,
+    scratch: Scratch,
 ) -> BoxCells | None:
     n, dim = len(boxes), boxes.shape[1] // 2
     spans = _shares(n, parts)
@@ -290,8 +295,8 @@ def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) ->
 
 
 def _search(
-    plan: Plan, held: BoxCells, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int
-) -> Found:
+    plan: CellPlan, held: BoxCells, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int
+) -> NearestFound:
     m, dim = len(points), points.shape[1]
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k))
     usual = plan.size * (k / plan.in_cell) ** (1.0 / dim)
@@ -308,7 +313,7 @@ def _search(
 
     pieces = _shares(m, _PIECES * parts if parts > 1 else 1)
     done = threads.run_all([partial(search, *piece) for piece in pieces], parts)
-    return Found(ids, distances, sum(some for some, _ in done), sum(made for _, made in done))
+    return NearestFound(ids, distances, sum(some for some, _ in done), sum(made for _, made in done))
 
 
 # -----------------------------------------------------------------------------------------------------------

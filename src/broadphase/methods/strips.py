@@ -121,7 +121,7 @@ def begin(
     boxes = task.boxes
     n, width = boxes.shape
     memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
-    memory = memories[(n > _FEW) + (n > SMALL_WORLD)]
+    memory = memories[0 if n <= _FEW else 1 if n <= SMALL_WORLD else 2]
     if axes:
         memory.lattice[:] = lattice
     out = task.scratch.pairs(4 * n + LEAST_CAPACITY)

@@ -100,8 +100,8 @@ def search_all(
 
 def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
     """Continue a kernel whose first ``found`` pairs are in the kept memory ``out``."""
-    left = (task.limit - found).__sub__
-    rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
+    room = out[found:] if task.store else out
+    rest = search_from(kernel, at, end, room, lambda more: task.limit - found - more, task.store)
     if task.store:
         # So that the next call is large enough for all; a kernel stops if less than this is left.
         task.scratch.pairs(min(found + rest.pairs + LEAST_CAPACITY, _MAX_CAPACITY))

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.boxes.periodic import put_turns, spans_near
+from broadphase.runtime.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Turns = npt.NDArray[np.int64]
 """``(k, dim)``: by how many periods an image is moved on each axis."""
 _Places = TypeVar("_Places", bound=np.floating[Any])

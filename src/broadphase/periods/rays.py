@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.periods.images import Floats
+from broadphase.runtime.arrays import Floats
 
 # A turn takes some 50 us if nothing is hit: this many take half a second.
 MOST_RAY_TURNS = 10_000

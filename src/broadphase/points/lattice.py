@@ -52,7 +52,7 @@ class Kept:
     images: Images | None = None
 
 
-class Found(NamedTuple):
+class NearImages(NamedTuple):
     """Pairs in order, each once, at the distance of the nearest images."""
 
     i: Numbers
@@ -63,7 +63,9 @@ class Found(NamedTuple):
     at: Numbers
 
 
-def find_near_images(query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None) -> Found:
+def find_near_images(
+    query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None
+) -> NearImages:
     """All pairs within reach."""
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
@@ -92,7 +94,7 @@ def find_near_images(query: PointQuery, reach: Reach, parts: int, limit: int, ke
         nearest = np.flatnonzero(distance == least[pair])
         chosen = nearest[np.unique(pair[nearest], return_index=True)[1]]
         i, j, at, distance = i[chosen], j[chosen], at[chosen], distance[chosen]
-    return Found(i, j, distance, plain, at)
+    return NearImages(i, j, distance, plain, at)
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:

@@ -33,8 +33,6 @@ from broadphase.points.few import find_small_nearest
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
 
-Floats = npt.NDArray[np.float64]
-
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
 _COMPARISONS = 400.0  # the cost of a point, for `slices`; more for those that want many

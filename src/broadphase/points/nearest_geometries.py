@@ -18,10 +18,10 @@ from broadphase.api.one_shot import join
 from broadphase.inputs.foreign import as_geometries, check_same_crs
 from broadphase.inputs.points import PointQuery, as_distance, as_query
 from broadphase.points.nearest import find_nearest_points
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.slices import growing
 from broadphase.runtime.threads import run_all, shares
 
-Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
 

@@ -29,6 +29,7 @@ from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
 from broadphase.world.space import Space
@@ -202,7 +203,6 @@ def check_tag(tag: Any, name: str) -> None:
 
 
 Rows = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 GONE = -1
 """The row of a body that was removed."""

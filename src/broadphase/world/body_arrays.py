@@ -12,8 +12,9 @@ import numpy as np
 
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points
-from broadphase.world.bodies import Body, BodyStore, Floats, Rows
+from broadphase.world.bodies import Body, BodyStore, Rows
 from broadphase.world.hits import Answer, Movements, Walks
 
 

@@ -38,7 +38,8 @@ from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
-from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
+from broadphase.runtime.arrays import Floats
+from broadphase.world.bodies import ALL, MOVING, BodyStore, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]

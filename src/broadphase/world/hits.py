@@ -11,10 +11,8 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles import grid as sides
+from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.tiles import Tile
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 Answer = Literal["slide", "touch", "cross", "bounce"]
 

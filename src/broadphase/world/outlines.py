@@ -13,7 +13,7 @@ import numpy.typing as npt
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
-from broadphase.world.bodies import Floats
+from broadphase.runtime.arrays import Floats
 from broadphase.world.space import moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap

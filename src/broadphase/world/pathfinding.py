@@ -11,10 +11,10 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 # A kernel cannot be interrupted; this many tiles take about 0.05 s.
 _TILES_A_CALL = 1_000_000

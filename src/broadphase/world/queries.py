@@ -26,8 +26,9 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.periods.rays import along, bounds_between, legs
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_tags, as_two, of_one_length
-from broadphase.world.bodies import ALL, Body, Floats, Rows
+from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.outlines import AskedRays
 from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns, tiles_near, union

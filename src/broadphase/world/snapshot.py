@@ -18,7 +18,8 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon
 from broadphase.geometry.table import Base, shapes_of
 from broadphase.kernels.movement.motion import list_many_replaced
-from broadphase.world.bodies import GONE, Body, BodyStore, Floats, Remains
+from broadphase.runtime.arrays import Floats
+from broadphase.world.bodies import GONE, Body, BodyStore, Remains
 from broadphase.world.contacts import Call, Contacts, Events, Found, Notes, none_found
 from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher

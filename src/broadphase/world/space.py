@@ -22,7 +22,8 @@ from broadphase.inputs.periods import Period
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.kernels.tiles.slopes import any_slope
-from broadphase.periods.images import Floats, Periodic, Turns, wrapped
+from broadphase.periods.images import Periodic, Turns, wrapped
+from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 MOST_TURNS = 100
@@ -237,7 +238,6 @@ def _wrapped(value: float, length: float) -> float:
 
 # ---- tiles near a path
 
-Integers = npt.NDArray[np.int64]
 
 FITS = 1e-12
 """Of the period: by rounding, a map of tiles of 0.1 may be so much longer or shorter."""

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Box
 from broadphase.kernels.shapes.table import BOX
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY
-from broadphase.world.bodies import Body, Floats, check_tag
+from broadphase.world.bodies import Body, check_tag
 from broadphase.world.listeners import check_callback
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile, TileMap

@@ -27,8 +27,9 @@ from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_two
-from broadphase.world.bodies import LISTENED, Body, Categories, Floats, Rows
+from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.checks import Checks
 from broadphase.world.contacts import Events

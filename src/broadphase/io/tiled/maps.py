@@ -24,7 +24,7 @@ from broadphase.io.tables import USUAL
 from broadphase.io.tiled import documents
 from broadphase.io.tiled.documents import Node, read_document
 
-Cells = npt.NDArray[np.uint32]
+TileNumbers = npt.NDArray[np.uint32]
 
 MOST_CELLS = USUAL.size // 4
 """The most cells of all layers read together: a compressed file of 1 MB could fill any memory."""
@@ -115,7 +115,7 @@ class TileLayer(NamedTuple):
     name: str
     type: str
     properties: Mapping[str, Any]
-    cells: Cells
+    cells: TileNumbers
     """``[row, column]``: numbers of tiles with the bits for their turns; 0 where there is no tile."""
     column: int
     row: int
@@ -176,7 +176,7 @@ class Budget:
             )
 
 
-def unpack(data: Any, size: tuple[int, int], encoding: Any, compression: Any, where: str) -> Cells:
+def unpack(data: Any, size: tuple[int, int], encoding: Any, compression: Any, where: str) -> TileNumbers:
     """The tiles ``[row, column]`` of a layer or a chunk; ``size`` is ``(width, height)``."""
     width, height = size
     if data is None:
@@ -208,7 +208,7 @@ def _split(data: str, where: str) -> list[Any]:
         raise FileError(f"{where} has a number that is no number of a tile") from None
 
 
-def _checked(data: list[Any], where: str) -> Cells:
+def _checked(data: list[Any], where: str) -> TileNumbers:
     try:
         if set(map(type, data)) <= {int}:
             numbers = np.array(data, np.int64)
@@ -220,7 +220,7 @@ def _checked(data: list[Any], where: str) -> Cells:
     raise FileError(f"{where} has {shown(wrong)}, where the number of a tile belongs")
 
 
-def _unpacked(data: str, count: int, compression: Any, where: str) -> Cells:
+def _unpacked(data: str, count: int, compression: Any, where: str) -> TileNumbers:
     try:
         packed = base64.b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
@@ -432,7 +432,7 @@ class _Reader:
                 cells[row - top : row - top + rows, column - left : column - left + columns] = part
         return TileLayer(*_described(layer, name, where), cells, left, top, offset)
 
-    def _chunks(self, layer: Node, where: str) -> Iterator[tuple[int, int, Cells]]:
+    def _chunks(self, layer: Node, where: str) -> Iterator[tuple[int, int, TileNumbers]]:
         chunks = documents.parts(layer, "chunks", where)
         for raw in chunks:
             chunk = documents.node(raw, f"{where}, a chunk")
@@ -445,7 +445,7 @@ class _Reader:
         if not (self.infinite and is_empty):
             yield 0, 0, self._cells(layer, layer, where)
 
-    def _cells(self, part: Node, layer: Node, where: str) -> Cells:
+    def _cells(self, part: Node, layer: Node, where: str) -> TileNumbers:
         width = documents.whole(part, "width", where, least=0)
         height = documents.whole(part, "height", where, least=0)
         self._budget.take(width, height, f"{where} is too large")

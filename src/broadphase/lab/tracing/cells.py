@@ -22,7 +22,7 @@ from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, traces, 
 MOST_CELLS = 4_000
 
 
-class Cells(NamedTuple):
+class FilledCells(NamedTuple):
     """Cells that hold bodies."""
 
     rectangles: npt.NDArray[np.float64]
@@ -35,15 +35,15 @@ class Cells(NamedTuple):
     """How many bodies of other cells share the slot of the hash table."""
 
 
-def structure(index: CellIndex) -> Cells | None:
+def structure(index: CellIndex) -> FilledCells | None:
     """The cells of the moving and the static bodies; None if there are too many to draw."""
     parts = [_cells_of(bins, index._store.boxes) for bins in index._structure.cells()]
     if sum(len(part.places) for part in parts) > MOST_CELLS:
         return None
-    return Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return FilledCells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _cells_of(bins: Bins, boxes: BoxArray) -> Cells:
+def _cells_of(bins: Bins, boxes: BoxArray) -> FilledCells:
     _, x, y = _cells_in(_spans(bins.lattice, boxes[bins.small]))
     # Sorted and counted; `numpy.unique` of rows takes eleven times as long.
     order = np.lexsort((y, x))
@@ -54,7 +54,7 @@ def _cells_of(bins: Bins, boxes: BoxArray) -> Cells:
     places = _places(bins.lattice, x, y)
     low = np.column_stack([x, y]) / bins.lattice.per_unit + bins.lattice.origin[:2]
     rectangles = np.hstack((low, low + 1.0 / bins.lattice.per_unit))
-    return Cells(rectangles, places, bodies, _lengths(bins, places) - bodies)
+    return FilledCells(rectangles, places, bodies, _lengths(bins, places) - bodies)
 
 
 def _spans(lattice: Lattice, boxes: BoxArray) -> Numbers:

@@ -13,10 +13,11 @@ from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Log, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.shapes.table import BOX, cosine_sine
+from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
+from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, as_rows, hit_arrays

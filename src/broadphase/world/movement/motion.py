@@ -19,7 +19,7 @@ from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import DONE, LEFT, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
-from broadphase.periods.images import Floats
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.broad_phase import closed

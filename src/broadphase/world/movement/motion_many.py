@@ -14,8 +14,9 @@ from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import FULL, INSIDE, LEFT
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Floats, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
 from broadphase.world.broad_phase import new_buffers
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (

@@ -8,8 +8,9 @@ from broadphase.api.one_shot import pairs
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.numeric import real
 from broadphase.kernels.movement.separation import push_apart
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
-from broadphase.world.bodies import Floats, Rows
+from broadphase.world.bodies import Rows
 from broadphase.world.hits import Movements
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.space import moved_columns
