@@ -2,12 +2,15 @@
 
 import os
 import re
+import shutil
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 HERE = Path(__file__).parent
+PLAYED = ("__init__", "controls", "hero", "items", "level", "missiles", "monsters", "pilot", "play", "script")
 sys.path.insert(0, str(HERE))
 
 project = "broadphase"
@@ -90,6 +93,16 @@ def _copy_tour(app: Any) -> None:
     page.write_text(html.replace("<html ", '<html data-pages="../methods/" ', 1), "utf-8")
 
 
+def _pack_dungeon(app: Any) -> None:
+    """The modules of examples/dungeon that its page runs, as one file, and its film."""
+    static = Path(app.outdir, "_static")
+    static.mkdir(parents=True, exist_ok=True)
+    with ZipFile(static / "dungeon.zip", "w", ZIP_DEFLATED) as packed:
+        for part in ("__init__.py", "stage.py", *(f"dungeon/{name}.py" for name in PLAYED)):
+            packed.write(HERE.parent / "examples" / part, f"examples/{part}")
+    shutil.copy(HERE / "pictures" / "dungeon-film.webp", static)
+
+
 def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Matplotlib's player without its font from elsewhere, and with names for screen readers."""
     body = context.get("body", "")
@@ -105,3 +118,4 @@ def setup(app: Any) -> None:
     """Register hooks with Sphinx."""
     app.connect("html-page-context", _mend_animations)
     app.connect("builder-inited", _copy_tour)
+    app.connect("builder-inited", _pack_dungeon)

@@ -29,6 +29,7 @@ PAGES = [
     "how-to/slow-pygame",
     "how-to/slow-arcade",
     "how-to/install",
+    "dungeon",
     "explanation/index",
     "explanation/methods",
     "how-it-is-fast",

@@ -1,9 +1,14 @@
 """The dungeon keeps its rules: played by itself, and its parts one by one."""
 
+import json
 import os
 import random
+import runpy
+import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -442,3 +447,29 @@ def test_a_key_shows_the_engine_and_light_ends_at_walls(surface):
     lit = np.argwhere((light.goal > 0) & ~game.level.tiles.solid)[:, ::-1]
     middles = (lit + 0.5) * TILE
     assert game.level.tiles.line_of_sight(game.hero.middle, middles).all()
+
+
+IN_THE_PAGE = """
+import json, runpy, sys
+frame = runpy.run_path(sys.argv[1])["frame"]
+first, *others = [json.loads(frame(1.0, 0.0, True, False)) for _ in range(40)]
+print(json.dumps([first, others[-1], any("solid" in one for one in others)]))
+"""
+
+
+def test_the_page_of_the_dungeon_plays_without_pygame(tmp_path):
+    """Only the modules that the site packs are there (docs/conf.py), and nothing called pygame."""
+    root = Path(__file__).parent.parent
+    runpy.run_path(str(root / "docs/conf.py"))["_pack_dungeon"](SimpleNamespace(outdir=tmp_path))
+    with ZipFile(tmp_path / "_static/dungeon.zip") as packed:
+        packed.extractall(tmp_path)
+    (tmp_path / "pygame.py").write_text("raise ImportError")
+    run = [sys.executable, "-c", IN_THE_PAGE, str(root / "docs/_static/dungeon.py")]
+    said = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    first, last, again = json.loads(said)
+    assert last["hero"][0] > first["hero"][0] + 60
+    assert len(last["arrows"]) > 1
+    assert first["state"] == last["state"] == "play"
+    column, row = (int(at // TILE) for at in last["hero"][:2])
+    assert first["solid"][row][column] == 0
+    assert not again, "the level is sent once"
