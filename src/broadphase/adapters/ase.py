@@ -1,9 +1,8 @@
 """Neighbour lists of atoms, with the names and results of `ase.neighborlist`.
 
 `neighbor_list` and `primitive_neighbor_list` stand in for ASE's functions of these names, in cells of any
-shape, periodic along any of their vectors.  Atoms are brought into the cell, images of those near its faces
-are laid around it, and one search finds the atoms and images near each atom: a cell may be smaller than the
-cutoff.
+shape, periodic along any of their vectors, which may be shorter than the cutoff: all images within it are
+found (`broadphase.points.all_images`).
 """
 
 from collections.abc import Callable
@@ -13,18 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
-from broadphase.points.neighborhoods import neighbors
-from broadphase.runtime.arrays import Floats
+from broadphase.methods.task import NO_LIMIT
+from broadphase.points.all_images import Crystal, find_all_images
+from broadphase.points.neighbor_lists import both_directions
+from broadphase.runtime.threads import cores
 
 __all__ = ["neighbor_list", "primitive_neighbor_list"]
 
 _data: Any = need("ase.data", extra="ase", purpose="the ASE adapter")
 _geometry: Any = need("ase.geometry", extra="ase", purpose="the ASE adapter")
 
-Whole = npt.NDArray[np.int64]
+Whole = npt.NDArray[np.integer[Any]]
 
 _QUANTITIES = "ijdDS"
-_ROUNDING = 1e-9  # relative; distances are decided by ASE's formula afterwards
 
 
 def neighbor_list(
@@ -104,19 +104,32 @@ def primitive_neighbor_list(
     if use_scaled_positions:
         places = places @ vectors
     reach, limits = _as_cutoff(cutoff, numbers, len(places))
-    i, j, shifts = _near(places, vectors, periodic, reach * (1 + _ROUNDING))
-    away = places[j] - places[i] + shifts @ vectors
-    distances = np.sqrt((away * away).sum(axis=1))
-    kept = distances < limits(i, j)
-    if not self_interaction:
-        kept &= (i != j) | shifts.any(axis=1)
-    found = {"i": i, "j": j, "d": distances, "D": away, "S": shifts}
-    chosen = tuple(found[letter][kept] for letter in quantities)
+    crystal = Crystal(places, vectors, periodic)
+    i, j, distances, ways = find_all_images(crystal, reach, True, cores(), NO_LIMIT)
+    if limits is not None:
+        near = np.flatnonzero(distances < limits(i, j))
+        i, j, distances, ways = i[near], j[near], distances[near], ways[near]
+    every = np.arange(len(places) if self_interaction and reach > 0.0 else 0, dtype=np.int32)
+    if limits is not None:
+        every = every[limits(every, every) > 0.0]
+    i, j, none = np.concatenate((i, every)), np.concatenate((j, every)), np.zeros((len(every), 7))
+    distances, ways = np.append(distances, none[:, 0]), np.concatenate((ways, none[:, 1:]))
+    columns: list[Any]
+    starts, *columns = both_directions(i, j, distances, ways, len(places), cores())
+    i = np.repeat(np.arange(len(places)), np.diff(starts))
+    if len(every):  # an atom and itself were written twice, last of all
+        once = np.ones(len(i), bool)
+        once[starts[every + 1] - 1] = False
+        i, columns = i[once], [one[once] for one in columns]
+    j, distances, ways = columns
+    found: dict[str, Any] = {"i": i, "j": j, "d": distances, "D": ways[:, :3], "S": ways[:, 3:]}
+    kinds = {"i": np.int64, "j": np.int64, "d": np.float64, "D": np.float64, "S": np.int64}
+    chosen = tuple(found[letter].astype(kinds[letter], order="C") for letter in quantities)
     return chosen if len(chosen) > 1 else chosen[0]
 
 
-def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whole, Whole], Any]]:
-    """The largest cutoff, and a function that says those of pairs of atoms."""
+def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whole, Whole], Any] | None]:
+    """The largest cutoff, and a function that says those of pairs of atoms, unless it is one for all."""
     if isinstance(cutoff, dict):
         if numbers is None:
             raise ValueError("cutoff for pairs of elements needs numbers=")
@@ -127,36 +140,8 @@ def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whol
             table[first, second] = table[second, first] = length
         return max(float(table.max()), 0.0), lambda i, j: table[kinds[i], kinds[j]]
     if np.ndim(cutoff) == 0:
-        return max(float(cutoff), 0.0), lambda i, j: float(cutoff)
+        return max(float(cutoff), 0.0), None
     radii = np.asarray(cutoff, np.float64)
     if radii.shape != (n,):
         raise ValueError(f"cutoff must be a number or a radius for each of the {n} atoms; got {radii.shape}")
     return 2 * float(radii.max(initial=0.0)), lambda i, j: radii[i] + radii[j]
-
-
-def _near(places: Floats, vectors: Floats, periodic: Any, reach: float) -> tuple[Whole, Whole, Whole]:
-    """Atoms, and atoms or images near them with their shifts."""
-    inverse = np.linalg.inv(vectors)
-    along = places @ inverse  # in cell vectors
-    home = np.where(periodic, np.floor(along), 0.0)
-    along -= home
-    atoms, steps = np.arange(len(places)), np.zeros((len(places), 3), np.int64)
-    # A sphere of radius `reach` reaches so many cell vectors far along each of them.
-    wide = reach * np.linalg.norm(inverse, axis=0) + _ROUNDING
-    for axis in np.flatnonzero(periodic if len(places) else []).tolist():
-        low, high = along[:, axis].min() - wide[axis], along[:, axis].max() + wide[axis]
-        own = along[atoms, axis]
-        first, last = int(np.ceil(low - own.max())), int(np.floor(high - own.min()))
-        rows, by = [], []
-        for step in range(first, last + 1):
-            at = np.flatnonzero((own + step >= low) & (own + step <= high))
-            rows.append(at)
-            by.append(np.full(len(at), step))
-        images = np.concatenate(rows)
-        atoms, steps = atoms[images], steps[images]
-        steps[:, axis] = np.concatenate(by)
-    inside = along @ vectors
-    near = neighbors(inside, reach, other=inside[atoms] + steps @ vectors)
-    i, j = near.i.astype(np.int64), atoms[near.j]
-    home = home.astype(np.int64)
-    return i, j, steps[near.j] + home[i] - home[j]

@@ -285,8 +285,12 @@ def find_near(
     parts: int,
     limit: int = NO_LIMIT,
     kept: KeptCells | None = None,
+    upward: bool = False,
 ) -> NearRows:
-    """All pairs, sorted or in any order; through cells that are kept, if there is one distance for all."""
+    """All pairs, sorted or in any order; through cells that are kept, if there is one distance for all.
+
+    With ``upward`` only others with a higher number are found, as it is among points of one set.
+    """
     kind = query.points.dtype
     if len(query.points) == 0 or len(query.found) == 0:
         return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
@@ -295,6 +299,7 @@ def find_near(
         if few is not None and len(few[0]) <= limit:
             return NearRows(*few)
     rule = _rule(query, reach)
+    rule = rule._replace(upward=upward or rule.upward)
     with borrowed_scratch() as scratch:
         if kept is None:
             cells = sort_into_cells(query, reach.r, reach.other_radii, parts, scratch)

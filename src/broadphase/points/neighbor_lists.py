@@ -67,11 +67,14 @@ class Neighbors:
         ``(m,)``, in the points' dtype.
     offset : numpy.ndarray or None
         ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
+    shift : numpy.ndarray or None
+        ``(m, dim)`` int32: by how many periods, or lattice vectors, the image of ``j`` is shifted; only with
+        ``shifts=True``.
     shape : tuple of int
         How many points were searched from, and among how many.
     """
 
-    __slots__ = ("_among", "_half", "_parts", "_sorted", "distance", "i", "j", "offset", "shape")
+    __slots__ = ("_among", "_half", "_parts", "_sorted", "distance", "i", "j", "offset", "shape", "shift")
 
     def __init__(
         self,
@@ -81,12 +84,14 @@ class Neighbors:
         shape: tuple[int, int],
         *,
         offset: Points | None = None,
+        shift: Numbers | None = None,
         among: bool = True,
         half: bool | None = None,
         in_order: bool = True,
         parts: int | None = None,
     ) -> None:
         self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
+        self.shift = shift
         self._among, self._sorted = among, in_order
         self._half = among if half is None else half
         self._parts = own_threads.cores() if parts is None else parts
@@ -222,6 +227,8 @@ class Neighbors:
         """
         if not isinstance(previous, Neighbors):
             raise TypeError(f"previous must be what neighbors returned; got {type(previous).__name__}")
+        if self.shift is not None or previous.shift is not None:
+            raise ValueError("a pair may be there with several images, so that its row is not known")
         if (self._half, self._among) != (previous._half, previous._among):
             raise ValueError("previous must have been found in the same way, with other= and half= as here")
         old = previous._order()
@@ -365,7 +372,16 @@ class Neighbors:
         """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
         starts, j, distance, offset = self._both()
         i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts).astype(np.intp, copy=False))
-        return Neighbors(i, j, distance, self.shape, offset=offset, half=False, parts=self._parts)
+        shift = None
+        if self.shift is not None:  # turned as offsets are
+            turned = both_directions(
+                *self._ordered()[:3], self.shift.astype(self.distance.dtype), self.shape[0], 1
+            )
+            assert turned[3] is not None
+            shift = turned[3].astype(np.int32)
+        return Neighbors(
+            i, j, distance, self.shape, offset=offset, shift=shift, half=False, parts=self._parts
+        )
 
     def _pairs(self, which: Any = slice(None)) -> npt.NDArray[np.int32]:
         return np.stack((self.i[which], self.j[which]), axis=1)
@@ -390,26 +406,7 @@ class Neighbors:
 
     def _both(self) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
         """Where the rows of each point begin, and the columns of pairs in both directions."""
-        i, j, distance, offset = self._ordered()
-        kind, twice, spans = distance.dtype, 2 * len(i), self._spans()
-        starts = np.zeros(self.shape[0] + 1, np.int64)
-        counts = np.zeros((len(spans), self.shape[0]), np.int64)
-        columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
-        given = np.empty((0, 2), kind) if offset is None else offset
-        ways = given if offset is None else result_array((twice, given.shape[1]), kind)
-
-        def count(part: int, first: int, last: int) -> None:
-            for span in paced(first, last):
-                count_both(i, j, *span, part, counts)
-
-        def put(part: int, first: int, last: int) -> None:
-            for span in paced(first, last):
-                put_both(i, j, distance, given, *span, part, counts, columns, values, ways)
-
-        own_threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], self._parts)
-        starts_from_counts(counts, starts[1:])
-        own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], self._parts)
-        return starts, columns, values, None if offset is None else ways
+        return both_directions(*self._ordered(), self.shape[0], self._parts)
 
     def _scattered(self, function: Callable[[slice], Any], along: Points | None, sign: int) -> Points:
         """`scatter` of what a function returns."""
@@ -469,6 +466,34 @@ class Neighbors:
             spans = own_threads.shares(n, self._parts)
             own_threads.run_all([partial(gather, *span) for span in spans], self._parts)
         return sums
+
+
+def both_directions(
+    i: Numbers, j: Numbers, distance: Points, ways: Points | None, n: int, parts: int
+) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
+    """Where the rows of each of ``n`` points begin, and columns in which each pair is there twice.
+
+    The signs of ways are those of the direction.
+    """
+    kind, twice = distance.dtype, 2 * len(i)
+    spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
+    starts, counts = np.zeros(n + 1, np.int64), np.zeros((len(spans), n), np.int64)
+    columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
+    given = np.empty((0, 2), kind) if ways is None else ways
+    turned = given if ways is None else result_array((twice, given.shape[1]), kind)
+
+    def count(part: int, first: int, last: int) -> None:
+        for span in paced(first, last):
+            count_both(i, j, *span, part, counts)
+
+    def put(part: int, first: int, last: int) -> None:
+        for span in paced(first, last):
+            put_both(i, j, distance, given, *span, part, counts, columns, values, turned)
+
+    own_threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
+    starts_from_counts(counts, starts[1:])
+    own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], parts)
+    return starts, columns, values, None if ways is None else turned
 
 
 def rows_among(

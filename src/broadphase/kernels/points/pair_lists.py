@@ -3,6 +3,10 @@
 A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order of the list.
 """
 
+import math
+
+import numpy as np
+
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.points.distance import distance
@@ -30,8 +34,9 @@ def put_both(i, j, distances, offsets, begin, end, part, ends, columns, values, 
         ahead = j[min(at + AHEAD, end - 1)]
         prefetch(ends, part, ahead)
         a, b = unsigned(i[at]), unsigned(j[at])
-        first, second = unsigned(ends[part, a]), unsigned(ends[part, b])
+        first = unsigned(ends[part, a])
         ends[part, a] += 1
+        second = unsigned(ends[part, b])  # afterwards: a point may be near an image of itself
         ends[part, b] += 1
         columns[first], columns[second] = j[at], i[at]
         values[first] = values[second] = distances[at]
@@ -112,6 +117,43 @@ def scatter_pairs(i, j, values, along, sign, begin, end, sums):
         _scatter(i, j, values, along, False, -1, begin, end, sums)
     else:
         _scatter(i, j, values, along, False, sign, begin, end, sums)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Pairs of points and images that are near.
+
+
+@jit
+def keep_images(
+    places, cell, home, source, steps, i, at, r, strict, begin, end, place, columns, ways, distances
+):
+    """Write the pairs that are near from ``place`` on; returns where they end.
+
+    What ``at`` numbers are the points, then images: ``source`` are their points, ``steps`` their shifts.
+    ``home`` are those of the cells in which the points lie.  ``ways`` become offsets, then shifts.
+    """
+    n, dim = places.shape
+    for row in range(begin, end):
+        a, b = np.int64(i[row]), np.int64(at[row])
+        image = b - n
+        if image >= 0:
+            b = np.int64(source[image])
+        for axis in range(dim):
+            step = home[a, axis] - home[b, axis]
+            ways[place, dim + axis] = step + steps[image, axis] if image >= 0 else step
+        square = 0.0
+        for axis in range(dim):
+            way = places[b, axis] - places[a, axis]
+            shift = 0.0
+            for k in range(dim):
+                shift += ways[place, dim + k] * cell[k, axis]
+            way += shift
+            ways[place, axis] = way
+            square += way * way
+        apart = math.sqrt(square)
+        columns[0, place], columns[1, place], distances[place] = a, b, apart
+        place += apart < r if strict else apart <= r
+    return place
 
 
 # -----------------------------------------------------------------------------------------------------------

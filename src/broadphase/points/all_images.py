@@ -1,0 +1,130 @@
+"""All images of points within a distance, and not only the nearest: neighbour lists as crystals have them.
+
+Points are brought into the cell.  Images are laid around it as far as the distance reaches, but only those
+that are shifted upward: a pair with a shift is the same pair, seen from its other end, with the opposite
+shift.  One search then finds each pair once, those of a point and its own images too.
+
+Cost: that of the plain search among the points and these images, of which there are few if the cell is large.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.inputs.points import Numbers, PointQuery
+from broadphase.kernels.points.pair_lists import keep_images
+from broadphase.points.fixed_radius import NearRows, find_near, one_reach
+from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS
+from broadphase.runtime import threads as own_threads
+from broadphase.runtime.memory import result_array
+from broadphase.runtime.slices import paced
+
+Floats = npt.NDArray[np.float64]
+
+_WIDER = 1e-9  # relative; the distance of each pair is computed again from where the points were
+_MOST = 2.0**31
+
+
+class ImagePairs(NamedTuple):
+    """Each pair once, by ``i``."""
+
+    i: Numbers
+    j: Numbers
+    distance: Floats
+    ways: Floats
+    """From ``i`` to the image of ``j``; then by how many vectors of the cell the image is shifted."""
+
+
+class Crystal(NamedTuple):
+    """Points and their cell."""
+
+    places: Floats
+    cell: Floats
+    """A vector for each axis, periodic or not."""
+    periodic: npt.NDArray[np.bool_]
+
+
+def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit: int) -> ImagePairs:
+    """All pairs within ``r``, or nearer if ``strict``.
+
+    Raises
+    ------
+    ValueError
+        There are more images within reach than numbers for them.
+    PairLimitExceeded
+        There are more pairs than the limit.
+    """
+    places, cell, periodic = crystal
+    n, dim = places.shape
+    inverse = np.linalg.inv(cell)
+    along = places @ inverse
+    home = np.where(periodic, np.floor(along), 0.0)
+    along -= home
+    inside = places - home @ cell
+    reach = r * (1.0 + _WIDER) + _WIDER * float(np.abs(inside).max(initial=0.0))
+    wide = reach * np.linalg.norm(inverse, axis=0) + _WIDER
+    if n * float(np.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0))) > _MOST:
+        raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
+    source, steps = _upward(along, wide, periodic)
+    found = np.concatenate((inside, inside[source] + steps @ cell))
+    low, high = (ends(found, axis=0) if n else np.zeros(dim) for ends in (np.min, np.max))
+    none = np.empty(0, np.int32)
+    around = np.full(dim, np.inf)
+    kind = np.dtype(np.float64)
+    query = PointQuery(inside, found, around, none, none, 1, low, high, None, False, kind)
+    near = find_near(query, one_reach(reach, kind), True, parts, limit, upward=True)
+    return _kept(crystal, (home, source.astype(np.int32), steps), near, r, strict, parts)
+
+
+def _upward(along: Floats, wide: Floats, periodic: Any) -> tuple[npt.NDArray[np.intp], Floats]:
+    """The row and the shift of each image near the points whose first shift, if it has one, is upward."""
+    n, dim = along.shape
+    rows, steps = np.arange(n), np.zeros((n, dim))
+    for axis in np.flatnonzero(periodic if n else []).tolist():
+        own = along[rows, axis]
+        low, high = along[:, axis].min() - wide[axis], along[:, axis].max() + wide[axis]
+        free = (steps[:, :axis] > 0.0).any(axis=1)  # shifted before, so both directions count
+        some = []
+        for step in range(int(np.ceil(low - own.max())), int(np.floor(high - own.min())) + 1):
+            at = own + step
+            inner = np.flatnonzero((at >= low) & (at <= high) & (free if step < 0 else True))
+            moved = steps[inner]
+            moved[:, axis] = step
+            some.append((rows[inner], moved))
+        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
+    images = np.flatnonzero(steps.any(axis=1))
+    images = images[np.argsort(rows[images], kind="stable")]
+    return rows[images], steps[images]
+
+
+def _kept(
+    crystal: Crystal,
+    images: tuple[Floats, Numbers, Floats],
+    near: NearRows,
+    r: float,
+    strict: bool,
+    parts: int,
+) -> ImagePairs:
+    """The pairs whose distance, as it is from the given places, is within reach."""
+    m, dim = len(near.i), crystal.places.shape[1]
+    columns, distances = result_array((2, m), np.int32), result_array((m,), np.float64)
+    ways = result_array((m, 2 * dim), np.float64)
+
+    def look(first: int, last: int) -> int:
+        place = first
+        for begin, end in paced(first, last):
+            place = keep_images(
+                *(crystal.places, crystal.cell, *images, near.i, near.j, r, strict, begin, end, place),
+                *(columns, ways, distances),
+            )
+        return place
+
+    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
+    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
+    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
+    if len(some) == 1:
+        return ImagePairs(columns[0, some[0]], columns[1, some[0]], distances[some[0]], ways[some[0]])
+    i, j = (np.concatenate([column[rows] for rows in some]) for column in columns)
+    return ImagePairs(i, j, *(np.concatenate([one[rows] for rows in some]) for one in (distances, ways)))
