@@ -13,6 +13,7 @@ from broadphase.periods.lattice import Lattice, as_lattice
 Period = npt.NDArray[np.float64]
 
 _AXES = "xyz"
+_FLAT = 1e-10  # of the volume that unit vectors along those of a cell span
 _PLAIN_NUMBERS = (bool, int, float)
 
 
@@ -138,6 +139,11 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     period = settled_period(period)
     if not is_matrix(period):
         return _as_lengths(period, dim)
+    return as_lattice(tuple(_vectors(period, dim)))
+
+
+def _vectors(period: tuple[Any, ...], dim: int) -> list[tuple[float, ...]]:
+    """The vectors of a matrix, checked."""
     if len(period) != dim or any(not isinstance(row, tuple) or len(row) != dim for row in period):
         raise ValueError(
             f"period must be a matrix of {dim} lattice vectors, one a row, of {dim} numbers each"
@@ -150,7 +156,43 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
             if not math.isfinite(value):
                 raise ValueError(f"period[{k}][{axis}] = {value} must be finite")
         rows.append(tuple(map(float, row)))
-    return as_lattice(tuple(rows))
+    return rows
+
+
+def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """A vector for each axis as the rows of a matrix, and whether the world is periodic along it.
+
+    A row of a matrix may be None, for an axis without a period.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `as_point_period`.
+
+    Examples
+    --------
+    >>> as_cell(((3.0, 0.0), None), 2)
+    (array([[3., 0.],
+           [0., 1.]]), array([ True, False]))
+    """
+    period = settled_period(period)
+    if not is_matrix(period):
+        lengths = _as_lengths(period, dim)
+        lengths = np.full(dim, np.inf) if lengths is None else lengths
+        periodic = np.isfinite(lengths)
+        return np.diag(np.where(periodic, lengths, 1.0)), periodic
+    periodic = np.array([row is not None for row in period])
+    filled = tuple((0.0,) * dim if row is None else row for row in period)
+    cell = np.array(_vectors(filled, dim))
+    # Vectors at right angles to all others complete them.
+    for axis in np.flatnonzero(~periodic).tolist():
+        known = np.delete(cell, axis, axis=0)
+        cell[axis] = np.linalg.svd(known[known.any(axis=1)])[2][-1]
+        cell[axis] *= np.sign(cell[axis][np.abs(cell[axis]).argmax()])
+    sizes = np.linalg.norm(cell, axis=1)
+    if not sizes.all() or not abs(np.linalg.det(cell / sizes[:, None])) > _FLAT:
+        raise ValueError(f"the lattice vectors of period = {period} do not span all of space")
+    return cell, periodic
 
 
 def is_matrix(period: Any) -> bool:

@@ -66,10 +66,10 @@ class Neighbors:
     distance : numpy.ndarray
         ``(m,)``, in the points' dtype.
     offset : numpy.ndarray or None
-        ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
+        ``(m, dim)``: from ``i`` to the image of ``j``; only with ``offsets=True``.
     shift : numpy.ndarray or None
         ``(m, dim)`` int32: by how many periods, or lattice vectors, the image of ``j`` is shifted; only with
-        ``shifts=True``.
+        ``images="all"``.
     shape : tuple of int
         How many points were searched from, and among how many.
     """

@@ -12,7 +12,9 @@ from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
+from broadphase.inputs.periods import as_cell
 from broadphase.inputs.points import (
+    GivenPoints,
     PointQuery,
     Points,
     as_distance,
@@ -23,7 +25,8 @@ from broadphase.inputs.points import (
 )
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.points.distance import find_offsets
-from broadphase.methods.task import pair_limit
+from broadphase.methods.task import NO_LIMIT, pair_limit
+from broadphase.points.all_images import Crystal, find_all_images
 from broadphase.points.few import find_nearest, find_pairs
 from broadphase.points.fixed_radius import (
     Reach,
@@ -40,6 +43,7 @@ from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
 
+_FEW = 1_000
 _OF_SCIPY = {
     "boxsize": "the lengths of a periodic world are period=",
     "workers": "the most threads are threads=",
@@ -62,6 +66,7 @@ def neighbors(
     offsets: bool = False,
     half: bool = True,
     exclude: Any = None,
+    images: str = "nearest",
 ) -> Neighbors:
     """All pairs of points within a distance ``r`` of each other, with their distances.
 
@@ -105,6 +110,11 @@ def neighbors(
     exclude : array_like of int, shape (k, 2), optional
         Pairs of rows that do not count, in any order, such as atoms with a bond; with ``other=`` a row of the
         points and one of the others.
+    images : {"nearest", "all"}
+        With ``"all"`` each image of a point within ``r`` is a neighbour of its own, also those of the point
+        itself, in cells of any size, as crystals need it; ``shift`` of the result says by how many periods or
+        lattice vectors.  Distances are then computed in float64.  A row of lattice vectors may be None: the
+        world has no period along it.  Without ``other=`` and ``env=``, and for one ``r``.
 
     Returns
     -------
@@ -155,12 +165,19 @@ def neighbors(
     """
     if on_gpu(points):
         left_out = {"period": period, "r_min": r_min, "exclude_self": exclude_self, "offsets": offsets}
-        left_out |= {"exclude": exclude, "half": not half}
+        left_out |= {"exclude": exclude, "half": not half, "images": images != "nearest"}
         search_there = on_its_device("neighbors", **left_out)
         there: Neighbors = search_there(points, r, other=other, env=env, sort=sort, max_pairs=max_pairs)
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
+    if images != "nearest":
+        if images != "all":
+            raise ValueError(f"images must be 'nearest' or 'all'; got {images!r}")
+        if other is not None or env is not None or given.points.ndim == 3:
+            raise ValueError("images='all' is not there with other= or environments; leave these out")
+        return _near_all(given, r, how)
     if (
         other is None
         and period is None
@@ -174,7 +191,6 @@ def neighbors(
         few = find_pairs(given.points, r, limit)
         if few is not None:
             return Neighbors(*few, (len(given.points), len(given.points)), parts=parts)
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
     return near_of(as_query(*given), r, how)
 
 
@@ -189,6 +205,38 @@ class How(NamedTuple):
     limit: int
     half: bool = True
     exclude: Any = None
+
+
+def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
+    """What `neighbors` returns with all images."""
+    query = as_query(given.points, None, None, None)
+    points, kind, n = query.points, query.kind, len(query.points)
+    places = query.points.astype(np.float64, copy=False)
+    reach, least = as_distance(r, kind), as_distance(how.r_min, kind, "r_min")
+    cell, periodic = as_cell(given.period, points.shape[1])
+    limit = how.limit if how.half else how.limit // 2
+    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
+    crystal, most = Crystal(places, cell, periodic), min(2 * limit + _FEW, NO_LIMIT)
+    try:  # a little farther, so that more than the limit may be found
+        i, j, distance, ways = find_all_images(crystal, reach, False, how.parts, most)
+    except PairLimitExceeded:
+        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
+    turned = i > j
+    i, j = np.where(turned, j, i), np.where(turned, i, j)
+    ways[turned] *= -1.0
+    order = argsort_keys(i.astype(np.int64) << 32 | j)
+    i, j, distance, ways = i[order], j[order], distance[order], ways[order]
+    keep = distance >= least
+    if excluded is not None:
+        keep &= rows_among(i, j, None, excluded[0], excluded[1], how.parts) < 0
+    i, j, distance, ways = i[keep], j[keep], distance[keep], ways[keep]
+    if len(i) > limit:
+        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
+    dim = points.shape[1]
+    offset = rounded(np.ascontiguousarray(ways[:, :dim]), kind) if how.offsets else None
+    shift = ways[:, dim:].astype(np.int32)
+    found = Neighbors(i, j, rounded(distance, kind), (n, n), offset=offset, shift=shift, parts=how.parts)
+    return found if how.half else found.in_both_directions()
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:

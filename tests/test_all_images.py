@@ -1,0 +1,140 @@
+"""`images="all"`: each image within reach is a neighbour, as ASE, vesin and matscipy-neighbours list them."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+CELLS = {
+    "large": np.diag([7.0, 8.0, 9.0]),
+    "small": np.diag([1.0, 2.0, 1.5]),
+    "tilted": np.array([[4.0, 0, 0], [1.5, 3, 0], [-1, 0.5, 5]]),
+    "skewed": np.array([[3.0, 0, 0], [7, 3, 0], [-4, 5, 4]]),
+}
+
+
+def brute_force(points, cell, periodic, r, most=7):
+    """All ``(i, j, shift)`` with ``i < j``, or ``i == j`` and a shift that is upward."""
+    steps = [range(-most, most + 1) if one else (0,) for one in periodic]
+    found = {}
+    for shift in product(*steps):
+        apart = np.linalg.norm(points[None] + np.array(shift) @ cell - points[:, None], axis=2)
+        for i, j in np.argwhere(apart <= r).tolist():
+            if i < j or (i == j and shift > (0,) * len(shift)):
+                found[i, j, shift] = apart[i, j]
+    return found
+
+
+def as_dict(near):
+    rows = zip(near.i.tolist(), near.j.tolist(), map(tuple, near.shift.tolist()), strict=True)
+    return dict(zip(rows, near.distance.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize(
+    "periodic", [(True, True, True), (True, False, True), (False, False, False)], ids=str
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_image(name, periodic, dtype):
+    random, cell = np.random.default_rng(1), CELLS[name]
+    points = (random.uniform(-0.5, 1.5, (12, 3)) @ cell).astype(dtype)
+    whole = np.array([row if one else np.zeros(3) for row, one in zip(cell, periodic, strict=True)])
+    period = [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]
+    if not any(periodic):
+        period = None
+    for r in (0.7, 2.9):
+        right = brute_force(points.astype(float), whole, periodic, float(dtype(r)))
+        near = bp.neighbors(points, r, period=period, images="all", offsets=True)
+        found = as_dict(near)
+        # A pair with a shift and a pair of a point with itself may be listed from either end.
+        turned = {
+            (i, j, s) if i < j else max((i, j, s), (i, j, tuple(-one for one in s))) for i, j, s in found
+        }
+        assert turned == set(right)
+        assert len(near) == len(right)
+        away = points[near.j].astype(float) + near.shift @ whole - points[near.i]
+        np.testing.assert_allclose(near.offset, away, atol=1e-5 if dtype == np.float32 else 1e-12)
+        np.testing.assert_allclose(near.distance, np.linalg.norm(away, axis=1), rtol=1e-6)
+        assert near.distance.dtype == near.offset.dtype == dtype
+        keys = near.i.astype(int) * 12 + near.j
+        assert (near.i <= near.j).all()
+        assert (np.diff(keys) >= 0).all()
+        both = bp.neighbors(points, r, period=period, images="all", offsets=True, half=False)
+        assert len(both) == 2 * len(near)
+        assert (np.diff(both.i) >= 0).all()
+        away = points[both.j].astype(float) + both.shift @ whole - points[both.i]
+        np.testing.assert_allclose(both.offset, away, atol=1e-5 if dtype == np.float32 else 1e-12)
+        assert len(set(as_dict(both))) == len(both)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_vesin_and_matscipy_list_the_same(name):
+    vesin, matscipy = pytest.importorskip("vesin"), pytest.importorskip("matscipy_neighbours")
+    cell = CELLS[name]
+    points = np.random.default_rng(5).uniform(-1, 2, (60, 3)) @ cell
+    for periodic in ((True, True, True), (False, True, True)):
+        period = [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]
+        near = bp.neighbors(points, 2.1, period=period, images="all", half=False, offsets=True)
+        ours = in_order(near.i, near.j, near.shift, near.distance, near.offset)
+        if all(periodic):
+            i, j, shift, distance, offset = vesin.NeighborList(cutoff=2.1, full_list=True).compute(
+                points, cell, True, "ijSdD"
+            )
+        else:
+            i, j, shift, distance, offset = matscipy.neighbour_list(
+                "ijSdD", positions=points, cell=cell, pbc=periodic, cutoff=2.1
+            )
+        for mine, theirs in zip(ours, in_order(i, j, shift, distance, offset), strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-11)
+
+
+def in_order(i, j, shift, distance, offset):
+    order = np.lexsort((*shift.T, j, i))
+    return i[order], j[order], shift[order], distance[order], offset[order]
+
+
+def test_lengths_and_nearest_images_agree():
+    random = np.random.default_rng(2)
+    for dim, period in ((2, (9.0, None)), (3, (8.0, 9.0, 10.0)), (2, None)):
+        points = random.uniform(-5, 15, (400, dim))
+        nearest = bp.neighbors(points, 1.5, period=period)
+        every = bp.neighbors(points, 1.5, period=period, images="all")
+        np.testing.assert_array_equal(every.edge_index(), nearest.edge_index())
+        np.testing.assert_allclose(every.distance, nearest.distance, rtol=1e-12)
+
+
+def test_sums_and_limits_over_images():
+    near = bp.neighbors([[0.0, 0.0]], 1.0, period=(1.0, 1.0), images="all")
+    assert sorted(near.shift.tolist()) == [[0, 1], [1, 0]]
+    assert near.sum([3.0]).tolist() == [12.0]
+    points = np.random.default_rng(3).random((30, 2))
+    near = bp.neighbors(points, 0.8, period=(1, 1), images="all")
+    bonds = np.stack((near.j, near.i), axis=1)[:40]
+    kept = bp.neighbors(points, 0.8, period=(1, 1), images="all", exclude=bonds, r_min=0.3)
+    bonded = set(map(tuple, np.sort(bonds, axis=1).tolist()))
+    right = [(i, j) not in bonded and d >= 0.3 for i, j, d in zip(*map(np.ndarray.tolist, near), strict=True)]
+    np.testing.assert_array_equal(kept.distance, near.distance[right])
+    assert len(bp.neighbors(points, 0.8, period=(1, 1), images="all", max_pairs=len(near))) == len(near)
+    with pytest.raises(bp.PairLimitExceeded):
+        bp.neighbors(points, 0.8, period=(1, 1), images="all", max_pairs=len(near) - 1)
+    with pytest.raises(ValueError, match="several images"):
+        near.rows_in(near)
+    assert len(bp.neighbors(np.zeros((0, 3)), 2.0, period=(1, 1, 1), images="all")) == 0
+
+
+def test_what_has_no_images_is_named():
+    points = np.zeros((3, 2))
+    for more, said in (
+        ({"images": "some"}, "images must be 'nearest' or 'all'; got 'some'"),
+        ({"images": "all", "other": points}, "not there with other= or environments"),
+        ({"images": "all", "env": [0, 1, 2]}, "not there with other= or environments"),
+        ({"images": "all", "period": [[1, 0], [2, 0]]}, "do not span all of space"),
+        ({"images": "all", "period": [[1, 0], [2, 0, 0]]}, "matrix of 2 lattice vectors"),
+        ({"period": [[1, 0], None]}, "matrix of 2 lattice vectors"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            bp.neighbors(points, 1.0, **more)
+    with pytest.raises(ValueError, match="reaches over so many cells"):
+        bp.neighbors(points, np.inf, period=(1, 1), images="all")
