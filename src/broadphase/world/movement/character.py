@@ -10,8 +10,9 @@ import numpy as np
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.sweep import FARTHEST
-from broadphase.kernels.movement.walk import Ends, Log, Scene
+from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
+from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two

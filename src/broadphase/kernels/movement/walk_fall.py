@@ -1,0 +1,166 @@
+r"""The vertical part of a walk: down to a floor, and up to a ceiling.
+
+*Fall.*  It ends on the first floor below that is level.  A steep one lets the walker slide down along it for
+the rest of its fall, until a level floor, a wall or the end of the side::
+
+    |
+    v  falls                     *Corner correction.*  Going up, a walker whose head meets an
+     \  slides                   obstacle only at a corner moves aside by at most ``corner``,
+      \                          and past it.
+       \____  stands
+"""
+
+import math
+
+from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
+from broadphase.kernels.movement.walk_ground import eased, floor_under, is_level, nearest_floor, room_at
+from broadphase.kernels.movement.walk_obstacles import (
+    TOUCH,
+    first_meeting,
+    height_of,
+    is_beside,
+    is_clear_of_all,
+    normal_of,
+)
+from broadphase.kernels.movement.walk_path import (
+    MOST_LEGS,
+    edges_at,
+    log_bend,
+    log_hit,
+    place_with_feet,
+    place_with_head,
+)
+from broadphase.kernels.movement.walk_slope import end_of_side, place_at_meeting, surface_at
+from broadphase.kernels.tiles.grid import BOTTOM
+
+
+@inline
+def hang_from(obstacles, k, left, right, tolerance):
+    """`rest_on` for the head, under an obstacle."""
+    best, plane = obstacles.boxes[k, 3], -1
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        if obstacles.planes[j, 1] > 0.0:
+            at = height_of(obstacles.planes, j, left, right, tolerance)
+            if at < best:
+                best, plane = at, j
+    return best, plane
+
+
+@inline
+def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
+    """Move down until a level floor holds the walker; it slides down steeper ones: ``x, y``."""
+    left_over = length
+    for _ in range(MOST_LEGS):
+        walker = edges_at(x, y, trip, rules)
+        floor, plane = floor_under(obstacles, count, walker, tolerance, rules)
+        height = walker[3]
+        if floor < 0:
+            floor, plane, height = nearest_floor(obstacles, count, walker, tolerance, rules)
+        drop = height - walker[3]
+        if floor < 0 or drop > left_over:
+            return x, y + rules.flip * left_over
+        if drop > TOUCH * tolerance:
+            down, free = eased(
+                obstacles, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules
+            )
+            if free:
+                y = down
+            left_over -= drop
+            log_bend(log, trip, gone + length - left_over, x, y)
+        normal = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        log_hit(log, obstacles, trip, rules, floor, normal, gone + length - left_over, x, y)
+        if is_level(obstacles, plane, rules) or left_over <= 0.0:
+            return x, y
+        along = left_over * normal[0] * -normal[1]
+        goal = x + along
+        if goal == x:
+            return x, y
+        to_x = end_of_side(obstacles, floor, plane, x, goal, trip, tolerance)
+        feet = surface_at(obstacles, floor, plane, to_x, trip, tolerance)
+        to_y = place_with_feet(feet, trip, rules)
+        walker = edges_at(x, y, trip, rules)
+        there = edges_at(to_x, to_y, trip, rules)
+        time, met, side = first_meeting(obstacles, count, walker, there, tolerance)
+        if met < 0:
+            to_y, free = eased(obstacles, count, to_x, to_y, trip, tolerance, rules)
+            if to_x == x or not free:
+                return x, y
+            left_over -= left_over * (to_x - x) / along
+            x, y = to_x, to_y
+            log_bend(log, trip, gone + length - left_over, x, y)
+            continue
+        at_x = place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
+        at_y = place_with_feet(surface_at(obstacles, floor, plane, at_x, trip, tolerance), trip, rules)
+        at_y, free = eased(obstacles, count, at_x, at_y, trip, tolerance, rules)
+        if free:
+            left_over -= left_over * (at_x - x) / along
+            x, y = at_x, at_y
+            log_bend(log, trip, gone + length - left_over, x, y)
+        normal = normal_of(obstacles, side, along, 1.0)
+        log_hit(log, obstacles, trip, rules, met, normal, gone + length - left_over, x, y)
+        return x, y
+    return x, y
+
+
+@inline
+def _nearest_ceiling(obstacles, count, walker, tolerance):
+    """What the head would hit, and where it is then: ``obstacle, plane, height``; -1 for none."""
+    best, best_plane, best_height = -1, -1, -math.inf
+    for k in range(count):
+        if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & BOTTOM == 0:
+            continue
+        height, plane = hang_from(obstacles, k, walker[0], walker[2], tolerance)
+        room_above = room_at(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
+        if walker[1] >= height - room_above and height > best_height:
+            best, best_plane, best_height = k, plane, height
+    return best, best_plane, best_height
+
+
+@inline
+def _around_corner(obstacles, count, k, x, y, trip, tolerance, rules):
+    """The x at which a walker gets past an obstacle above its head, the nearer side first; else its own x."""
+    to_left = flush_before(obstacles.boxes[k, 0], trip.width)
+    to_right = obstacles.boxes[k, 2]
+    if to_right - x < x - to_left:
+        to_left, to_right = to_right, to_left
+    walker = edges_at(x, y, trip, rules)
+    for part in range(2):
+        to_x = to_left if part == 0 else to_right
+        if abs(to_x - x) > rules.corner:
+            continue
+        there = edges_at(to_x, y, trip, rules)
+        if first_meeting(obstacles, count, walker, there, tolerance)[1] >= 0:
+            continue
+        ceiling, _, height = _nearest_ceiling(obstacles, count, there, tolerance)
+        if ceiling < 0 or walker[1] - height > TOUCH * tolerance:
+            return to_x
+    return x
+
+
+@inline
+def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
+    """Move up; around an obstacle if only its corner blocks: ``x, y``."""
+    left_over = length
+    for _ in range(MOST_LEGS):
+        walker = edges_at(x, y, trip, rules)
+        ceiling, plane, height = _nearest_ceiling(obstacles, count, walker, tolerance)
+        rise = walker[1] - height
+        if ceiling < 0 or rise > left_over:
+            return x, y - rules.flip * left_over
+        if rise > TOUCH * tolerance:
+            up = place_with_head(height, trip, rules)
+            if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
+                y = up
+            left_over -= rise
+            log_bend(log, trip, gone + length - left_over, x, y)
+        if rules.corner > 0.0 and left_over > 0.0:
+            to_x = _around_corner(obstacles, count, ceiling, x, y, trip, tolerance, rules)
+            if to_x != x:
+                x = to_x
+                log_bend(log, trip, gone + length - left_over, x, y)
+                continue
+        normal = (0.0, 1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        log_hit(log, obstacles, trip, rules, ceiling, normal, gone + length - left_over, x, y)
+        return x, y
+    return x, y

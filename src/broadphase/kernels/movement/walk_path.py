@@ -1,0 +1,79 @@
+"""The path of one walker: where its edges are, and what is recorded on the way.
+
+A walker is stored by its position in the world, and tested as if gravity pointed to larger y.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.movement.sweep import flush_before
+
+MOST_LEGS = 256
+
+
+class Log(NamedTuple):
+    """What walkers met, and where they turned."""
+
+    hits: npt.NDArray[np.float64]
+    """``(h, 9)``, as in `path.Buffers`."""
+    bends: npt.NDArray[np.float64]
+    """``(b, 4)``: mover, place, time."""
+    counts: npt.NDArray[np.int64]
+    """``(2,)``: how many of each; a number beyond the length counts rows that were not written."""
+
+
+class Trip(NamedTuple):
+    """One walker, and the origin of its times."""
+
+    mover: int
+    width: float
+    height: float
+    length: float
+    """Of both parts together."""
+
+
+@inline
+def edges_at(x, y, trip, rules):
+    """The edges of a walker at a place."""
+    if rules.flip > 0.0:
+        return x, y, x + trip.width, y + trip.height
+    return x, -(y + trip.height), x + trip.width, -y
+
+
+@inline
+def place_with_feet(feet, trip, rules):
+    """The y of a walker whose feet are at a height."""
+    return flush_before(feet, trip.height) if rules.flip > 0.0 else -feet
+
+
+@inline
+def place_with_head(head, trip, rules):
+    """The y of a walker whose head is there."""
+    return head if rules.flip > 0.0 else flush_before(-head, trip.height)
+
+
+@inline
+def log_hit(log, obstacles, trip, rules, k, normal, gone, x, y):
+    """Record a hit after a part of the path."""
+    at = log.counts[0]
+    log.counts[0] = at + 1
+    if at < log.hits.shape[0]:
+        log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
+        log.hits[at, 1], log.hits[at, 2] = normal[0] + 0.0, rules.flip * normal[1] + 0.0
+        log.hits[at, 3], log.hits[at, 4] = x, y
+        for column in range(3):
+            log.hits[at, 5 + column] = float(obstacles.names[k, column])
+        log.hits[at, 8] = float(trip.mover)
+
+
+@inline
+def log_bend(log, trip, gone, x, y):
+    """Record the end of a leg."""
+    at = log.counts[1]
+    log.counts[1] = at + 1
+    if at < log.bends.shape[0]:
+        log.bends[at, 0], log.bends[at, 1], log.bends[at, 2] = float(trip.mover), x, y
+        log.bends[at, 3] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
