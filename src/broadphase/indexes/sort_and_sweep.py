@@ -200,7 +200,7 @@ class SortStructure(Structure):
         expect(np.array_equal(np.sort(ids), self.store.ids()), "all live boxes are in the order")
         expect(bool((self.columns[0, 1:] >= self.columns[0, :-1]).all()), "lower edges are sorted")
         expect(np.array_equal(self.places[ids], np.arange(n)), "places say where the boxes are")
-        expect(int((self.places >= 0).sum()) == n, "what is not there has no place")
+        expect(int((self.places >= 0).sum()) == n, "removed boxes have no place")
         wanted, _ = ordered_columns(bits, ids, self.query_axis, self.touching)
         expect(np.array_equal(self.columns, wanted), "keys are the boxes'")
         maxima = self.maxima.copy()

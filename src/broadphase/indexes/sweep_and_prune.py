@@ -120,7 +120,7 @@ class Ends:
             expect(np.array_equal(items[self.places[axis, named]], named), "places say where the ends are")
             in_order = (keys[1:] > keys[:-1]) | ((keys[1:] == keys[:-1]) & (items[1:] & 1 >= items[:-1] & 1))
             expect(bool(in_order.all()), "the ends are in order")
-            expect(int((self.places[axis] >= 0).sum()) == self.count, "what is not there has no place")
+            expect(int((self.places[axis] >= 0).sum()) == self.count, "removed boxes have no place")
         expect(np.array_equal(self.before[ids], store.boxes[ids]), "the boxes are those of the ends")
 
     def _reserve(self, end: int) -> None:

@@ -116,7 +116,7 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
 
 
 def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
-    """Say what is wrong with a row that holds NaN or ``min > max``, and how to mend it."""
+    """Say what is wrong with a row that holds NaN or ``min > max``, and how to correct it."""
     return unsound_box_error(boxes[row], f"{name}[{row}]")
 
 

@@ -52,7 +52,7 @@ def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
 
 
 def settled_envs(env: Any) -> Any:
-    """The environments of two sides as arrays of the call's own; what is no pair is refused later."""
+    """The environments of two sides as arrays of the call's own; anything but a pair is refused later."""
     if isinstance(env, (tuple, list)) and len(env) == 2:
         return settled(env[0], "env[0]"), settled(env[1], "env[1]")
     return env

@@ -397,7 +397,7 @@ def _crs_of(values: Any) -> Any:
 
 
 def _is_same_crs(first: Any, second: Any) -> bool:
-    """Whether two systems differ at most in the order of axes: tables have x first, whatever that says."""
+    """Whether two systems differ at most in the order of axes: tables have x first in any case."""
     equals = getattr(first, "equals", None)
     if first == second or equals is None:
         return bool(first == second)

@@ -284,7 +284,7 @@ def _decode_form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
         return Circle(0.0, 0.0, size[0])
     number, radius = size
     if kind not in WITH_OUTLINE or not (math.isfinite(number) and 0 <= number < len(outlines)):
-        raise ValueError("it has a form that is none")
+        raise ValueError("its form is of no known kind")
     return from_outline(WITH_OUTLINE[kind], outlines[int(number)], radius)
 
 

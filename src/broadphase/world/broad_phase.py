@@ -294,7 +294,7 @@ class BroadPhase:
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
 
     def _searched(self) -> tuple[Tree | None, ...]:
-        """The trees of all layers, for kernels that search them in one call; None: the indexes are none."""
+        """The trees of all layers, for kernels that search them in one call; None for indexes without."""
         if self._outdated:
             trees = [*self._trees]
             for layer in self._outdated:

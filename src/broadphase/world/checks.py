@@ -23,7 +23,7 @@ _RESEMBLES = 0.8
 
 # So often a body moves between two updates, or walks without ever having stood, before it is a fault.
 _OFTEN = 120
-# So many moved static bodies are compared in an update, so that it takes no time to speak of.
+# So many moved static bodies are compared in an update, so that it takes hardly any time.
 _MOST_STATIC = 64
 
 

@@ -37,7 +37,7 @@ class Blockers(NamedTuple):
     rows: npt.NDArray[np.int32] | None = None
     """``(n,)``: the row of each of them in the table."""
     repeats: float = math.inf
-    """In a periodic world: if no place within this distance is free, none is."""
+    """In a periodic world: if no place within this distance is free, no place is."""
     fixed: npt.NDArray[np.bool_] | None = None
     """Which rows of the table do not move; ``None`` where none does."""
 

@@ -73,7 +73,7 @@ class Space(Periodic):
         # If there is a free place, one is within half a period on each axis.  Along an axis without a period
         # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
-        """If no place within this distance is free, none is."""
+        """If no place within this distance is free, no place is."""
 
     # ---- places
 

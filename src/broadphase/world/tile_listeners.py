@@ -47,7 +47,7 @@ class TileListener:
         self.tag, self.tile = tag, tile
         self.enter, self.stay, self.leave = functions
         self.inside: dict[Body, TileContact] = {}
-        """What it has been told of, and not that it is over."""
+        """What it has been told of and has not ended."""
         self.active = True
 
     def __call__(self, function: TileCallback) -> TileCallback:

@@ -716,7 +716,7 @@ class TileMap:
         IndexError
             A goal lies outside the map.
         TypeError, ValueError
-            An argument is none of these.
+            An argument is not of these kinds.
 
         See Also
         --------
@@ -767,7 +767,7 @@ class TileMap:
         IndexError
             A tile lies outside the map.
         TypeError, ValueError
-            An argument is none of these.
+            An argument is not of these kinds.
 
         Examples
         --------

@@ -137,7 +137,7 @@ class World:
         self._walker = Character(state, self._motion, self._many)
         self._dispatch.checks = Checks(state) if arguments.flag(check, "check") else None
         self.check_sprites = check or check_sprites
-        pair_limit(max_pairs)  # raises where it is none
+        pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
 
     # ---- bodies
@@ -179,7 +179,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            An argument is none of these; nothing has changed.
+            An argument is not of these kinds; nothing has changed.
         """
         return self._state.store.add(shape, tag, static, sensor, category, mask, data)
 
@@ -272,7 +272,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            An argument is none of these; nothing has changed.
+            An argument is not of these kinds; nothing has changed.
 
         Examples
         --------
@@ -468,7 +468,7 @@ class World:
             if listener is what or what in (listener.enter, listener.stay, listener.leave):
                 listener.remove()
                 return
-        self._state.listeners.off(what)  # type: ignore[arg-type]  # it raises where it is none
+        self._state.listeners.off(what)  # type: ignore[arg-type]  # raises where it is no listener
 
     def update(self) -> Events:
         """Find all contacts and call the listeners; see `on` for the rules.
@@ -1365,7 +1365,7 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            An argument is none of these.
+            An argument is not of these kinds.
 
         See Also
         --------

@@ -205,7 +205,7 @@ def _split(data: str, where: str) -> list[Any]:
         for word in data.split(","):
             if not word.strip().isdecimal():
                 raise FileError(f"{where} has {shown(word)}, where the number of a tile belongs") from None
-        raise FileError(f"{where} has a number that is no number of a tile") from None
+        raise FileError(f"{where} has a number that is not one of a tile") from None
 
 
 def _checked(data: list[Any], where: str) -> TileNumbers:
