@@ -48,11 +48,6 @@ def sphere_times(start: Floats, goal: Floats, reach: Floats, touching: bool) -> 
     return times
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
-    product: Floats = np.einsum("ij,ij->i", a, b)
-    return product
-
-
 def _exactly(start: list[float], goal: list[float], reach: float, touching: bool) -> float:
     """The same for one pair, with rational numbers."""
     from fractions import Fraction  # imported here because it is hardly ever needed

@@ -20,7 +20,6 @@ _BY_ROW = 7  # how many of the columns have one entry for each shape
 _NO_ROWS = np.empty(0, np.int64)
 # How a shape is rotated, see `ShapeTable`.
 _AS_A_BOX, _AS_IT_IS = np.array(((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)))
-_Turning = tuple[float, float, float, float]
 
 
 class BoxRows:

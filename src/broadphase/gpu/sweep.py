@@ -27,7 +27,7 @@ import warp as wp
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.gpu import kernels
-from broadphase.inputs.boxes import MOST_BOXES
+from broadphase.inputs.arrays import MOST_IDS
 
 FEW = 512
 """So many boxes are all compared with each other: a sort would take longer."""
@@ -124,7 +124,7 @@ def find_all(search: Search, limit: int, *, sort: bool) -> Found:
 
 def count_all(search: Search) -> int:
     """How many pairs there are."""
-    return _find(search, MOST_BOXES**2, sort=False, store=False).number
+    return _find(search, MOST_IDS**2, sort=False, store=False).number
 
 
 def pairs_of(found: Found, rows_of_a: int) -> Array:
@@ -305,7 +305,7 @@ def last(starts: Array) -> int:
 def _make_room(count: int, each: int, what: str, fix: str) -> None:
     """Raise ``MemoryError`` for what the device cannot hold, before it is asked for."""
     device = wp.get_device()
-    if count > MOST_BOXES:
+    if count > MOST_IDS:
         raise MemoryError(f"{count} {what} are more than 32 bits can number; {fix}")
     if device.is_cuda and count * each > device.free_memory:
         raise MemoryError(

@@ -13,7 +13,8 @@ import warp as wp
 
 from broadphase.gpu import kernels, rays, sweep
 from broadphase.gpu.arrays import given_back, one_each, rows, same_device, taken
-from broadphase.inputs.boxes import MOST_BOXES, unsound_box_error
+from broadphase.inputs.arrays import MOST_IDS
+from broadphase.inputs.boxes import unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS, POINT_WIDTHS
 from broadphase.inputs.points import as_distance, unsound_point_error
 
@@ -92,7 +93,7 @@ def find_hits(
         own = wp.empty(0 if ignore is None else m, dtype=wp.int64)
         if ignore is not None:
             _read_integers(ignore, "ignore", start.array, own, 0)
-        bad = wp.full(1 + len(lines) + 1, MOST_BOXES, dtype=int)
+        bad = wp.full(1 + len(lines) + 1, MOST_IDS, dtype=int)
         keys = wp.empty((2 * dim, n), dtype=_KEYS[box_side.array.dtype])
         _read_boxes(box_side.array, keys, 0, True, bad, 0)
         search = rays.Rays(
@@ -118,14 +119,14 @@ def find_changes(before: Any, after: Any) -> tuple[Any, ...]:
     sides = [taken(before, "before"), taken(after, "after")]
     same_device(sides[1], "after", sides[0])
     with wp.ScopedDevice(sides[0].device):
-        bad, packed = wp.full(2, MOST_BOXES, dtype=int), []
+        bad, packed = wp.full(2, MOST_IDS, dtype=int), []
         for k, (array, name) in enumerate(zip(sides, ("before", "after"), strict=True)):
             if array.dtype != wp.int32 or array.ndim != 2 or array.shape[1] != 2:
                 raise ValueError(f"{name} must be (m, 2) int32, as pairs returns; got shape {array.shape}")
             packed.append(wp.empty(len(array), dtype=wp.uint64))
             wp.launch(kernels.pack, len(array), [array, packed[k], bad, k])
         for name, row in zip(("before", "after"), bad.numpy().tolist(), strict=True):
-            if row < MOST_BOXES:
+            if row < MOST_IDS:
                 raise ValueError(
                     f"{name}[{row}] is not after the row before; take pairs found with sort=True"
                 )
@@ -152,8 +153,8 @@ def _sides(given: dict[str, Any], widths: tuple[int, int], said: str) -> list[Si
             f"{first.name} has shape {tuple(first.given.shape)} and {last.name} {tuple(last.given.shape)}; "
             "give both in one dimension, and both with worlds or both without"
         )
-    if sum(len(side.array) for side in sides) > MOST_BOXES:
-        raise ValueError(f"{first.name} has too many rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
+    if sum(len(side.array) for side in sides) > MOST_IDS:
+        raise ValueError(f"{first.name} has too many rows; ids are 32 bits wide, so {MOST_IDS} is the most")
     return sides
 
 
@@ -166,7 +167,7 @@ def _search(
         side._replace(array=side.array if side.array.dtype == kind else _widened(side.array))
         for side in sides
     ]
-    bad, n = wp.full(len(sides) + 2, MOST_BOXES, dtype=int), sum(counts)
+    bad, n = wp.full(len(sides) + 2, MOST_IDS, dtype=int), sum(counts)
     near = sweep.Near(wp.empty((0, 0), dtype=kind), wp.empty(0, dtype=kind))
     if radius is None:
         keys = wp.empty((sides[0].array.shape[1], n), dtype=_KEYS[kind])
@@ -269,7 +270,7 @@ def _refusing(arguments: list[Side]) -> Callable[[Array], None]:
 
     def refuse(bad: Array) -> None:
         for argument, row in zip(arguments, bad.numpy().tolist(), strict=True):
-            if row < MOST_BOXES:
+            if row < MOST_IDS:
                 raise _unsound(argument, row)
 
     return refuse

@@ -32,7 +32,7 @@ from broadphase.inputs.periods import Period
 from broadphase.kernels.boxes import periodic as periodic_kernels
 from broadphase.kernels.boxes import queries
 from broadphase.methods.in_space import search_in_envs
-from broadphase.methods.periodic import find_across
+from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
 from broadphase.periods.images import Periodic, wrapped
@@ -175,10 +175,7 @@ class PeriodicSpace(PlainSpace):
             return found
         task = Task(boxes, self.touching, store.filter(), thread_count(self.threads), limit)
         search = search_anyhow if store.envs is None else partial(search_in_envs, "auto", store.envs)
-        more = find_across(task, wrapped, search, found.pairs)
-        return Found(
-            [*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests, found.cells
-        )
+        return with_across(task, wrapped, search, found)
 
     def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
         return changes.find_changes(self.structure, self.all_pairs, history, journal, 0.0)

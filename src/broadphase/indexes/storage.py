@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.boxes import MOST_BOXES, BoxArray
+from broadphase.inputs.arrays import MOST_IDS
+from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.checks import put_box, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call
@@ -369,8 +370,8 @@ class BoxStore:
         return Places(ids, fresh, free)
 
     def _grow(self, more: int) -> None:
-        if self.end + more > MOST_BOXES:
-            raise ValueError(f"an index holds at most {MOST_BOXES} rows: ids are 32 bits wide")
+        if self.end + more > MOST_IDS:
+            raise ValueError(f"an index holds at most {MOST_IDS} rows: ids are 32 bits wide")
         self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_CAPACITY))
 
 

@@ -10,6 +10,7 @@ from broadphase.inputs.foreign import NUMBERS, Wanted
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
+MOST_IDS = 2**31 - 1  # ids are int32
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _PLAIN = 0x101  # of NumPy's flags: C-contiguous and aligned
 
@@ -47,3 +48,23 @@ def settled(values: Any, name: str, wanted: Wanted | None = None) -> Any:
     kind = type(values)
     fresh = kind is list or kind is tuple or (kind is np.ndarray and array is not values)
     return array if fresh else array.copy()
+
+
+def as_rows(array: FloatArray, name: str, widths: tuple[int, int], said: str) -> FloatArray:
+    """An array of rows of one of two widths; an empty list counts as no rows of the first."""
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, widths[0])
+    if array.ndim != 2 or array.shape[1] not in widths:
+        raise ValueError(f"{name} must have shape {said}; got shape {array.shape}")
+    if len(array) > MOST_IDS:
+        raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_IDS} is the most")
+    return array
+
+
+def one_each(array: npt.NDArray[Any], n: int, said: str) -> npt.NDArray[Any]:
+    """``array`` with ``n`` entries, from one for all or one each; ``said`` is what it must hold."""
+    if array.ndim == 0:
+        return np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(f"{said}; got shape {array.shape}")
+    return array

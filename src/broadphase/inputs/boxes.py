@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import FloatArray, as_float_array
+from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
@@ -21,7 +21,6 @@ from broadphase.runtime.threads import run_all, shares
 
 BoxArray = npt.NDArray[np.floating[Any]]
 
-MOST_BOXES = 2**31 - 1  # ids are int32
 _AXES = "xyz"
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
@@ -66,15 +65,7 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
 
 def checked_boxes(array: FloatArray, name: str, threads: int = 1, period: Any = None) -> BoxArray:
     """The second half of `as_boxes`; ``period``, settled, is for the error about a box across its edge."""
-    if array.ndim == 1 and array.size == 0:
-        array = array.reshape(0, 4)
-    if array.ndim != 2 or array.shape[1] not in (4, 6):
-        raise ValueError(
-            f"{name} must have shape (n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]; "
-            f"got shape {array.shape}"
-        )
-    if len(array) > MOST_BOXES:
-        raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
+    array = as_rows(array, name, (4, 6), "(n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]")
     row = unsound_row(array, threads)
     if row >= 0:
         raise _across_edge_error(array[row], f"{name}[{row}]", period) or unsound_row_error(array, row, name)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import as_plain_array, settled
+from broadphase.inputs.arrays import as_plain_array, one_each, settled
 from broadphase.kernels.partition import survey_envs
 
 Envs = npt.NDArray[np.int64]
@@ -41,10 +41,7 @@ def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
     array = as_plain_array(env, name)
     if array.dtype.kind not in "iu" and array.size:  # to NumPy an empty list is float64
         raise TypeError(f"{name} must be whole numbers, one a row; got dtype {array.dtype}")
-    if array.ndim == 0:
-        array = np.full(n, array)
-    if array.shape != (n,):
-        raise ValueError(f"{name} must hold one number for each of the {n} rows; got shape {array.shape}")
+    array = one_each(array, n, f"{name} must hold one number for each of the {n} rows")
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         row = int(array.argmax())
         raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 64 bits with a sign")

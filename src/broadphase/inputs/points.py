@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import as_float_array, settled
-from broadphase.inputs.boxes import MOST_BOXES
+from broadphase.inputs.arrays import as_float_array, as_rows, one_each, settled
 from broadphase.inputs.environments import (
     POINT_WIDTHS,
     as_env,
@@ -129,15 +128,7 @@ def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
 
 def _as_points(values: Any, name: str) -> Points:
     array = as_float_array(values, name, POINTS)
-    if array.ndim == 1 and array.size == 0:
-        array = array.reshape(0, 2)
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise ValueError(
-            f"{name} must have shape (n, 2) or (n, 3), a row of coordinates a point; got shape {array.shape}"
-        )
-    if len(array) > MOST_BOXES:
-        raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
-    return array
+    return as_rows(array, name, (2, 3), "(n, 2) or (n, 3), a row of coordinates a point")
 
 
 def _alike(points: Points, others: Points) -> tuple[Points, Points]:
@@ -260,12 +251,7 @@ def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
 def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:
     """One radius for each of ``n`` points, from one for all or one each."""
     array = as_float_array(r, name)
-    if array.ndim == 0:
-        array = np.full(n, array)
-    if array.shape != (n,):
-        raise ValueError(
-            f"{name} must be a number, or one for each of the {n} points; got shape {array.shape}"
-        )
+    array = one_each(array, n, f"{name} must be a number, or one for each of the {n} points")
     sound = array >= 0.0
     if not sound.all():
         row = int(sound.argmin())

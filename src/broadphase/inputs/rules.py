@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import as_plain_array
+from broadphase.inputs.arrays import as_plain_array, one_each
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, no_filter
 
 
@@ -38,7 +38,7 @@ def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
     flags = as_plain_array(static, "static")
     if flags.dtype != np.bool_ and flags.size:  # to NumPy an empty list is float64
         raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
-    return one_each(flags, n, "static")
+    return one_each(flags, n, f"static must hold one entry for each of the {n} boxes")
 
 
 def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
@@ -46,18 +46,9 @@ def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
     array = as_plain_array(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must be integers, sets of 32 bits; got dtype {array.dtype}")
-    array = one_each(array, n, name)
+    array = one_each(array, n, f"{name} must hold one entry for each of the {n} boxes")
     outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
     if len(outside):
         row = int(outside[0])
         raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 32 bits")
     return np.ascontiguousarray(array, dtype=np.uint32)
-
-
-def one_each(array: npt.NDArray[Any], n: int, name: str) -> npt.NDArray[Any]:
-    """``array`` with one entry for each of ``n`` boxes, from one for all or one each."""
-    if array.ndim == 0:
-        return np.full(n, array)
-    if array.shape != (n,):
-        raise ValueError(f"{name} must hold one entry for each of the {n} boxes; got shape {array.shape}")
-    return array

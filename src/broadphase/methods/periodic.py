@@ -38,14 +38,11 @@ def find_periodic(task: Task, period: npt.NDArray[np.float64], search: Search) -
     found = search(task, None)
     if not carried.ghosts or found.pairs > task.limit:
         return found
-    more = find_across(task, carried, search, found.pairs)
-    return Found(
-        [*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests, found.cells
-    )
+    return with_across(task, carried, search, found)
 
 
-def find_across(task: Task, carried: Wrapped, search: Search, before: int) -> Found:
-    """The pairs that overlap only across the boundary; chunks of the search before stay as they are."""
+def with_across(task: Task, carried: Wrapped, search: Search, before: Found) -> Found:
+    """With the pairs that overlap only across the boundary; chunks of the search before stay as they are."""
     ghosts, sources, reach = carried.make_ghosts()
     near = _near_seam(task, reach)
     pieces = np.concatenate((near, sources))
@@ -64,8 +61,8 @@ def find_across(task: Task, carried: Wrapped, search: Search, before: int) -> Fo
     pairs = np.empty((len(own), 2), np.int32)
     pairs[:, 0] = own >> 32
     pairs[:, 1] = own & 0xFFFFFFFF
-    total = len(pairs) if found.pairs <= limit else max(task.limit - before + 1, len(pairs))
-    return Found([pairs], total, found.tests, found.cells)
+    total = len(pairs) if found.pairs <= limit else max(task.limit - before.pairs + 1, len(pairs))
+    return Found([*before.chunks, pairs], before.pairs + total, before.tests + found.tests, before.cells)
 
 
 def _near_seam(task: Task, reach: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
