@@ -26,9 +26,10 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "command_help",  # this and the next two lie next to this file
+    "command_help",  # this and the next three lie next to this file
     "copying",
     "drawings",
+    "running",
 ]
 exclude_patterns = ["_build", "gallery", "pictures"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

@@ -30,6 +30,7 @@ PAGES = [
     "how-to/slow-arcade",
     "how-to/install",
     "dungeon",
+    "how-to/browser",
     "explanation/index",
     "explanation/methods",
     "how-it-is-fast",

@@ -173,6 +173,7 @@ def world() -> None:
     assert len(bp.contact_circles(circles, circles, pairs, touching=True).depths)
     bp.balls.BallSimulation(200, seed=1).step(0.1)
     world.add_many([bp.Box(400 + 9 * k, 0, 5, 5) for k in range(20)], tag="crate")
+    world.separate(world.bodies("crate"))
     fan = np.column_stack([np.cos(np.arange(100.0)), np.sin(np.arange(100.0))])
     assert len(world.raycast_many(np.full((100, 2), 15.0), fan, ignore=player).ids) == 100
     assert len(world.raycast_many((15, 15), bp.ray_fan((1, 0), 60, 9)).ids) == 9

@@ -11,33 +11,26 @@ from functools import wraps
 
 import numpy as np
 
-_NARROWED = (
-    *("arange", "argmax", "argmin", "argpartition", "argsort", "argwhere", "array", "asarray", "bincount"),
+_MAKING = (
     *(
+        "append",
+        "arange",
+        "array",
+        "asarray",
         "column_stack",
         "concatenate",
         "cumprod",
         "cumsum",
-        "digitize",
-        "flatnonzero",
+        "diff",
         "full",
-        "hstack",
-        "indices",
     ),
-    *(
-        "lexsort",
-        "nonzero",
-        "ones",
-        "prod",
-        "searchsorted",
-        "stack",
-        "sum",
-        "unique",
-        "vstack",
-        "where",
-        "zeros",
-    ),
+    *("hstack", "indices", "ones", "prod", "stack", "sum", "unique", "vstack", "where", "zeros"),
 )
+_POSITIONS = (
+    *("argmax", "argmin", "argpartition", "argsort", "argwhere", "bincount", "digitize", "flatnonzero"),
+    *("lexsort", "nonzero", "searchsorted"),
+)
+"""Functions whose results are positions and counts, whatever they are given."""
 
 
 def _has_64_bits(value):
@@ -77,23 +70,6 @@ def _narrowed(function):
     return call
 
 
-_POSITIONS = {
-    *(
-        "argmax",
-        "argmin",
-        "argpartition",
-        "argsort",
-        "argwhere",
-        "bincount",
-        "digitize",
-        "flatnonzero",
-        "lexsort",
-    ),
-    *("nonzero", "searchsorted"),
-}
-"""Functions whose results are positions and counts, whatever they are given."""
-
-
 def _refusing(function, place):
     @wraps(function)
     def call(*arguments, **named):
@@ -107,7 +83,7 @@ def _refusing(function, place):
     return call
 
 
-for _name in _NARROWED:
+for _name in _MAKING + _POSITIONS:
     setattr(np, _name, _narrowed(getattr(np, _name)))
 np.repeat, np.bincount = _refusing(np.repeat, 1), _refusing(np.bincount, 0)
 np.intp = np.int32

@@ -3,6 +3,8 @@
 let python = null; // a promise of what runs code
 const send = (kind, more = {}, moved = []) => postMessage({ kind, ...more }, moved);
 
+const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1);
+
 async function load({ pyodide, wheel }) {
   send("status", { words: "Loading Python (Pyodide), once …" });
   const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
@@ -24,7 +26,7 @@ async function run({ before, code }) {
   try {
     ready = await python;
   } catch (error) {
-    send("unavailable", { reason: String(error.message ?? error).split("\n")[0] });
+    send("unavailable", { reason: lastLine(error) });
     return;
   }
   if (/\bbp\.plot\b|\bmatplotlib\b/.test(code) && !ready.loadedPackages.matplotlib) {
@@ -46,6 +48,6 @@ onmessage = ({ data }) => {
     python = load(data);
     python.catch(() => {});
   } else {
-    last = last.then(() => run(data)).catch((error) => send("unavailable", { reason: String(error.message ?? error) }));
+    last = last.then(() => run(data)).catch((error) => send("failed", { reason: lastLine(error) }));
   }
 };

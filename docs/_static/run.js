@@ -51,6 +51,7 @@ const on = {
   },
   boxes: (message) => drawBoxes(running.pictures, message),
   done: ({ seconds }) => end(`Ran in this page in ${seconds < 1 ? Math.ceil(1000 * seconds) + " ms" : seconds.toFixed(1) + " s"}. Edit the code and run it again.`),
+  failed: ({ reason }) => end(`It could not be drawn: ${reason}`),
   unavailable: ({ reason }) => stop(`Python could not be loaded from ${new URL(own.pyodide, location.href).host}: there is no network, or it is blocked here. The page is complete without it. (${reason})`),
 };
 
@@ -98,7 +99,7 @@ function drawBoxes(parent, { rows, touches, solid, words }) {
   const scale = Math.min(1240 / size[0], 1240 / size[1]);
   canvas.height = Math.ceil(Math.min(1280, Math.max(120, size[1] * scale + 40)));
   const pen = canvas.getContext("2d");
-  pen.lineWidth = 2;
+  pen.lineWidth = rows.length < 400 ? 4 : 2;
   for (let k = 0; k < rows.length / 4; k++) {
     const [x0, y0, x1, y1] = rows.slice(4 * k, 4 * k + 4);
     pen.strokeStyle = pen.fillStyle = k < solid ? faint : touches[k] ? orange : blue;

@@ -3,6 +3,7 @@
 import ast
 import io
 import linecache
+import logging
 import sys
 import traceback
 
@@ -12,6 +13,7 @@ import broadphase as bp
 
 FILE = "<code>"
 MOST_DRAWN = 1000
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it tells of its cache
 
 
 def run(before, code):
@@ -49,7 +51,7 @@ def show(error):
 def pictures(names):
     """What the code made that can be drawn: figures of matplotlib, or else the boxes that it named last."""
     values = list(names.values())
-    figures = [value for value in values if hasattr(value, "savefig")]
+    figures = [value for value in values if type(value).__name__ == "Figure"]
     if figures:
         return [{"kind": "image", "png": png(figure)} for figure in dict.fromkeys(figures)]
     for value in reversed(values):
@@ -75,7 +77,7 @@ def drawable(value):
             size, origin = np.array(value.tiles.tile_size), np.array(value.tiles.origin)
             corner = origin + np.column_stack((column, row)) * size
             solid = np.hstack((corner, corner + size))
-        boxes = np.array([body.bounds for body in value.bodies], np.float64).reshape(-1, 4)
+        boxes = np.array([body.bounds for body in value], np.float64).reshape(-1, 4)
     elif hasattr(value, "boxes") and hasattr(value, "query_box"):
         boxes = value.boxes
     elif isinstance(value, np.ndarray | list):

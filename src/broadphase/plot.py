@@ -449,5 +449,5 @@ def _write_numbers(
 
 
 def _figure(ax: "Axes") -> "Figure":
-    figure: Figure = ax.get_figure(root=True)  # type: ignore[assignment]  # Axes without a figure cannot be made
+    figure: Figure = ax.figure.figure  # of a subfigure too; Pyodide's matplotlib has no get_figure(root=True)
     return figure

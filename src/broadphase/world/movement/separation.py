@@ -60,7 +60,7 @@ def _pushes(state: State, rows: Rows, share: float, max_step: Any) -> Floats:
             raise ValueError(f"max_step = {farthest:g} must not be negative or nan")
         most = np.full(len(rows), farthest)
     near, shapes = _near(state, rows, bounds), rows.astype(np.int64)
-    owners, shift = np.arange(len(rows)), np.zeros((len(rows), 2))
+    owners, shift = np.arange(len(rows), dtype=np.int64), np.zeros((len(rows), 2))
     if state.space.periodic:
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
         apart = state.space.nearest_shift(middles[near[:, 0]], middles[near[:, 1]])
