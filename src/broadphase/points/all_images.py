@@ -67,7 +67,7 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
     wide = reach * np.linalg.norm(inverse, axis=0) + _WIDER
     if n * float(np.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0))) > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
-    source, steps = _upward(along, wide, periodic)
+    source, steps = upward_images(along, wide, periodic)
     found = np.concatenate((inside, inside[source] + steps @ cell))
     low, high = (ends(found, axis=0) if n else np.zeros(dim) for ends in (np.min, np.max))
     none = np.empty(0, np.int32)
@@ -78,25 +78,28 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
     return _kept(crystal, (home, source.astype(np.int32), steps), near, r, strict, parts)
 
 
-def _upward(along: Floats, wide: Floats, periodic: Any) -> tuple[npt.NDArray[np.intp], Floats]:
+def upward_images(along: Floats, wide: Floats, periodic: Any) -> tuple[npt.NDArray[np.intp], Floats]:
     """The row and the shift of each image near the points whose first shift, if it has one, is upward."""
     n, dim = along.shape
-    rows, steps = np.arange(n), np.zeros((n, dim))
+    rows, steps = np.empty(0, np.intp), np.empty((0, dim))
     for axis in np.flatnonzero(periodic if n else []).tolist():
-        own = along[rows, axis]
-        low, high = along[:, axis].min() - wide[axis], along[:, axis].max() + wide[axis]
-        free = (steps[:, :axis] > 0.0).any(axis=1)  # shifted before, so both directions count
+        own = along[:, axis]
+        low, high = own.min() - wide[axis], own.max() + wide[axis]
+        first, last = int(np.ceil(low - own.max())), int(np.floor(high - own.min()))
         some = []
-        for step in range(int(np.ceil(low - own.max())), int(np.floor(high - own.min())) + 1):
-            at = own + step
-            inner = np.flatnonzero((at >= low) & (at <= high) & (free if step < 0 else True))
-            moved = steps[inner]
-            moved[:, axis] = step
-            some.append((rows[inner], moved))
-        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
-    images = np.flatnonzero(steps.any(axis=1))
-    images = images[np.argsort(rows[images], kind="stable")]
-    return rows[images], steps[images]
+        for step in range(1, last + 1):  # of the points themselves: upward along this axis
+            at = np.flatnonzero(own <= high - step)
+            some.append((at, np.zeros((len(at), dim))))
+            some[-1][1][:, axis] = step
+        for step in range(first, last + 1) if len(rows) else ():
+            moved = own[rows] + step
+            at = np.flatnonzero((moved >= low) & (moved <= high))
+            further = steps[at]
+            further[:, axis] = step
+            some.append((rows[at], further))
+        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True)) if some else (rows, steps)
+    order = np.argsort(rows, kind="stable")
+    return rows[order], steps[order]
 
 
 def _kept(

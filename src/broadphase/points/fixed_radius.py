@@ -414,13 +414,19 @@ def _search(
     return finds
 
 
-def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it; found pairs are counted and not kept."""
+def count_near(
+    query: PointQuery, distances: Sequence[float], parts: int, upward: bool = False
+) -> npt.NDArray[np.int64]:
+    """For each of some distances how many pairs lie within it; found pairs are counted and not kept.
+
+    ``upward`` is as in `find_near`.
+    """
     counts = np.zeros(len(distances), np.int64)
     if len(query.points) == 0 or len(query.found) == 0 or len(distances) == 0:
         return counts
     kind = query.points.dtype
     rules = [_rule(query, one_reach(r, kind)) for r in distances]
+    rules = [rule._replace(upward=upward or rule.upward) for rule in rules]
     # Distances far beyond the usual are searched one by one, each with differences scaled for itself.
     usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
     for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:

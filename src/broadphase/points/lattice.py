@@ -1,11 +1,11 @@
 """Points in a periodic world with lattice vectors, which need not be at right angles (triclinic cells).
 
 Points that may be found are repeated around the cell (`broadphase.periods.lattice`), as far as a search
-reaches.  Among these images the search is that of a plain world; of several images of one point the nearest
-counts.
+reaches.  Among these images the search is that of a plain world.  Where two of one point may be near, the
+nearest counts; else half of the images are enough (`broadphase.points.all_images`).
 
-Cost: that of the plain search among more points; few more for short distances, up to 64 times as many in 3-D
-for those of half the cell and beyond.
+Cost: that of the plain search among more points, and of sorting; three times that of axes at right angles for
+short distances, up to 64 times as many points in 3-D for those of half the cell and beyond.
 """
 
 from collections.abc import Sequence
@@ -17,16 +17,23 @@ import numpy.typing as npt
 
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import Lattice, images_around
+from broadphase.points.all_images import upward_images
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
     KeptCells,
     Reach,
+    count_near,
     find_near,
     find_near_mixed,
 )
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
+from broadphase.runtime.slices import rows_at
+
+# Rounding never leaves out an image that is near.
+_MORE = 1e-6
 
 
 @dataclass(slots=True)
@@ -59,14 +66,19 @@ class NearImages(NamedTuple):
     j: Numbers
     distance: Points
     query: PointQuery
-    """The plain world, in which image ``at[k]`` is the one of ``j[k]`` that is near ``i[k]``."""
+    """The plain world, in which offsets are those from ``start`` to the images ``at``."""
+    start: Numbers
     at: Numbers
+    turned: npt.NDArray[np.bool_] | None = None
+    """Which of the offsets are from ``j`` to ``i``."""
 
 
 def find_near_images(
     query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None
 ) -> NearImages:
     """All pairs within reach."""
+    if kept is None and query.others is None and not len(reach.radii) and _is_short(query, reach.r):
+        return _find_short(query, reach, parts, limit)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
@@ -94,11 +106,51 @@ def find_near_images(
         nearest = np.flatnonzero(distance == least[pair])
         chosen = nearest[np.unique(pair[nearest], return_index=True)[1]]
         i, j, at, distance = i[chosen], j[chosen], at[chosen], distance[chosen]
-    return NearImages(i, j, distance, plain, at)
+    return NearImages(i, j, distance, plain, i, at)
+
+
+def _is_short(query: PointQuery, r: float) -> bool:
+    """Whether no two images of a point, which differ by a vector of the lattice, are within ``r``."""
+    shortest = np.linalg.norm(_lattice_of(query).vectors, axis=1).min()
+    return bool(2.0 * r < (1.0 - _MORE) * shortest)
+
+
+def _find_short(query: PointQuery, reach: Reach, parts: int, limit: int) -> NearImages:
+    """The same where at most one image of each pair is near: each pair once, from one of its ends."""
+    plain, source = _upward(query, reach.r)
+    i, at, distance = find_near(plain, reach, True, parts, limit, upward=True)
+    j = source[at]
+    turned = j < i
+    first, second = np.where(turned, j, i), np.where(turned, i, j)
+    crossing = np.flatnonzero(at >= len(query.points))
+    if not len(crossing):
+        return NearImages(i, j, distance, plain, i, at)
+    # All others are in order already.
+    keys, inner = first.astype(np.int64) << 32 | second, np.flatnonzero(at < len(query.points))
+    crossing = crossing[argsort_keys(keys[crossing])]
+    order = np.insert(inner, np.searchsorted(keys[inner], keys[crossing]), crossing)
+    start, at, turned = (rows_at(one, order) for one in (i, at, turned))
+    i, j, distance = (rows_at(one, order) for one in (first, second, distance))
+    return NearImages(i, j, distance, plain, start, at, turned)
+
+
+def _upward(query: PointQuery, r: float) -> tuple[PointQuery, Numbers]:
+    """A query among the points and their upward images (`all_images`), and the row of each of these."""
+    lattice, points = _lattice_of(query), query.points
+    wide = r * np.linalg.norm(lattice.inverse, axis=0) + _MORE
+    rows, steps = upward_images(points @ lattice.inverse, wide, np.ones(points.shape[1], np.bool_))
+    found = np.concatenate((points, points[rows] + steps @ lattice.vectors))  # exact, see `periods.lattice`
+    source = np.concatenate((np.arange(len(points)), rows)).astype(np.int32)
+    ends = (found.min(axis=0), found.max(axis=0)) if len(found) else (query.low, query.high)
+    envs = query.envs[source] if len(query.envs) else query.envs
+    plain = query._replace(others=found, lattice=None, other_envs=envs, low=ends[0], high=ends[1])
+    return plain, source
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it."""
+    """For each of some distances how many pairs lie within it; they are stored if images may be several."""
+    if query.others is None and _is_short(query, max(distances, default=0.0)):
+        return count_near(_upward(query, max(distances, default=0.0))[0], distances, parts, upward=True)
     none = np.empty(0)
     reach = Reach(max(distances, default=0.0), none, none)
     found = np.sort(find_near_images(query, reach, parts, NO_LIMIT, None).distance)

@@ -248,10 +248,10 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
     most = limit + alone * min(len(query.points), len(query.found))
     most += 0 if excluded is None else len(excluded[0])
-    plain, at = query, None
+    plain, start, at, turned = query, None, None, None
     try:
         if query.lattice is not None:
-            i, j, distance, plain, at = find_near_images(query, reach, how.parts, most, kept)
+            i, j, distance, plain, start, at, turned = find_near_images(query, reach, how.parts, most, kept)
         elif kept is None or len(reach.other_radii):
             i, j, distance = find_near_mixed(query, reach, how.sort, how.parts, most)
         else:
@@ -267,10 +267,16 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         keep = free if keep is None else keep & free
     if keep is not None:
         i, j, distance = i[keep], j[keep], distance[keep]
+        start = None if start is None else start[keep]
         at = None if at is None else at[keep]
+        turned = None if turned is None else turned[keep]
         if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    offset = offsets_of(plain, i, j if at is None else at, how.parts) if how.offsets else None
+    offset = None
+    if how.offsets:
+        offset = offsets_of(plain, i if start is None else start, j if at is None else at, how.parts)
+        if turned is not None:
+            offset[turned] *= -1.0
     found = Neighbors(
         i,
         j,
@@ -297,8 +303,8 @@ def count_neighbors(
     """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
 
     As `scipy.spatial.cKDTree.count_neighbors`, but each pair of points counts once, and no point counts with
-    itself.  (Only with lattice vectors as the period are pairs stored for a while.)  From such counts one
-    gets the radial distribution function.
+    itself.  (Pairs are stored for a while with lattice vectors, if ``r`` is more than half of the shortest.)
+    From such counts one gets the radial distribution function.
 
     Parameters
     ----------
