@@ -3,7 +3,8 @@
 Every page that is named here, every method and every step of the tour, at four sizes, light and dark: no
 error on the console, no sideways scrolling, no code of a method that is cut off, nothing over something
 else, nothing that moves while it loads, and, at the widest and the narrowest, nothing that axe finds wrong
-(contrast, names for screen readers).  What a reader searches for is among the first three pages found.  In
+(contrast, names for screen readers).  What a reader searches for is among the first three pages found (of a
+whole build: Sphinx forgets the index of words in the pages that it does not write again).  In
 WebKit, where there is one, a ball is dragged 300 times.  ``--shots FOLDER`` keeps pictures.
 """
 
