@@ -413,6 +413,36 @@ def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     return get_call_type
 
 
+def call_type_once(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Resolve calls of operators and of NumPy's functions once for each list of types."""
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: dict[str, Any]) -> Any:
+        found = self.__dict__.setdefault("broadphase_call_types", {})
+        key = tuple(args), tuple(kws.items())
+        if key not in found:
+            found[key] = otherwise(self, context, args, kws)
+        return found[key]
+
+    return get_call_type
+
+
+def variables_in(self: Any, val: Any) -> list[Any]:
+    """The variables of a part of a statement; Numba asks each name, number and place in it for its own."""
+    if type(val) is python_ir.Var:
+        return [val]
+    if isinstance(val, python_ir.Inst):
+        return val.list_vars()  # type: ignore[no-any-return]  # Numba is not typed
+    if not isinstance(val, (list, tuple, dict)):
+        return []
+    found = []
+    for one in val.values() if isinstance(val, dict) else val:
+        if type(one) is python_ir.Var:
+            found.append(one)
+        elif isinstance(one, (python_ir.Inst, list, tuple, dict)):
+            found += variables_in(self, one)
+    return found
+
+
 def post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
     """Canonicalise loops only; liveness of variables does not matter without reference counts."""
     self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
