@@ -35,7 +35,7 @@ from broadphase.methods.in_space import search_in_envs
 from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
-from broadphase.periods.images import Periodic, wrapped
+from broadphase.periods.images import Periodic, nearest_of_images, wrapped
 from broadphase.periods.rays import bounds_between, legs
 from broadphase.runtime.memory import Scratch
 
@@ -236,24 +236,25 @@ class PeriodicSpace(PlainSpace):
         return self._near(wrapped.boxes.astype(np.float64, copy=False), worlds, True, rules)
 
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
-        """Any ``k`` boxes bound the distance of the nearest; all boxes within that distance are ranked."""
+        """The nearest to points where they are say how far their images may be."""
         at, worlds = self._wrapped(points, "point")
-        held = min(k, self.store.live)
-        ids = np.full((len(at), k), -1, np.int32)
-        distances = np.full(ids.shape, np.inf)
-        self.last = ("nearest", 0, 0)
-        if not held:
-            return Nearest(ids, distances)
-        some = super().nearest_many(np.hstack((at, worlds)), held, rules)
-        tests, radii = self.last[1], np.empty(len(at))
-        periodic_kernels.farthest_of(self.store.boxes, some.ids, at, self._wide, radii)
-        radii[(some.ids < 0).any(axis=1)] = np.inf
-        rows, more = self._candidates(at, worlds, radii, rules)
-        own = np.full((len(at), held), -1, np.int32), np.full((len(at), held), np.inf)
-        periodic_kernels.nearest_of_rows(self.store.boxes, rows, at, self._wide, *own)
-        ids[:, :held], distances[:, :held] = own
-        self.last = ("nearest", tests + more, int((ids >= 0).sum()))
-        return Nearest(ids, distances)
+        found = super().nearest_many(np.hstack((at, worlds)), k, rules)
+        around, tests, far = self._around(), self.last[1], found.distances[:, -1:] * _WIDER
+        low, high = np.split(around.band(at), 2, axis=1)
+        of, turns = around.turns_near(np.hstack((np.maximum(at - far, low), np.minimum(at + far, high))))
+        others = turns.any(axis=1)
+        of, turns = of[others], turns[others]
+        if not len(of):
+            return found
+        more = super().nearest_many(np.hstack((at[of] - around.shift(turns), worlds[of])), k, rules)
+        first = np.diff(of, prepend=-1) != 0
+        near, of = of[first], np.cumsum(first) - 1
+        ids = np.concatenate((found.ids[near], more.ids))
+        distances = np.concatenate((found.distances[near], more.distances))
+        of = np.append(np.arange(len(near)), of)
+        found.ids[near], found.distances[near] = nearest_of_images(of, ids, distances, len(near))
+        self.last = ("nearest", tests + self.last[1], int((found.ids >= 0).sum()))
+        return found
 
     # ---- rays
 

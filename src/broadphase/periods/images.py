@@ -87,6 +87,25 @@ def all_turns(spans: Turns, count: int) -> tuple[npt.NDArray[np.int64], Turns]:
     return of, turns
 
 
+def nearest_of_images(
+    of: npt.NDArray[np.integer[Any]], ids: npt.NDArray[np.int32], distances: Floats, count: int
+) -> tuple[npt.NDArray[np.int32], Floats]:
+    """The nearest of points, from those of their images: rows of ids, -1 and inf where there are fewer.
+
+    ``of`` is the point of each image, of ``count`` in all.
+    """
+    most, held = ids.shape[1], ids >= 0
+    which, near, apart = np.repeat(of, held.sum(axis=1)), ids[held], distances[held]
+    order = np.lexsort((apart, near, which))
+    order = order[(np.diff(which[order], prepend=-1) != 0) | (np.diff(near[order], prepend=-1) != 0)]
+    order = order[np.lexsort((near[order], apart[order], which[order]))]
+    place = np.arange(len(order)) - np.searchsorted(which[order], np.arange(count))[which[order]]
+    order, place = order[place < most], place[place < most]
+    found, far = np.full((count, most), -1, np.int32), np.full((count, most), np.inf)
+    found[which[order], place], far[which[order], place] = near[order], apart[order]
+    return found, far
+
+
 def wrapped(places: npt.NDArray[_Places], lengths: npt.NDArray[Any]) -> npt.NDArray[_Places]:
     """A copy of ``(m, dim)`` places in ``0 <= x < length``, on each axis with a period."""
     inside = places.copy()

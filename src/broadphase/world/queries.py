@@ -25,6 +25,7 @@ from broadphase.inputs.numeric import as_numpy, real
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
+from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_tags, as_two, of_one_length
@@ -584,18 +585,7 @@ class Queries:
         at = space.places(at)
         of, shifts = self._shifts_around(at)
         ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
-        found, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
-        held = ids >= 0
-        which, near, apart = np.repeat(of, held.sum(axis=1)), ids[held], far[held]
-        order = np.lexsort((apart, near, which))
-        first = (np.diff(which[order], prepend=-1) != 0) | (np.diff(near[order], prepend=-1) != 0)
-        order = order[first]
-        order = order[np.lexsort((near[order], apart[order], which[order]))]
-        starts = np.searchsorted(which[order], np.arange(len(at)))
-        place = np.arange(len(order)) - starts[which[order]]
-        order, place = order[place < most], place[place < most]
-        found[which[order], place], distances[which[order], place] = near[order], apart[order]
-        return arguments.in_axes(Nearest(found, distances), axes)
+        return arguments.in_axes(Nearest(*nearest_of_images(of, ids, far, len(at))), axes)
 
     def _nearest_many(self, at: Floats, most: int, own: Rows, fits: _Flags) -> Nearest:
         """The same without images."""

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.boxes.overlap import overlap
-from broadphase.kernels.boxes.queries import distance_to_box, keep_nearest, sort_by_distance
+from broadphase.kernels.boxes.queries import distance_to_box
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few
 
@@ -333,30 +333,3 @@ def keep_rows_within(boxes, rows, points, radii, period, touching):
             rows[kept, 1] = rows[h, 1]
             kept += 1
     return kept
-
-
-@jit
-def farthest_of(boxes, ids, points, period, radii):
-    """Write into ``radii`` how far the farthest of each row of ``ids`` is from its point; -1 ends a row."""
-    image = few(points.shape[1], np.float64)
-    for q in range(ids.shape[0]):
-        farthest = 0.0
-        for k in range(ids.shape[1]):
-            if ids[q, k] < 0:
-                break
-            farthest = max(farthest, periodic_distance(boxes, ids[q, k], points, q, period, image))
-        radii[q] = farthest
-
-
-@jit
-def nearest_of_rows(boxes, rows, points, period, ids, distances):
-    """The nearest of each point among rows ``[query, id]`` sorted by query, into rows of -1 and inf."""
-    image = few(points.shape[1], np.float64)
-    h = 0
-    for q in range(ids.shape[0]):
-        kept = 0
-        while h < rows.shape[0] and rows[h, 0] == q:
-            distance = periodic_distance(boxes, rows[h, 1], points, q, period, image)
-            kept = keep_nearest(distances[q], ids[q], kept, distance, rows[h, 1])
-            h += 1
-        sort_by_distance(distances[q], ids[q], kept)
