@@ -1,14 +1,17 @@
 """Fixed-radius and nearest search of points, compared with the trees and cells of other libraries.
 
-    python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree
-    python benchmarks/neighbors.py [--points 10000 100000] [--parts near counts nearest worlds moving small]
+    python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree ase vesin matscipy-neighbours
+    python benchmarks/neighbors.py [--points 10000 100000]
+                                   [--parts near counts nearest worlds moving small cells sums]
 
 All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
 left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
 figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
 and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
 *small*: each way to ask about few rows, compared with the same call with one array of float64, and SciPy;
-and one query of many points that are kept.
+and one query of many points that are kept.  *cells*: lists of atoms with all images and their shifts, as
+vesin, matscipy-neighbours and ASE make them, and triclinic cells.  *sums*: what is made of the pairs, beside
+NumPy and compiled loops, and a Verlet list.
 """
 
 import argparse
@@ -307,6 +310,96 @@ def compare_small(seconds: float) -> None:
     report_small("one query of a PointIndex of 100000 points", one, seconds)
 
 
+def compare_cells(seconds: float) -> None:
+    """Lists of atoms in both directions, with vectors and shifts; and half lists in a tilted cell."""
+    from ase.build import bulk
+    from ase.neighborlist import neighbor_list as ase_list
+
+    from broadphase.adapters.ase import neighbor_list
+
+    atoms = bulk("Cu", "fcc", a=3.6, cubic=True).repeat((18, 18, 18))
+    atoms.rattle(0.1, seed=SEED)
+    cell = np.array(atoms.cell)
+    for r in (3.0, 5.0):
+        lists: dict[str, Callable[[], Any]] = {OURS: lambda r=r: neighbor_list("ijDS", atoms, r)}
+        if find_spec("vesin"):
+            vesin = import_module("vesin").NeighborList(cutoff=r, full_list=True)
+            lists["vesin"] = lambda vesin=vesin: vesin.compute(atoms.positions, cell, True, "ijDS")
+        if find_spec("matscipy_neighbours"):
+            matscipy = import_module("matscipy_neighbours").neighbour_list
+            lists["matscipy-neighbours"] = lambda r=r, matscipy=matscipy: matscipy("ijDS", atoms, r)
+        if r < 4.0:  # it takes seconds
+            lists["ASE"] = lambda r=r: ase_list("ijDS", atoms, r)
+        found = {name: len(run()[0]) for name, run in lists.items()}
+        if len(set(found.values())) > 1:
+            raise SystemExit(f"they find {found} pairs")
+        report(f"{len(atoms)} atoms, all images, {found[OURS]} rows", lists, seconds)
+    tilted, random = np.array([[1.0, 0, 0], [0.3, 1, 0], [0.2, -0.3, 1]]), np.random.default_rng(SEED)
+    for n in (20_000, 100_000):
+        even = random.random((n, 3))
+        points, r = even @ tilted, float((13 / (n * 4.19)) ** (1 / 3))
+        halves: dict[str, Callable[[], Any]] = {
+            OURS: lambda points=points, r=r: bp.neighbors(points, r, period=tilted),
+            "right angles": lambda even=even, r=r: bp.neighbors(even, r, period=(1, 1, 1)),
+        }
+        if find_spec("vesin"):
+            half = import_module("vesin").NeighborList(cutoff=r, full_list=False)
+            halves["vesin"] = lambda points=points, half=half: half.compute(points, tilted, True, "ijd")
+        report(f"{n} points in a tilted cell", halves, seconds)
+
+
+def compare_sums(seconds: float) -> None:
+    """Sums over the pairs of each point, both directions, and lists with a skin."""
+    n, random = 100_000, np.random.default_rng(SEED)
+    points, r = random.random((n, 3)), float((13 / (n * 4.19)) ** (1 / 3))
+    near = bp.neighbors(points, r, offsets=True)
+    force, strength = random.random((len(near), 3)), random.random(len(near))
+    i, j = near.i.astype(np.intp), near.j.astype(np.intp)
+
+    def by_bincount() -> Any:
+        return [np.bincount(i, one, n) - np.bincount(j, one, n) for one in force.T]
+
+    def by_add_at() -> Any:
+        sums = np.zeros((n, 3))
+        np.add.at(sums, i, force)
+        np.subtract.at(sums, j, force)
+        return sums
+
+    sums: dict[str, Callable[[], Any]] = {
+        OURS: lambda: near.scatter(force, antisymmetric=True),
+        "along vectors": lambda: near.scatter(strength, along=near.offset, antisymmetric=True),
+        "numpy.bincount": by_bincount,
+        "numpy.add.at": by_add_at,
+    }
+    if find_spec("numba"):
+        loop = import_module("numba").njit(loop_over_pairs)
+        sums["compiled loop"] = lambda: loop(near.i, near.j, force, np.zeros((n, 3)))
+        np.testing.assert_allclose(sums["compiled loop"](), sums[OURS](), atol=1e-9)
+    report(f"forces of {len(near)} pairs", sums, seconds)
+    lists: dict[str, Callable[[], Any]] = {
+        OURS: lambda: bp.neighbors(points, r),
+        "both directions": lambda: bp.neighbors(points, r, half=False),
+        "csr": near.csr,
+        "rows_in": lambda: near.rows_in(near),
+    }
+    report(f"lists of {len(near)} pairs", lists, seconds)
+    for name, radii in (("one radius", r), ("radii 1 to 3", random.choice([1.0, 1.0, 3.0], n) * r / 4)):
+        verlet = bp.VerletList(radii, 0.15 * r)
+        steps: dict[str, Callable[[], Any]] = {
+            OURS: lambda verlet=verlet: verlet.neighbors(points),
+            "a search": lambda radii=radii: bp.neighbors(points, radii),
+        }
+        report(f"a step of a Verlet list, {name}", steps, seconds)
+
+
+def loop_over_pairs(i: Any, j: Any, force: Any, sums: Any) -> Any:
+    for k in range(len(i)):
+        for axis in range(3):
+            sums[i[k], axis] += force[k, axis]
+            sums[j[k], axis] -= force[k, axis]
+    return sums
+
+
 def report_small(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
     """Print the microseconds of each, and how many times as long as the first."""
     best = dict.fromkeys(contestants, np.inf)
@@ -344,6 +437,10 @@ def main() -> None:
         compare_worlds(max(options.points), options.seconds)
     if "small" in options.parts:
         compare_small(options.seconds)
+    if "cells" in options.parts:
+        compare_cells(options.seconds)
+    if "sums" in options.parts:
+        compare_sums(options.seconds)
     if "moving" in options.parts:
         compare_moving(100_000)
 
