@@ -48,6 +48,11 @@ def points(dim: int, dtype: type) -> None:
     ):
         found = bp.neighbors(place, 1.5, period=period_, env=env_, sort=sort, offsets=True)
         assert len(found.i)
+        assert found.scatter(found.distance, along=found.unit, antisymmetric=True).shape == place.shape
+        assert found.sum(place).dtype == found.scatter(found.distance).dtype == dtype
+        assert (found.rows_in(found) == np.arange(len(found))).all()
+        skin = bp.VerletList(1.5, 0.5, period=period_)
+        assert len(skin.neighbors(place, env=env_)) == len(found)
         assert (
             len(bp.neighbors(place, np.full(2_000, 0.7, dtype), period=period_, env=env_).csr()[0]) == 2_001
         )
@@ -59,6 +64,7 @@ def points(dim: int, dtype: type) -> None:
         kept = bp.PointIndex(place, period=period_)
         cell = np.eye(dim) * 20 + np.eye(dim, k=-1) * 7
         assert len(bp.neighbors(place, 1.0, period=cell, offsets=True)) > 0
+        assert len(bp.neighbors(place, 1.0, period=cell, images="all", half=False).shift) > 0
         assert (bp.nearest(place[:50], 2, other=place, period=cell, exclude_self=True).ids >= 0).all()
         assert len(kept.neighbors(place[:50], 1.5)) >= 50
         kept.remove(0)
