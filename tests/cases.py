@@ -74,6 +74,13 @@ def beyond_the_covering(items):
     return left_out
 
 
+def is_of_one_size(item):
+    """Whether one of pytest's items does the same in both runs."""
+    asks = {"each", "exhaustive"} & set(getattr(item, "fixturenames", ()))
+    counts = {"examples", "machine_settings"} & set(vars(getattr(item, "module", item)))
+    return not (asks or counts or getattr(item.obj, "is_hypothesis_test", False))
+
+
 def examples(number):
     """As many examples in the exhaustive run, fewer in the short one, more with ``explore``."""
     return max(1, number * settings.default.max_examples // _EXHAUSTIVE)

@@ -16,7 +16,7 @@ import tempfile
 
 import open_files
 import pytest
-from cases import Each, beyond_the_covering
+from cases import Each, beyond_the_covering, is_of_one_size
 from hypothesis import settings
 
 # What a shell starts in the background without job control inherits a Ctrl-C that is ignored, and hands it
@@ -38,7 +38,17 @@ settings.load_profile("replay")
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--exhaustive", action="store_true", help="every scene with every rule, at every size: takes longer"
+        "--exhaustive",
+        action="store_const",
+        const="all",
+        help="every scene with every rule, at every size: takes longer",
+    )
+    parser.addoption(
+        "--exhaustive-only",
+        dest="exhaustive",
+        action="store_const",
+        const="only",
+        help="the same without the tests of which the short run does all",
     )
 
 
@@ -74,12 +84,16 @@ def pytest_collection():
 
 @pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("exhaustive"):
-        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
-        left_out += beyond_the_covering(items)
-        config.hook.pytest_deselected(items=left_out)
-        gone = set(map(id, left_out))
-        items[:] = [item for item in items if id(item) not in gone]
+    size = config.getoption("exhaustive")
+    if size == "all":
+        return
+    more = [item for item in items if item.get_closest_marker("exhaustive")]
+    more += beyond_the_covering(items)
+    gone = set(map(id, more))
+    if size == "only":
+        gone = {id(item) for item in items if id(item) not in gone and is_of_one_size(item)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in gone])
+    items[:] = [item for item in items if id(item) not in gone]
 
 
 @pytest.fixture

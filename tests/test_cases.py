@@ -5,7 +5,7 @@ from math import prod
 from types import SimpleNamespace
 
 import pytest
-from cases import Each, beyond_the_covering, covering
+from cases import Each, beyond_the_covering, covering, is_of_one_size
 
 pytestmark = pytest.mark.smaller_set
 CASES = [(name, n) for name in ("crowd", "line", "dust") for n in (1, 2)]
@@ -91,3 +91,16 @@ def test_pytest_says_of_its_items_what_the_covering_wants_to_know(request, exhau
 @pytest.mark.parametrize("method", ["a", "b", "c"])
 def test_a_product(method, dim):
     assert (method, dim) in product("abc", (2, 3))
+
+
+def test_what_is_larger_in_the_exhaustive_run_is_known():
+    alone, sized = SimpleNamespace(), SimpleNamespace(examples=None)
+    for fixtures, module, obj, same in (
+        (["tmp_path"], alone, None, True),
+        (["tmp_path", "each"], alone, None, False),
+        (["exhaustive"], alone, None, False),
+        ([], sized, None, False),
+        ([], alone, SimpleNamespace(is_hypothesis_test=True), False),
+    ):
+        assert is_of_one_size(SimpleNamespace(fixturenames=fixtures, module=module, obj=obj)) == same
+    assert is_of_one_size(SimpleNamespace(obj=None)), "a doctest"
