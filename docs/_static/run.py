@@ -64,7 +64,7 @@ def pictures(names):
 def png(figure):
     """A figure as a file."""
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=110)
+    figure.savefig(file, format="png", dpi=110, bbox_inches="tight")
     return file.getvalue()
 
 
@@ -97,7 +97,7 @@ def drawable(value):
     if len(boxes):
         touches[len(solid) + np.unique(bp.pairs(boxes))] = True
     some = f"{len(boxes):,} of the {total:,}" if len(boxes) < total else f"{total:,}"
-    words = f"{some} boxes; those that touch another are orange"
+    words = "1 box" if total == 1 else f"{some} boxes; those that touch another are orange"
     rows = np.concatenate((solid, boxes)).astype(np.float32).ravel()
     return {
         "kind": "boxes",
