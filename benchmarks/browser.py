@@ -93,7 +93,7 @@ def main():
             rounds["native"].append(subprocess.check_output([sys.executable, __file__], text=True))
             rounds["browser"].append(machine.run(["benchmarks/browser.py"], {}).stdout)
     native, browser = ([json.loads(one) for one in all_of] for all_of in rounds.values())
-    print("| | native | browser | ratio |\n|---|---|---|---|")
+    print("| call | native | browser | ratio |\n|---|---|---|---|")
     for name in native[0]:
         here, there = (min(one[name] for one in each) for each in (native, browser))
         print(f"| {name} | {here:.2g} | {there:.2g} | {there / here:.1f} |")
