@@ -148,3 +148,44 @@ def test_each_two_part_within_a_few_calls():
     for _ in range(60):
         bodies.move(0, 0, movers_block=True)
     assert max(depth_of(a, b) for a, b in itertools.combinations(bodies, 2)) < 0.5
+
+
+@settings(deadline=None, max_examples=examples(20))
+@given(st.integers(0, 999), st.booleans())
+def test_many_walkers_at_once_are_as_one_by_one(seed, in_walls):
+    rng = np.random.default_rng(seed)
+    places, ways = rng.uniform(0, 50, (20, 2)).tolist(), rng.uniform(-6, 6, (20, 2))
+    worlds = bp.World(), bp.World()
+    for world in worlds:
+        for k, (x, y) in enumerate(places):
+            is_wall = in_walls and k % 4 == 3
+            world.add(bp.Circle(x, y, 4) if k % 3 == 2 else bp.Box(x, y, 8, 6), static=is_wall)
+        world.add(bp.Box(-100, 60, 300, 10), static=True)
+    walkers = [k for k in range(20) if k % 3 != 2]
+    rules = {"snap": 3, "step": 2}
+    walked = worlds[0].walk_many(np.array(walkers), ways[walkers], None, movers_block=True, **rules)
+    hits = []
+    for at, k in enumerate(walkers):
+        one = worlds[1].walk(worlds[1].body(k), *ways[k].tolist(), **rules)
+        hits += [(at, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in one.hits]
+    assert worlds[0].positions.tolist() == worlds[1].positions.tolist()
+    arrays = walked.hits
+    columns = (arrays.movers, arrays.others, arrays.times, arrays.normals, arrays.touches)
+    assert [(*map(int, row[:2]), *row[2:]) for row in np.column_stack(columns).tolist()] == hits
+    assert any(time == 0 for _, _, time, *_ in hits)
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_a_walker_is_pushed_out_of_another_and_walks_on(many):
+    world = bp.World()
+    world.add(bp.Box(-100, 10, 300, 10), static=True)
+    walker, other = world.add(bp.Box(7, 0, 10, 10)), world.add(bp.Box(0, 0, 10, 10))
+    if many:
+        walked = world.walk_many([walker], 5, 2, movers_block=True)
+        assert walked.hits.others.tolist()[0] == other.id
+        assert walked.hits.touches.tolist()[0] == [10, 0]
+    else:
+        walk = world.walk(walker, 5, 2)
+        assert (walk.hits[0].other, walk.hits[0].time, walk.hits[0].touch) == (other, 0, (10, 0))
+    assert walker.position == (15, 0)
+    assert other.position == (0, 0)

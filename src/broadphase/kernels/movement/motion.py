@@ -21,6 +21,7 @@ from broadphase.kernels.movement.path import (
     begin,
     enlarged,
     follow,
+    put_near,
     swept_bounds,
     swept_region,
     tolerance_of,
@@ -216,9 +217,7 @@ def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
         box = bounds_of(shapes, other)
         if not (box[0] < right and left < box[2] and box[1] < bottom and top < box[3]):
             continue
-        buffers.boxes[blockers, 0], buffers.boxes[blockers, 1] = box[0], box[1]
-        buffers.boxes[blockers, 2], buffers.boxes[blockers, 3] = box[2], box[3]
-        buffers.near[blockers] = other
+        put_near(buffers, blockers, other, box)
         blockers += 1
     return blockers, opened
 
@@ -343,8 +342,8 @@ def regions_of(shapes, rows, displacements, responses, pushes, reach, out):
 
 
 @jit
-def pushes_of(shapes, bodies, rows, near, pushes):
-    """How far each mover may be pushed by others that it starts in and that move, too.
+def pushes_of(shapes, fixed, rows, near, pushes):
+    """How far each mover may be pushed by others that it starts in and that are not ``fixed``, by row.
 
     Returns whether any is.
     """
@@ -358,7 +357,7 @@ def pushes_of(shapes, bodies, rows, near, pushes):
             other = np.int64(others[k])
             box = bounds_of(shapes, other)
             apart = left >= box[2] or box[0] >= right or top >= box[3] or box[1] >= bottom
-            if other == row or bodies.static[other] or apart:
+            if other == row or fixed[other] or apart:
                 continue
             hit, _, _, depth = contact_of(shapes, row, shapes, other, False)
             if hit:

@@ -86,6 +86,13 @@ def begin(buffers, x, y, dx, dy, stage, found):
     counts[4], counts[5], counts[6], counts[7] = -1, 0, found, found
 
 
+@inline
+def put_near(buffers, at, row, box):
+    """Write a body that may block, with its bounds."""
+    buffers.near[at] = row
+    buffers.boxes[at, 0], buffers.boxes[at, 1], buffers.boxes[at, 2], buffers.boxes[at, 3] = box
+
+
 # ---- regions
 
 
@@ -123,7 +130,8 @@ def enlarged(region):
 
 
 @inline
-def _holds(region, part):
+def holds(region, part):
+    """Whether a region holds all of another."""
     return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
 
 
@@ -134,7 +142,7 @@ def _choose(table, buffers, near, fixed, stage, searched, region):
     Only what is fixed stops a body that is pushed.
     """
     left, top, right, bottom = enlarged(region)
-    if not _holds(searched, (left, top, right, bottom)):
+    if not holds(searched, (left, top, right, bottom)):
         numbers = buffers.numbers
         numbers[0], numbers[1], numbers[2], numbers[3] = left, top, right, bottom
         return np.int64(-1), True

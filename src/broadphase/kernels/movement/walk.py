@@ -19,13 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.path import DONE as PATH_DONE
+from broadphase.kernels.movement.path import START, begin, follow, holds, put_near
+from broadphase.kernels.movement.sweep import SLIDE
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under
 from broadphase.kernels.movement.walk_obstacles import TOLERANCE, TOUCH, gap, gather, is_clear, ladder_at
 from broadphase.kernels.movement.walk_path import Trip, edges_at
 from broadphase.kernels.movement.walk_step import go_along
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
@@ -43,6 +47,10 @@ class Scene(NamedTuple):
     grid: TileGrid
     ring: npt.NDArray[np.float64]
     """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
+    fixed: npt.NDArray[np.bool_]
+    """By row: which shapes do not move."""
+    searched: npt.NDArray[np.float64]
+    """``(m, 4)``: the region in which the obstacles of each walker were searched for."""
 
 
 class Ends(NamedTuple):
@@ -152,40 +160,73 @@ def regions_of(movers, rules, out):
         )
 
 
+@common
+def _pushed(scene, m, mine, log, buffers):
+    """Where others that move push a walker that starts in them: ``pushed, x, y``; the hits are logged.
+
+    Not if it starts in something else, too.
+    """
+    shapes, row, searched = scene.shapes, scene.rows[m], scene.searched[m]
+    for k in range(mine.shape[0]):
+        put_near(buffers, k, mine[k], bounds_of(shapes, mine[k]))
+    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs[0], ys[0] = shapes.x[row], shapes.y[row]
+    begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
+    mover, region = shape_at(shapes, row, xs, ys), (searched[0], searched[1], searched[2], searched[3])
+    near = mine.shape[0]
+    state = follow(m, mover, shapes, scene.fixed, near, region, scene.grid, SLIDE, False, buffers)
+    for k in range(buffers.counts[7] if state == PATH_DONE else 0):
+        at = log.counts[0]
+        log.counts[0] = at + 1
+        for column in range(9 if at < log.hits.shape[0] else 0):
+            log.hits[at, column] = buffers.hits[k, column]
+    return state == PATH_DONE, xs[0], ys[0]
+
+
 @jit
-def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
+def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffers):
     """Let the boxes in ``scene.rows`` walk: ``next, state``.
 
-    It ends early if memory is full, or before a mover that starts inside something, unless it is ``through``;
-    the movers before ``next`` are done.
+    It ends early if memory is full, or before a mover that starts inside something that does not move, unless
+    it is ``through``; the movers before ``next`` are done.
     """
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
-    for m in range(begin, scene.rows.shape[0]):
+    for m in range(start, scene.rows.shape[0]):
         row = scene.rows[m]
         x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
         dx, dy = motions[m, 0], motions[m, 1]
         trip = Trip(m, width, height, abs(dx) + abs(dy))
-        region = region_of(x, y, width, height, dx, dy, rules)
         mine = scene.near[scene.starts[m] : scene.starts[m + 1]]
-        walker = x, y, x + width, y + height
-        count = gather(obstacles, shapes, mine, grid, ring, region, walker, False, rules)
-        if count < 0:
-            return m, BUFFER_FULL
         hits, bends = log.counts[0], log.counts[1]
-        reach = abs(dx) * rules.rise + rules.snap + rules.step
-        tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
-        _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
-        y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-        if not free:
-            count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
+        count, tolerance, pushed, free = 0, 0.0, through == m, False
+        while True:
+            region = region_of(x, y, width, height, dx, dy, rules)
+            walker = x, y, x + width, y + height
+            count = gather(obstacles, shapes, mine, grid, ring, region, walker, False, rules)
+            if count >= 0:
+                reach = abs(dx) * rules.rise + rules.snap + rules.step
+                tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
+                _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
+                y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
+            if count >= 0 and not free:
+                count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
             if count < 0:
+                log.counts[0] = hits
                 return m, BUFFER_FULL
+            if free:
+                break
             _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
             _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-        if not free:
-            if through != m:
+            if free or pushed:
+                break
+            pushed, x, y = _pushed(scene, m, mine, log, buffers)
+            around = scene.searched[m]
+            region = region_of(x, y, width, height, dx, dy, rules)
+            if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
+                log.counts[0] = hits
                 return m, INSIDE
+        if not free:
             _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
         if dx != 0.0:
             x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)

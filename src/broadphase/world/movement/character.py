@@ -9,15 +9,17 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
+from broadphase.kernels.movement.motion import pushes_of
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.movement.walk_path import Log
+from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
-from broadphase.world.broad_phase import closed_many
+from broadphase.world.broad_phase import closed_many, new_buffers
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
@@ -43,6 +45,7 @@ class Character:
         self._state, self._motion, self._many = state, motion, many
         # The memory of single walks, which is reused.
         self._buffers, self._log, self._ends = _buffers(64, 256), _log(32, 64), _ends(1)
+        self._way, self._region = np.zeros((1, 2)), np.zeros((1, 4))
 
     def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, probe: float, ignore: Any) -> Walk:
         """See `World.walk`."""
@@ -108,7 +111,8 @@ class Character:
         if state.space.periodic or table.kinds.item(row) != BOX:
             return None
         x, y, size = store.x.item(row), store.y.item(row), (table.width.item(row), table.height.item(row))
-        near = broad_phase.gather(kernel.reach_of(x, y, *size, dx, dy, rules), row)
+        region = kernel.reach_of(x, y, *size, dx, dy, rules)
+        near = broad_phase.gather(region, row)
         others = sorted({*broad_phase.buffers.near[:near].tolist()} - {row, *ignored})
         if others and store.any_ruled:
             category, mask = store.category.item(row), store.mask.item(row)
@@ -124,9 +128,12 @@ class Character:
         log.counts[:] = 0
         grid = NO_TILES if tiles is None else tiles.grid
         starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
-        scene = Scene(table, np.array([row], np.int64), blockers, starts, grid, _RING)
+        self._way[0], self._region[0] = (dx, dy), region
+        around = grid, _RING, store.static, self._region
+        scene = Scene(table, np.array([row], np.int64), blockers, starts, *around)
         try:
-            _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._buffers, log, ends)
+            memory = self._buffers, log, ends, broad_phase.buffers
+            _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, *memory)
             if done != kernel.DONE:
                 return None
             to_x, to_y = ends.places[0].tolist()
@@ -253,6 +260,8 @@ class Walkers:
         self.buffers = _buffers(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
         self._pushed: list[Floats] = []
+        self._pushes = np.zeros(count)
+        """How far others may push each before it walks."""
         self._reached = self._reach()
         self.inner = state.space.are_inner(self._reached)
         self.near: TilesNear = many.tiles_near(rows, self._reached, self.inner)
@@ -260,12 +269,15 @@ class Walkers:
     def run(self) -> None:
         """Move all walkers."""
         scene = self._scene()
+        if self.layers is ALL and self._owners is None:
+            near = scene.starts, scene.near
+            if pushes_of(scene.shapes, scene.fixed, self.rows, near, self._pushes):
+                self._reached = self._reach()
+                scene = self._scene()
         begin, through = 0, -1
         while begin < len(self.rows):
-            before = self._before()
-            done, state = kernel.walk_rows(
-                scene, self.displacements, begin, through, self.rules, self.buffers, self.log, self.ends
-            )
+            before, memory = self._before(), (self.buffers, self.log, self.ends, self._path)
+            done, state = kernel.walk_rows(scene, self.displacements, begin, through, self.rules, *memory)
             self._store_places(begin, int(done), before)
             if state == kernel.BUFFER_FULL:
                 self.buffers = _buffers(2 * len(self.buffers.boxes), 2 * len(self.buffers.planes))
@@ -295,17 +307,19 @@ class Walkers:
         """
         images = self._many.images_near(self.rows, self._reached, self.layers, self.ignored)
         around = self.near.grid, _RING
-        count, columns = len(self.rows), self._state.store.table.columns
+        store, count, columns = self._state.store, len(self.rows), self._state.store.table.columns
         starts = starts_of(images.regions, count)
+        self._path = new_buffers(int(np.diff(starts).max(initial=0)), FEW)
         if not self._state.space.periodic:
-            near = images.rows.astype(np.int32)
-            return Scene(columns, self.rows.astype(np.int64), near, starts, *around)
+            near, rows = images.rows.astype(np.int32), self.rows.astype(np.int64)
+            return Scene(columns, rows, near, starts, *around, store.static, self._reached)
         rows = np.concatenate((self.rows, images.rows)).astype(np.int64)
         turns = np.concatenate((np.zeros((count, 2), np.int64), images.turns))
         columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
         near = count + np.arange(len(images.rows), dtype=np.int32)
         self._owners = rows
-        return Scene(columns, np.arange(count, dtype=np.int64), near, starts, *around)
+        those = np.arange(count, dtype=np.int64)
+        return Scene(columns, those, near, starts, *around, store.static[rows], self._reached)
 
     def _reach(self) -> Floats:
         table = self._state.store.table.columns
@@ -313,7 +327,8 @@ class Walkers:
         movers = np.column_stack((self._state.store.places(self.rows), *sizes, self.displacements))
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
-        return closed_many(reach)
+        closed = closed_many(reach)
+        return closed + self._pushes[:, None] * (-1.0, -1.0, 1.0, 1.0) if self._pushes.any() else closed
 
     def _before(self) -> tuple[Any, Any, int]:
         """The places of the walkers, and how many hits are logged."""

@@ -289,7 +289,7 @@ class _Run:
         """How far each may be pushed before it moves."""
         self._look()
         if call.layers is ALL and kernel.pushes_of(
-            columns, self._store.marks, call.rows, self._near[:], self._pushes
+            columns, self._store.static, call.rows, self._near[:], self._pushes
         ):
             self._look()
         most = int(np.diff(self._near.first).max()) + count  # others may be pushed into its way
