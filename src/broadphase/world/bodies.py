@@ -28,10 +28,12 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.shapes.table import BOX, CIRCLE
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
+from broadphase.world.one_way import bits_of_sides, is_through, lets_through
 from broadphase.world.space import Space
 
 BITS = 32
@@ -227,6 +229,7 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "velocity_x": (np.float64, 0.0),
     "velocity_y": (np.float64, 0.0),
     "response": (np.int8, NO_RESPONSE),
+    "one_way": (np.uint8, 0),
     "left": (np.int64, 0),
 }
 
@@ -368,6 +371,31 @@ class Body:
     def response(self, response: Any) -> None:
         row = self._store.row(self)
         self._store.response[row] = NO_RESPONSE if response is None else code_of(response)
+
+    @property
+    def one_way(self) -> tuple[Side, ...]:
+        """The sides on which it blocks, if it lets others through on the rest; ``()``: it blocks on all.
+
+        Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  A side that is
+        not level counts by where it points.  It blocks what lies beyond such a side when its movement begins.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> plank, hero = world.add(bp.Box(0, 50, 40, 5), static=True), world.add(bp.Box(10, 60, 8, 8))
+        >>> plank.one_way = "top"
+        >>> world.move(hero, 0, -30).y, world.move(hero, 0, 30).y
+        (30.0, 42.0)
+        """
+        bits = 0 if self._row < 0 else self._store.one_way.item(self._row)
+        return tuple(name for name, bit in SIDES.items() if bits & int(bit))
+
+    @one_way.setter
+    def one_way(self, sides: Side | Iterable[Side]) -> None:
+        row, bits = self._store.row(self), bits_of_sides(sides)
+        self._store.any_one_way |= bits > 0
+        self._store.one_way[row] = bits
 
     @property
     def angle(self) -> float:
@@ -543,6 +571,8 @@ class BodyStore:
     """Another number for each body that there ever was: rows are used again."""
     velocity_x: Floats
     velocity_y: Floats
+    one_way: npt.NDArray[np.uint8]
+    """The sides that block, if not all do; 0: all."""
     response: npt.NDArray[np.int8]
     """The number of a response of its own, see `hits.RESPONSES`, or `NO_RESPONSE`."""
     left: npt.NDArray[np.int64]
@@ -568,6 +598,8 @@ class BodyStore:
         """Whether any may have a category or mask other than the usual."""
         self.any_sensor = False
         """Whether any may let others through."""
+        self.any_one_way = False
+        """Whether any may block on some sides only."""
         self._others = False
         """Whether a body of such a kind may have been removed."""
         self.departures = 0
@@ -583,6 +615,27 @@ class BodyStore:
 
     def __iter__(self) -> Iterator[Body]:
         return (body for body in self.bodies if body is not None)
+
+    def open_to(self, row: int) -> frozenset[int]:
+        """The rows of one-way bodies that let a body through where it is now."""
+        return self.open_to_shape(self.table.columns, row) - {row} if self.any_one_way else frozenset()
+
+    def passed(self, hits: Iterable[Any]) -> frozenset[int]:
+        """The rows of one-way bodies that were hit, but not through a side that blocks."""
+        others = [
+            (hit.other.id, hit.normal) for hit in hits if isinstance(hit.other, Body) and hit.other.alive
+        ]
+        sides = self.one_way
+        return frozenset(
+            row for row, normal in others if sides[row] and not is_through(sides.item(row), normal)
+        )
+
+    def open_to_shape(self, columns: ShapeColumns, row: int) -> frozenset[int]:
+        """The same for the shape of a row of a table."""
+        others = np.flatnonzero(self.alive & (self.one_way != 0))
+        movers = np.full(len(others), row)
+        passes = lets_through(columns, movers, self.table.columns, others, self.one_way[others])
+        return frozenset(others[passes].tolist())
 
     # ---- from bodies to rows
 
@@ -748,7 +801,7 @@ class BodyStore:
         self.category[row], self.mask[row] = category, mask
         self.group[row], self.layer[row] = group, layer
         self.velocity_x[row] = self.velocity_y[row] = 0.0
-        self.response[row] = NO_RESPONSE
+        self.response[row], self.one_way[row] = NO_RESPONSE, 0
         self.serial[row] = self.made
         self.alive[row] = self.touched[row] = self.renewed[row] = True
         self.live += 1
@@ -793,7 +846,7 @@ class BodyStore:
         self.category[rows], self.mask[rows] = category, mask
         self.group[rows], self.layer[rows] = group, layer
         self.velocity_x[rows] = self.velocity_y[rows] = 0.0
-        self.response[rows] = NO_RESPONSE
+        self.response[rows], self.one_way[rows] = NO_RESPONSE, 0
         self.serial[rows] = serials
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
         self.live += count

@@ -64,7 +64,10 @@ class Near(NamedTuple):
 
     def without(self, ignored: Collection[int]) -> "Near":
         """The same without some rows."""
-        kept = ~np.isin(self.rows, list(ignored))
+        return self.at(~np.isin(self.rows, list(ignored)))
+
+    def at(self, kept: npt.NDArray[np.bool_]) -> "Near":
+        """Some of them."""
         count = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
         return Near(count[self.first], self.rows[kept])
 

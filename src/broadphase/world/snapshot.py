@@ -30,11 +30,11 @@ from broadphase.world.tiles import TileMap
 # The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
 _KEPT = (
     *("alive", "static", "sensor", "category", "mask", "group", "layer", "touched", "renewed", "serial"),
-    *("velocity_x", "velocity_y", "response"),
+    *("velocity_x", "velocity_y", "response", "one_way"),
 )
-_OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "_others")
+_OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 3
+_FORMAT = 4
 
 
 class _Moment(NamedTuple):

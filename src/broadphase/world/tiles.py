@@ -31,6 +31,7 @@ from broadphase.world.arguments import (
     is_plain,
     of_one_length,
 )
+from broadphase.world.one_way import bits_of_sides
 from broadphase.world.pathfinding import (
     FlowField,
     Tiles,
@@ -279,12 +280,7 @@ class TileMap:
         >>> level.one_way_sides(0, 0)
         ('top',)
         """
-        at = self._inside(column, row)
-        bits = 0
-        for side in [sides] if isinstance(sides, str) else sides:
-            if side not in SIDES:
-                raise ValueError(f"unknown side {side!r}; choose from {', '.join(SIDES)}")
-            bits |= int(SIDES[side])
+        at, bits = self._inside(column, row), bits_of_sides(sides)
         if self.one_way is None:
             if not bits:
                 return

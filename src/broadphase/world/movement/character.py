@@ -16,6 +16,7 @@ from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, cosine_sine
+from broadphase.kernels.tiles.grid import BOTTOM, TOP
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
@@ -53,10 +54,18 @@ class Character:
         store = self._state.store
         row = store.row(body)
         displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
-        ignored = store.ignored(ignore)
-        walk = self._walk_fast(row, *displacement, known, ignored)
-        if walk is None:
-            walk = self._walk_general(row, displacement, known, ignored)
+        ignored = store.ignored(ignore) | self._open_to(row, known)
+        while True:
+            x, y, noted = store.x.item(row), store.y.item(row), self._state.contacts.noted
+            walk = self._walk_fast(row, *displacement, known, ignored)
+            if walk is None:
+                walk = self._walk_general(row, displacement, known, ignored)
+            passed = store.passed(walk.hits) if store.any_one_way else ()
+            if not passed:
+                break
+            store.put(row, x, y)
+            self._state.contacts.forget(noted)
+            ignored = ignored.union(passed)
         if ahead and displacement[0] and walk.floor is not None:
             return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
         return walk
@@ -173,8 +182,41 @@ class Character:
         known = rules_of(*rules)
         rows, displacements = self._many.checked_displacements(bodies, dx, dy)
         ignored = self._state.store.ignored(ignore)
+        layers = ALL if movers_block else STATICS
         with Rollback(self._state, rows):
-            return self._walk_rows(rows, displacements, known, ALL if movers_block else STATICS, ignored)
+            if not self._state.store.any_one_way:
+                return self._walk_rows(rows, displacements, known, layers, ignored)
+            each = range(len(rows))
+            return _joined_walks(
+                [
+                    self._walk_among_one_ways(rows[[k]], displacements[[k]], known, layers, ignored)
+                    for k in each
+                ]
+            )
+
+    def _walk_among_one_ways(
+        self, row: Rows, displacement: Floats, rules: Rules, layers: tuple[int, ...], ignored: frozenset[int]
+    ) -> Walks:
+        """A walk of one of many, again without each one-way body that it met on a side that is open."""
+        ignored |= self._open_to(int(row[0]), rules)
+        while True:
+            start, noted = self._state.store.places(row), self._state.contacts.noted
+            walks = self._walk_rows(row, displacement, rules, layers, ignored)
+            passed = self._state.store.passed(self._as_hits(walks.hits, "slide"))
+            if not passed:
+                return walks
+            self._state.store.put_many(row, start)
+            self._state.contacts.forget(noted)
+            ignored |= passed
+
+    def _open_to(self, row: int, rules: Rules) -> frozenset[int]:
+        """The one-way bodies that let a walker through where it is, or that it wants to fall through."""
+        store = self._state.store
+        open_to = store.open_to(row)
+        if rules.drop and store.any_one_way:
+            upper = TOP if rules.flip > 0.0 else BOTTOM
+            open_to |= frozenset(np.flatnonzero(store.one_way == upper).tolist())
+        return open_to
 
     def _walk_rows(
         self,

@@ -7,7 +7,7 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import compress
 from typing import Any
 
@@ -85,18 +85,25 @@ class Motion:
     ) -> Movement:
         """How far a shape comes among all that blocks a body, or any body."""
         self._space.check_displacement(dx, dy)
+        if self._store.any_one_way:
+            ignored = self._store.open_to_shape(columns_of(shape), 0).union(ignored)
         near = self._tiles_near(_reach(shape.bounds, dx, dy), shape.bounds)
-        return self._wrapped(resolve(shape, dx, dy, self.around(row, ignored), near.tiles, "touch"), near)
+        while True:
+            found = resolve(shape, dx, dy, self.around(row, ignored), near.tiles, "touch")
+            passed = self._store.passed(found.hits)
+            if not passed:
+                return self._wrapped(found, near)
+            ignored = passed.union(ignored)
 
     def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
-        ignored = self._store.ignored(ignore)
+        ignored = self._store.ignored(ignore) | self._store.open_to(row)
         # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
         move = self._move_fast(row, *step, "touch", kernel.NEVER, ignored)
-        if move is not None:
+        if move is not None and not self._store.passed(move.hits):
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
         around = self.around(row, ignored)
@@ -154,18 +161,33 @@ class Motion:
         """
         store = self._store
         x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
+        if store.any_one_way:
+            ignored = store.open_to(row).union(ignored)
+            if callable(response):
+                response = self._but_for_passed(response)
         try:
-            if type(response) is str:
-                when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
-                movement = self._move_fast(row, dx, dy, response, when, ignored, layers)
-                if movement is not None:
+            while True:
+                movement = None
+                if type(response) is str:
+                    when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
+                    movement = self._move_fast(row, dx, dy, response, when, ignored, layers)
+                if movement is None:
+                    movement = self._move_general(row, dx, dy, response, ignored, only_if_free, layers)
+                passed = store.passed(movement.hits) if store.any_one_way and type(response) is str else ()
+                if not passed:
                     return movement
-            return self._move_general(row, dx, dy, response, ignored, only_if_free, layers)
+                store.put(row, x, y)
+                self._contacts.forget(noted)
+                ignored = passed.union(ignored)
         except BaseException:
             if store.alive[row]:
                 store.put(row, x, y)
             self._contacts.forget(noted)
             raise
+
+    def _but_for_passed(self, response: Callable[[Hit], Answer | None]) -> Response:
+        """A response that is not asked about one-way bodies that let the mover through."""
+        return lambda hit: None if self._store.passed((hit,)) else response(hit)
 
     def _move_fast(
         self,
@@ -368,7 +390,9 @@ class Motion:
         return Blockers(bounds_of(columns), others, columns, each, repeats, store.static[rows])
 
     def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
-        """The first body or tile that a shape would overlap at its place."""
+        """The first body or tile that a shape would overlap at its place, but for what is one-way."""
+        if self._store.any_one_way:
+            ignored = {*ignored, *np.flatnonzero(self._store.one_way).tolist()}
         near = self._tiles_near(shape.bounds)
         return near.named(blocker_at(shape, self.around(row, ignored), near.tiles))
 

@@ -307,6 +307,9 @@ class _Run:
             self._alone |= ~state.space.are_inner(regions)
         near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
         self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
+        if self._store.any_one_way:  # which of their sides is met is for the general path to say
+            doors = np.concatenate(([0], np.cumsum(self._store.one_way[near.rows] != 0)))
+            self._alone |= doors[near.first[1:]] > doors[near.first[:-1]]
 
     def run(self) -> Movements:
         """Move all."""

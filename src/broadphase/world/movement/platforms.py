@@ -171,7 +171,7 @@ def _scaled(displacement: _Vector, share: float) -> _Vector:
 
 def _is_movable_by(motion: Motion, row: int, by: int) -> bool:
     store = motion._store
-    if store.static[row] or store.sensor[row]:
+    if store.static[row] or store.sensor[row] or (store.one_way[by] and by in store.open_to(row)):
         return False
     meets = int(store.category[row]) & int(store.mask[by])
     return bool(meets and int(store.category[by]) & int(store.mask[row]))

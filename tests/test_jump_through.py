@@ -1,0 +1,146 @@
+"""Jump-through bodies: as one-way tiles at the same place, and they may move and lean."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+SIDES = ("left", "right", "top", "bottom")
+
+
+def twins(seed, sides):
+    """The same level with one-way tiles and with one-way bodies, and the same movers."""
+    rng = np.random.default_rng(seed)
+    solid, cells = np.zeros((12, 12), np.bool_), np.zeros((12, 12), np.bool_)
+    cells[1::2, 1::2] = rng.random((6, 6)) < 0.6  # none beside another, whose common corner is either's
+    solid[-1] = True
+    worlds = bp.World(), bp.World()
+    for k, world in enumerate(worlds):
+        world.tiles = bp.TileMap(solid & ~cells, 16)
+        for row, column in np.argwhere(cells).tolist():
+            if k == 0:
+                world.tiles.set_one_way(column, row, sides)
+            else:
+                world.add(bp.Box(16 * column, 16 * row, 16, 16), tag="plank", static=True).one_way = sides
+        for x, y in np.random.default_rng(seed + 50).uniform(0, 180, (10, 2)).tolist():
+            box = bp.Box(x, y, 9, 11)
+            if world.blocker(box) is None:
+                world.add(box, tag="mover")
+    assert len(worlds[0].bodies("mover")) == len(worlds[1].bodies("mover"))
+    return worlds
+
+
+def steps(name, world, movers, ways):
+    if name == "move":
+        for body, way in zip(movers, ways.tolist(), strict=True):
+            world.move(body, *way)
+    elif name == "walk":
+        for body, way in zip(movers, ways.tolist(), strict=True):
+            world.walk(body, *way)
+    elif name == "general":
+        for body, way in zip(movers, ways.tolist(), strict=True):
+            world.move(body, *way, lambda hit: "slide")
+    elif name == "move_many":
+        movers.move(ways)
+    elif name == "walk_many":
+        movers.walk(*ways.T)
+    else:
+        movers.velocities = ways
+        world.step(1.0)
+
+
+@pytest.mark.parametrize("sides", ["top", ("top", "left"), ("bottom", "right")])
+@pytest.mark.parametrize("name", ["move", "general", "walk", "move_many", "walk_many", "step"])
+def test_bodies_let_through_what_tiles_let_through(name, sides):
+    stopped = 0
+    for seed in range(3):
+        tiles, bodies = twins(seed, sides)
+        rng = np.random.default_rng(seed)
+        for _ in range(20):
+            ways = rng.uniform(-1, 1, (len(tiles.bodies("mover")), 2)) * (7, 14) + (0, 3)
+            for world in (tiles, bodies):
+                steps(name, world, world.bodies("mover"), ways)
+            there, here = tiles.bodies("mover").positions, bodies.bodies("mover").positions
+            assert np.allclose(there, here, rtol=0, atol=1e-9), seed
+        for body in bodies.bodies("mover"):
+            ground = bodies.grounded(body)
+            stopped += ground is not None and isinstance(ground.other, bp.Body)
+    if "top" in sides:
+        assert stopped > 1
+
+
+def test_a_lift_to_jump_through_carries_what_stands_on_it_and_pushes_nobody_below():
+    world = bp.World()
+    lift = world.add(bp.Box(0, 100, 60, 6), static=True)
+    lift.one_way = "top"
+    rider, below = world.add(bp.Box(10, 84, 10, 16)), world.add(bp.Box(40, 95, 10, 16))
+    for k in range(200):
+        pushed = world.push(lift, 0.3 if k % 40 < 20 else -0.3, -0.7)
+        assert pushed.carried == [rider]
+        assert not pushed.pushed
+    assert below.position == (40, 95)
+    assert rider.y == pytest.approx(84 - 140, abs=1e-9)
+    assert world.grounded(rider).other is lift
+    assert world.walk(rider, 0, 5).floor is lift
+    jump = world.walk(below, 0, -300)
+    assert not jump.blocked, "up through the lift"
+    assert world.walk(below, 0, 400).floor is lift
+
+
+def test_drop_and_blocker_and_casts_know_one_way_bodies():
+    world = bp.World()
+    plank = world.add(bp.Box(0, 50, 100, 5), static=True)
+    plank.one_way = "top"
+    hero = world.add(bp.Box(10, 34, 10, 16))
+    assert world.walk(hero, 0, 3).floor is plank
+    assert world.walk(hero, 0, 3, drop=True).floor is None
+    assert world.walk(hero, 0, 3).floor is None, "it is inside now"
+    assert world.blocker(hero) is None
+    assert world.grounded(hero) is None
+    assert world.shape_cast(bp.Circle(50, 20, 5), 0, 60).hits[0].other is plank
+    assert not world.shape_cast(bp.Circle(50, 80, 5), 0, -60).hits
+    plank.one_way = ()
+    assert world.blocker(hero) is plank
+
+
+@pytest.mark.parametrize("shape", ["box", "circle"])
+def test_a_slanted_plank_blocks_from_its_upper_side_only(shape):
+    world = bp.World()
+    plank = world.add(bp.Polygon([(0, 60), (80, 20), (80, 24), (0, 64)]), static=True)
+    plank.one_way = "top"
+    falls = bp.Box(36, 0, 8, 8) if shape == "box" else bp.Circle(40, 4, 4)
+    hero = world.add(falls)
+    world.move(hero, 0, 100, "touch")
+    assert hero.bounds[3] < 44
+    assert world.move(hero, 0, 5, "touch").hits[0].other is plank, "it rests on it, rounded"
+    hero.shape = falls.moved_to(falls.x, 80)
+    assert not world.move(hero, 0, -80).hits
+    assert world.move(hero, 0, 100, "touch").hits[0].other is plank
+    if shape == "box":
+        hero.shape = falls.moved_to(10, 0)
+        world.walk(hero, 0, 100)
+        for _ in range(30):
+            walk = world.walk(hero, 2, 3)
+        assert walk.floor is plank, "it walks up"
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_snapshots_keep_it_and_rows_that_are_used_again_forget_it(pickled):
+    world = bp.World()
+    plank = world.add(bp.Box(0, 50, 100, 5))
+    plank.one_way = ("top", "left")
+    moment = world.snapshot()
+    if pickled:
+        moment = pickle.loads(pickle.dumps(moment))
+    plank.one_way = ()
+    plank.remove()
+    assert plank.one_way == ()
+    assert world.add(bp.Box(0, 0, 5, 5)).one_way == ()
+    assert [body.one_way for body in world.add_many([[0, 0, 1, 1]])] == [()]
+    world.restore(moment)
+    assert world.body(0).one_way == ("left", "top")
+    for wrong in ("up", ["top", "down"]):
+        with pytest.raises(ValueError, match="choose from left, right, top, bottom"):
+            world.body(0).one_way = wrong
