@@ -149,6 +149,8 @@ WORLD_CALLS = {  # the argument, a value of a wrong type, and the call
     "query_cone r": ("r", NO_NUMBERS, lambda w, it: w.query_cone((0, 0), (1, 0), 90, it)),
     "shape_cast": ("shape", ALL, lambda w, it: w.shape_cast(it, 1, 1)),
     "shape_cast dx": ("dx", NO_NUMBERS, lambda w, it: w.shape_cast(bp.Circle(0, 0, 1), it, 1)),
+    "move_as_one": ("bodies", ALL, lambda w, it: w.move_as_one(it, 1, 1)),
+    "turn_as_one": ("by", NO_NUMBERS, lambda w, it: w.turn_as_one([w.body(0)], it)),
     "walk probe": ("probe", NO_NUMBERS, lambda w, it: w.walk(w.body(0), 1, 1, probe=it)),
     "query_box ignore": ("ignore", (THREE, TEXT, STRANGER), lambda w, it: w.query_box(BOX, ignore=it)),
     "nearest": ("point", ALL, lambda w, it: w.nearest(it)),

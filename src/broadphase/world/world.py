@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 import numpy.ma
 
-from broadphase.geometry.shapes import Bounds, Shape
+from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest
@@ -28,7 +28,7 @@ from broadphase.inputs.periods import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.arrays import Floats
-from broadphase.world.arguments import as_bounds, as_two
+from broadphase.world.arguments import as_bounds, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.checks import Checks
@@ -36,6 +36,7 @@ from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
 from broadphase.world.listeners import Callback, Listener, ManyCallback
+from broadphase.world.movement.as_one import move_as_one, turn_as_one
 from broadphase.world.movement.character import Character
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
@@ -923,6 +924,85 @@ class World:
         """
         return self._motion.try_turn(body, angle, about)
 
+    def move_as_one(
+        self,
+        bodies: Any,
+        dx: Any,
+        dy: float | None = None,
+        response: Answer = "slide",
+        *,
+        ignore: BodyOrBodies = (),
+    ) -> Movement:
+        """Move a body of several shapes: as far as none of its parts is stopped, all by the same way.
+
+        The parts are bodies of their own, which do not block each other: those of a concave object of Tiled,
+        or of a boss.  `push` moves such a platform.
+
+        Parameters
+        ----------
+        bodies : Bodies, list of Body, or array of ids
+        dx, dy : float
+            The displacement.
+        response : str
+            As of `move`.
+        ignore : Body or bodies
+            What neither blocks nor is crossed.
+
+        Returns
+        -------
+        Movement
+            Where the first of them came to, and what stopped them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `move`, or there are no bodies; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(50, 0, 10, 100), static=True)
+        >>> boss = world.add_many([[0, 0, 20, 10], [20, 0, 30, 40]], tag="boss")
+        >>> move = world.move_as_one(boss, 40, 5)
+        >>> boss.positions.tolist(), move.right, move.hits[0].other is wall
+        ([[20.0, 5.0], [40.0, 5.0]], True, True)
+        """
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
+        return move_as_one(self._motion, bodies, dx, dy, response, ignore)
+
+    def turn_as_one(self, bodies: Any, by: float, about: tuple[float, float] | None = None) -> object | None:
+        """Turn a body of several shapes if nothing is in the way at the new angle; see `move_as_one`.
+
+        Parameters
+        ----------
+        bodies : Bodies, list of Body, or array of ids
+        by : float
+            How far from where they are, in degrees, from x towards y.
+        about : (float, float), optional
+            A point that stays where it is; the middle of all their bounds if not given.
+
+        Returns
+        -------
+        Body, Tile or None
+            The first body or tile in the way; ``None`` if they have turned.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `try_turn`, or there are no bodies.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> cross = world.add_many([[0, 10, 30, 20], [10, 0, 20, 30]])
+        >>> world.turn_as_one(cross, 90), [one.bounds for one in cross]
+        (None, [(10.0, 0.0, 20.0, 30.0), (0.0, 10.0, 30.0, 20.0)])
+        """
+        return turn_as_one(self._motion, bodies, by, about)
+
     def turn_many(self, bodies: Any, angles: Any) -> None:
         """Turn many bodies about their centres, whatever is there: `Body.turn_to` for arrays.
 
@@ -1075,6 +1155,7 @@ class World:
         drop: bool = False,
         down: tuple[float, float] = (0.0, 1.0),
         probe: float = 0.0,
+        pushes: Any = None,
         ignore: BodyOrBodies = (),
     ) -> Walk:
         """Move a character: horizontally by ``dx``, then vertically by ``dy``.
@@ -1115,6 +1196,9 @@ class World:
         probe : float
             How far to look ahead of a walker on a floor, towards ``dx``, for the edge of the floor and for a
             wall; takes as long as two more walks.
+        pushes : optional
+            Tags of bodies that are not static, one or several: crates that it pushes ahead of it, as far as
+            they can move, and they those in their way.
         ignore : Body or bodies
             What neither blocks nor is crossed.
 
@@ -1153,6 +1237,8 @@ class World:
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
+        if pushes is not None:
+            self._motion.push_ahead(body, finite(dx, "dx"), as_tags(pushes), ignore)
         walk = self._walker.walk(body, dx, dy, rules, probe, ignore)
         if self._dispatch.checks is not None:
             self._dispatch.checks.moved(body)

@@ -42,6 +42,9 @@ _new = tuple.__new__  # a named tuple in half the time
 # A stopped body is moved a little at most this often, until it overlaps nothing despite rounding.
 _MOST_NUDGES = 8
 
+# So many bodies in a row are pushed ahead of a walker.
+_MOST_PUSHED = 16
+
 
 class Motion:
     """Moves single bodies of a world."""
@@ -59,8 +62,11 @@ class Motion:
         """See `World.move`."""
         store = self._store
         row, ignored = store.row(body), store.ignored(ignore)
-        if not dry:
-            return self.move_row(row, dx, dy, response, ignored)
+        return (self.dry if dry else self.move_row)(row, dx, dy, response, ignored)
+
+    def dry(self, row: int, dx: float, dy: float, response: Response, ignored: Collection[int]) -> Movement:
+        """What a movement would do; the body and the contacts stay as they are."""
+        store = self._store
         x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
         try:
             return self.move_row(row, dx, dy, response, ignored)
@@ -110,6 +116,23 @@ class Motion:
         hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
         return None if hit is None else self._wrapped_hit(hit, near)
 
+    def push_ahead(self, body: Body, dx: float, tags: frozenset[Any], ignore: Any) -> None:
+        """Move bodies with some tags out of the way of one along x, the farthest first."""
+        store = self._store
+        row = store.row(body)
+        behind, way = store.ignored(ignore) | {row}, dx
+        chain: list[tuple[int, float]] = []
+        while len(chain) < _MOST_PUSHED:
+            hits = self.dry(row, way, 0.0, "touch", behind).hits if way else ()
+            other = hits[0].other if hits else None
+            if not isinstance(other, Body) or store.static[other.id] or tags.isdisjoint(other.tags):
+                break
+            row, way = other.id, way * (1.0 - hits[0].time)
+            behind |= {row}
+            chain.append((row, way))
+        for row, way in reversed(chain):
+            self.move_row(row, way, 0.0, "touch", store.ignored(ignore))
+
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
         """See `World.blocker`."""
         ignored = self._store.ignored(ignore)
@@ -130,18 +153,23 @@ class Motion:
 
     def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None) -> object | None:
         """See `World.try_turn`."""
+        row, degrees = self._store.row(body), finite(angle, "angle")
+        found = self.blocker_turned(row, degrees, None if about is None else as_two(about, "about"))
+        if found is None:
+            self._store.turn_to(body, degrees, about)
+        return found
+
+    def blocker_turned(
+        self, row: int, degrees: float, about: tuple[float, float] | None, ignored: Collection[int] = ()
+    ) -> object | None:
+        """What would be in the way of a body at another angle."""
         store = self._store
-        row = store.row(body)
-        degrees = finite(angle, "angle")
-        shape = store.table.base(row).moved_to(*body.position).rotated(degrees)
+        shape = store.table.base(row).moved_to(store.x.item(row), store.y.item(row)).rotated(degrees)
         if about is not None:
             center = store.shape(row).center
-            to_x, to_y = turned_point(center, degrees - store.table.angle(row), as_two(about, "about"))
+            to_x, to_y = turned_point(center, degrees - store.table.angle(row), about)
             shape = shape.moved_to(shape.x + (to_x - center[0]), shape.y + (to_y - center[1]))
-        found = self._blocker_at(shape, row)
-        if found is None:
-            store.turn_to(body, degrees, about)
-        return found
+        return self._blocker_at(shape, row, ignored)
 
     # ---- a movement
 
