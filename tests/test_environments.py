@@ -515,3 +515,65 @@ def test_arrays_of_worlds_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"point must have shape \(\.\.\., 2\); got shape \(2, 3"):
         index.nearest(boxes)
     assert len(index) == 0
+
+
+class TensorOfMemory:
+    """An array of another library: NumPy sees its memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("kind", [float, np.float32])
+@pytest.mark.parametrize("name", ["box_tree", "brute_force"])
+@pytest.mark.parametrize("env", [None, np.repeat(np.arange(4), 5)], ids=["one world", "four"])
+def test_rays_are_written_where_the_caller_wants_them(name, env, kind):
+    chance = np.random.default_rng(3)
+    low = chance.random((20, 2)) * 9
+    index = bp.make_index(name)
+    index.insert_many(np.hstack((low, low + 1)), env=env)
+    origins, ways = chance.random((4, 1, 2)) * 9, chance.normal(size=(4, 30, 2))
+    usual = index.raycast(origins, ways, 8.0, ignore=np.full((4, 30), 3))
+    for tensor in (lambda array: array, TensorOfMemory):
+        arrays = np.empty((4, 30), np.int32), np.empty((4, 30), kind), np.empty((4, 30, 2), kind)
+        out = tuple(map(tensor, arrays))
+        hits = index.raycast(origins, ways, 8.0, ignore=np.full((4, 30), 3), out=out)
+        assert [*map(id, hits)] == [*map(id, out)]
+        for got, all_digits in zip(arrays, usual, strict=True):
+            assert np.array_equal(got, all_digits.astype(got.dtype))
+    few = index.raycast(origins, ways, 8.0, ignore=np.full((4, 30), 3), normals=False, dtype=kind)
+    assert few.normals.shape == (4, 30, 0)
+    assert few.distances.dtype == kind
+    assert np.array_equal(few.distances, arrays[1])
+    assert np.array_equal(few.ids, arrays[0])
+    again = index.raycast(origins, ways, 8.0, normals=False, out=out[:2])
+    assert again.normals.shape == (4, 30, 0)
+    assert again.ids is out[0]
+
+
+def test_arrays_that_cannot_be_written_are_refused():
+    index = bp.BoxTree()
+    index.insert([2, -1, 3, 1])
+    rays = np.zeros((4, 2)), np.ones((4, 2))
+    ids, distances, normals = np.full(4, 7, np.int32), np.empty(4), np.empty((4, 2))
+    for out, said in (
+        ((ids, distances), "out must be a tuple of arrays \\(ids, distances, normals\\)"),
+        (([1] * 4, distances, normals), "out, ids must be an array; got list"),
+        ((ids.astype(float), distances, normals), "ids int32 .* got ids float64"),
+        ((ids, distances, normals.astype(np.float32)), "both alike; got .* normals float32"),
+        ((ids, distances, np.empty((2, 4)).T), "out, normals must be writable and lie in one piece"),
+        ((ids, distances[:3], normals), "out, distances must have shape \\(4,\\); got \\(3,\\)"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            index.raycast(*rays, out=out)
+    for more in ({"dtype": float}, {"origin": rays[0][0], "direction": rays[1][0]}):
+        with pytest.raises(ValueError, match="out= is for a batch of rays"):
+            index.raycast(
+                **{"origin": rays[0], "direction": rays[1], "out": (ids, distances, normals)} | more
+            )
+    with pytest.raises(ValueError, match="dtype must be float32 or float64; got int64"):
+        index.raycast(*rays, dtype=np.int64)
+    assert (ids == 7).all()

@@ -160,17 +160,36 @@ class Reader:
                 )
         return values
 
-    def settled_ray(self, origin: Any, direction: Any, max_distance: Any) -> tuple[Any, Any, Any]:
-        """Origins, directions and greatest distances, as by `settled_point`."""
-        origin = self.settled_point(origin, "origin")
-        direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
+    def settled_ray(self, origin: Any, direction: Any, max_distance: Any, copy: bool) -> tuple[Any, Any, Any]:
+        """Origins, directions and greatest distances, as by `settled_point`.
+
+        Without ``copy``, which other arguments may need, batches in float64 are not copied: `rays` writes
+        them side by side before it looks at them.
+        """
+        if copy or not (self._is_batch(origin) and self._is_batch(direction)):
+            origin = self.settled_point(origin, "origin")
+            direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
-    def rays(self, origin: Any, direction: Any, max_distance: Any) -> FloatTuple | Rows:
-        """Settled origin, direction and greatest distance side by side: of one ray, or of a batch."""
+    def _is_batch(self, rows: Any) -> bool:
+        return type(rows) is np.ndarray and rows.ndim > 1 and rows.dtype == self.dtype == np.float64
+
+    def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> FloatTuple | Rows:
+        """Origin, direction and greatest distance side by side: of one ray, or of a batch.
+
+        ``spare``: with room for the numbers of worlds, see `broadphase.indexes.environments`.
+        """
+        max_distance = distance_or_distances(max_distance, "max_distance")
+        if self._is_batch(origin) and self._is_batch(direction):
+            n, far = len(origin), np.atleast_1d(max_distance)
+            one_each = isinstance(max_distance, float) or len(far) == n
+            if origin.shape == direction.shape == (n, self.dim) and one_each:
+                rays = result_array((n, 2 * self.dim + 1 + spare), np.float64)
+                if join_rays(np.ascontiguousarray(origin), np.ascontiguousarray(direction), far, rays):
+                    return rays
+            origin, direction = origin.copy(), direction.copy()  # something is wrong: what, is said below
         at = self.point_or_points(origin, "origin", finite=True)
         towards = self.direction_or_directions(direction)
-        max_distance = distance_or_distances(max_distance, "max_distance")
         if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
             return (*at, *towards, max_distance)
         # The length decides for all three; a point given once is repeated by the second pass.

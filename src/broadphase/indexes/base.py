@@ -11,7 +11,16 @@ from broadphase.indexes import arguments
 from broadphase.indexes.arguments import BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
-from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
+from broadphase.indexes.results import (
+    Nearest,
+    PairChanges,
+    RayHit,
+    RayHits,
+    RayRows,
+    Stats,
+    copied_hits,
+    hits_asked_for,
+)
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
@@ -27,6 +36,10 @@ from broadphase.runtime.memory import PairArray
 if TYPE_CHECKING:
     from broadphase.api.sweeping import SweptPairs
     from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
+
+
+_NO_CODE = frozenset((float, int, np.ndarray, type(None)))
+"""Types of arguments that run no code of the caller's when they are read."""
 
 
 class Index:
@@ -761,6 +774,9 @@ class Index:
         mask: int | None = None,
         env: Any = None,
         ignore: Any = None,
+        normals: bool = True,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
     ) -> RayHit | RayHits | None:
         """The first box that a ray hits; of several at one distance, the lowest id.
 
@@ -776,6 +792,14 @@ class Index:
             As of `query_box`.
         ignore : int or array_like of int, shape (...), optional
             The id of a box that the ray passes through, such as the body that casts the ray; -1 for none.
+        normals : bool
+            False leaves the normals of a batch out.
+        dtype : numpy.float64 or numpy.float32, optional
+            Of the distances and normals of a batch, which are computed in float64 and then rounded.
+        out : tuple of array, optional
+            ``(ids, distances, normals)`` in the batch's shape, to which the results are written: int32 and
+            float32 or float64; without ``normals`` the first two.  Tensors of torch in main memory are
+            written in place, and returned.
 
         Returns
         -------
@@ -801,20 +825,27 @@ class Index:
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if self._as_given and category is None and mask is None and env is None and ignore is None:
+        if self._as_given and category is None and mask is None and env is ignore is out is None:
             at, towards = arguments.as_given(origin), arguments.as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
                 hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
-        (*ray, ignore), env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
+        rays, ignore, env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
         rules, env = self._rules(category, mask, env)
-        rays = self._reader.rays(*ray)
+        shape = axes or np.shape(env if isinstance(rays, tuple) else rays[:, 0])
+        asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
         if env is not None or ignore is not None:
             from broadphase.indexes import environments
 
-            return arguments.in_axes(environments.first_hits(self, rays, env, ignore, rules), axes)
-        return arguments.in_axes(self._cast(rays, rules), axes)
+            found = environments.first_hits(self, rays, env, ignore, rules, asked)
+        else:
+            found = self._cast(rays, rules)
+        if asked is not None and isinstance(found, RayHits):
+            found = copied_hits(found, asked)
+            if out is not None:
+                return RayHits(out[0], out[1], out[2] if normals else np.empty((*shape, 0), found[1].dtype))
+        return arguments.in_axes(found, axes)
 
     def query_ray(
         self,
@@ -845,9 +876,8 @@ class Index:
         TypeError, ValueError
             As of `raycast`.
         """
-        (*ray, _), env, _ = self._rays_in_rows(env, origin, direction, max_distance)
+        rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
         rules, env = self._rules(category, mask, env)
-        rays = self._reader.rays(*ray)
         if env is not None:
             from broadphase.indexes import environments
 
@@ -1014,18 +1044,23 @@ class Index:
 
     def _rays_in_rows(
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
-    ) -> tuple[list[Any], Any, arguments.Axes | None]:
-        origin, direction, max_distance = self._reader.settled_ray(origin, direction, max_distance)
-        ignore = settled(ignore, "ignore")
-        at, towards = (origin, "origin", self.dim), (direction, "direction", self.dim)
-        return self._in_rows(env, at, towards, (max_distance, "max_distance", 0), (ignore, "ignore", 0))
+    ) -> tuple[FloatTuple | Rows, Any, Any, arguments.Axes | None]:
+        """The same of rays, side by side and checked, and of the boxes that they ignore."""
+        plain = _NO_CODE.issuperset((type(max_distance), type(ignore), type(env)))
+        given = self._reader.settled_ray(origin, direction, max_distance, copy=not plain)
+        ignore, env = settled(ignore, "ignore"), arguments.settled_env(env)
+        names, widths = ("origin", "direction", "max_distance", "ignore"), (self.dim, self.dim, 0, 0)
+        named = zip((*given, ignore), names, widths, strict=True)
+        has_envs = self._store.envs is not None
+        (at, towards, far, ignore), env, axes = arguments.in_rows([*named], env, has_envs)
+        return self._reader.rays(at, towards, far, has_envs), ignore, env, axes
 
     def _rules(self, category: Any, mask: Any, env: Any) -> tuple[BoxRules, Any]:
-        """The rules of a query, and its environment; None if the index has no environments.
+        """The rules of a query, and its settled environment; None if the index has no environments.
 
         No code of the caller runs afterwards (`broadphase.inputs.arrays.settled`).
         """
-        rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
+        rules = arguments.as_rules(category, mask)
         if self._store.envs is not None:
             return rules, 0 if env is None else env
         return rules, None if type(env) is int and env == 0 else env

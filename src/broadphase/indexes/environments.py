@@ -31,7 +31,7 @@ from broadphase.indexes.protocol import (
     expected_rows,
     search_live,
 )
-from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
+from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows, hit_arrays
 from broadphase.indexes.space import NO_HIT, PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.arrays import as_plain_array
@@ -152,7 +152,7 @@ class Worlds(Structure):
     # ---- queries, with the number of a world in one more column
 
     def placed(self, rows: Rows, envs: npt.NDArray[np.int64]) -> Rows:
-        """Queries, and in one more column the number of the world of each."""
+        """Queries, and in one more column the number of the world of each; rays may have it already."""
         if self.stale:
             super().ready()
         if not self._few_gaps:
@@ -160,8 +160,10 @@ class Worlds(Structure):
             envs = np.where(self._known[numbers] == envs, numbers, len(self._known)).astype(
                 np.int64, copy=False
             )
-        out = result_array((len(rows), rows.shape[1] + 1), np.float64)
-        kernel.place_queries(np.ascontiguousarray(rows, np.float64), envs, self._low, self._table, out)
+        rows = out = np.ascontiguousarray(rows, np.float64)
+        if rows.shape[1] != 2 * self.dim + 2:
+            out = result_array((len(rows), rows.shape[1] + 1), np.float64)
+        kernel.place_queries(rows, envs, self._low, self._table, out)
         return out
 
     def number(self, env: int) -> int:
@@ -237,13 +239,11 @@ class Worlds(Structure):
         counts = np.bincount(rows[:, 0], minlength=len(rays)).astype(np.int32)
         return rows[:, 1].copy(), counts, sum(made for _, made in found)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int]:
+    def find_first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> tuple[RayHits, int]:
         n = len(rays)
-        hits = RayHits(
-            result_array((n,), np.int32),
-            result_array((n,), np.float64),
-            result_array((n, self.dim), np.float64),
-        )
+        hits = hit_arrays(n, self.dim) if out is None else out
         how = (self.touching, *rules)
         tests = self._shared_out(
             n,
@@ -313,7 +313,7 @@ def in_circles(index: Any, center: FloatTuple | Rows, radius: Any, env: Any, rul
 
 
 def first_hits(
-    index: Any, rays: FloatTuple | Rows, env: Any, ignore: Any, rules: BoxRules
+    index: Any, rays: FloatTuple | Rows, env: Any, ignore: Any, rules: BoxRules, out: RayHits | None
 ) -> RayHit | RayHits | None:
     """``raycast``."""
     one = _one(index, env, rays) if ignore is None else None
@@ -328,7 +328,7 @@ def first_hits(
     else:
         space, rows, single = _placed(index, env, rays)
     left_out = None if ignore is None else _as_ignored(ignore, len(rows))
-    hits = _first_but(space, rows, left_out, rules)
+    hits = _first_but(space, rows, left_out, rules, out)
     index._space.last = space.last
     if not single:
         return hits
@@ -337,7 +337,13 @@ def first_hits(
     return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
 
 
-def _first_but(space: PlainSpace, rays: Rows, ignore: npt.NDArray[Any] | None, rules: BoxRules) -> RayHits:
+def _first_but(
+    space: PlainSpace,
+    rays: Rows,
+    ignore: npt.NDArray[Any] | None,
+    rules: BoxRules,
+    out: RayHits | None,
+) -> RayHits:
     """The first hit of each ray that is not the box it leaves out.
 
     A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
@@ -345,10 +351,10 @@ def _first_but(space: PlainSpace, rays: Rows, ignore: npt.NDArray[Any] | None, r
     """
     if ignore is not None:
         own = np.where((ignore >= 0) & (ignore < 2**31), ignore, -1).astype(np.int32)
-        past = space.first_hits(rays, own, rules)
+        past = space.first_hits(rays, own, rules, out)
         if past is not None:
             return past
-    hits = space.first_hits(rays, NO_IDS, rules)
+    hits = space.first_hits(rays, NO_IDS, rules, out)
     assert hits is not None
     again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else NO_IDS
     if not len(again):

@@ -258,7 +258,9 @@ class PeriodicSpace(PlainSpace):
 
     # ---- rays
 
-    def first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> RayHits | None:
+    def first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> RayHits | None:
         if len(ignored):
             return None
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)

@@ -1,16 +1,18 @@
 """The results of an index."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.storage import IdArray
-from broadphase.runtime.memory import PairArray
+from broadphase.runtime.memory import PairArray, result_array
 
 Distances = npt.NDArray[np.float64]
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,73 @@ class RayHits(NamedTuple):
     distances: Distances
     """``(n,)``; inf where nothing is hit."""
     normals: Distances
-    """``(n, dim)``; zeros where the ray starts inside or hits nothing."""
+    """``(n, dim)``; zeros where the ray starts inside or hits nothing.  ``(n, 0)`` with ``normals=False``."""
+
+
+def hit_arrays(n: int, dim: int, dtype: npt.DTypeLike = np.float64) -> RayHits:
+    """Arrays to write hits to; no normals with ``dim=0``."""
+    return RayHits(result_array((n,), np.int32), result_array((n,), dtype), result_array((n, dim), dtype))
+
+
+def hits_asked_for(
+    axes: tuple[int, ...], dim: int, normals: bool, dtype: npt.DTypeLike | None, out: Any
+) -> RayHits | None:
+    """The arrays, in rows, for the first hits of a batch as `Index.raycast` takes them; None: any.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Arrays are too few, of another shape or type, or cannot be written in place.
+    """
+    kind = np.dtype(np.float64 if dtype is None else dtype)
+    if kind not in _FLOATS:
+        raise ValueError(f"dtype must be float32 or float64; got {kind}")
+    dim = dim if normals else 0
+    if out is None:
+        usual = not axes or (normals and kind == np.float64)
+        return None if usual else hit_arrays(math.prod(axes), dim, kind)
+    if dtype is not None or not axes:
+        raise ValueError(
+            "out= is for a batch of rays, and its arrays say the dtype; leave out= or dtype= out"
+        )
+    names = ("ids", "distances", "normals")[: 2 + normals]
+    if not isinstance(out, (tuple, list)) or len(out) < len(names):
+        raise TypeError(f"out must be a tuple of arrays ({', '.join(names)})")
+    ids, distances, *rest = (
+        _in_place(values, f"out, {name}") for values, name in zip(out, names, strict=False)
+    )
+    floats = [distances, *(rest or [np.empty((*axes, 0), distances.dtype)])]
+    if ids.dtype != np.int32 or distances.dtype not in _FLOATS or floats[1].dtype != distances.dtype:
+        said = ", ".join(f"{name} {array.dtype}" for name, array in zip(names, (ids, *floats), strict=False))
+        raise TypeError(f"out must be ids int32 and the others float32 or float64, both alike; got {said}")
+    for name, array, shape in zip(names, (ids, *floats), (axes, axes, (*axes, dim)), strict=False):
+        if array.shape != shape:
+            raise ValueError(f"out, {name} must have shape {shape}; got {array.shape}")
+    return RayHits(ids.reshape(-1), distances.reshape(-1), floats[1].reshape(len(ids.reshape(-1)), dim))
+
+
+def _in_place(values: Any, name: str) -> npt.NDArray[Any]:
+    """An array of NumPy in the memory of another library's array."""
+    array: npt.NDArray[Any] = values
+    if type(values) is not np.ndarray:
+        if not hasattr(values, "__array__"):
+            raise TypeError(f"{name} must be an array; got {type(values).__name__}")
+        array = values.__array__()
+        if not np.may_share_memory(array, values.__array__()):
+            raise TypeError(f"{name}: NumPy only gets a copy of a {type(values).__name__}; give an array")
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned and flags.writeable):
+        raise ValueError(f"{name} must be writable and lie in one piece; make it by np.empty({array.shape})")
+    return array
+
+
+def copied_hits(found: RayHits, out: RayHits) -> RayHits:
+    """Hits in the arrays that were asked for, where a search may have written them already."""
+    if found is not out:
+        with np.errstate(over="ignore"):
+            out.ids[:], out.distances[:] = found.ids, found.distances
+            out.normals[:] = found.normals[:, : out.normals.shape[1]]
+    return out
 
 
 class RayRows(NamedTuple):

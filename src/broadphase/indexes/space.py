@@ -244,10 +244,17 @@ class PlainSpace:
         self.last = ("query_radius", tests, len(found))
         return found
 
-    def first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> RayHits | None:
-        """The first hit of each ray, except the box that it ignores; None if that needs all hits."""
-        self.searched.ready()
-        found = self.searched.find_first_hits(rays, ignored, rules)
+    def first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> RayHits | None:
+        """The first hit of each ray, except the box that it ignores; None if that needs all hits.
+
+        Only structures of environments write to ``out``.
+        """
+        searched: Any = self.searched
+        searched.ready()
+        given = (out,) if searched.has_worlds else ()
+        found: tuple[RayHits, int] | None = searched.find_first_hits(rays, ignored, rules, *given)
         if found is None:
             return None
         hits, tests = found

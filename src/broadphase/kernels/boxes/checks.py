@@ -136,13 +136,22 @@ def take_ray(origin, direction, max_distance, boxes, ray):
 
 @jit
 def join_rays(origins, directions, distances, rays):
-    """Write origin, direction and distance of each ray side by side; NumPy takes five times as long."""
+    """Write origin, direction and distance of each ray side by side; NumPy takes five times as long.
+
+    A single distance is that of all rays.  Returns whether all are finite and no direction is zero.
+    """
     dim = origins.shape[1]
+    sound = True
     for k in range(rays.shape[0]):
+        moves = False
         for axis in range(dim):
-            rays[k, axis] = origins[k, axis]
-            rays[k, dim + axis] = directions[k, axis]
-        rays[k, 2 * dim] = distances[k]
+            at, step = origins[k, axis], directions[k, axis]
+            rays[k, axis], rays[k, dim + axis] = at, step
+            moves |= step != 0.0
+            sound &= (at - at == 0.0) & (step - step == 0.0)
+        rays[k, 2 * dim] = distances[k if distances.shape[0] > 1 else 0]
+        sound &= moves
+    return sound
 
 
 # -----------------------------------------------------------------------------------------------------------

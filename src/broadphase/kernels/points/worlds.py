@@ -148,12 +148,13 @@ def follow(boxes, ids, slots, starts, firsts, columns):
 def place_queries(rows, envs, low, table, out):
     """Copy queries, and write into the last column what the table says of their environments from ``low`` on.
 
-    Its last number stands for all environments beyond it.
+    Its last number stands for all environments beyond it.  ``out`` may be ``rows``, with the column to spare.
     """
-    columns, last = rows.shape[1], table.shape[0] - 1
+    columns, last = out.shape[1] - 1, table.shape[0] - 1
     for q in range(rows.shape[0]):
-        for column in range(columns):
-            out[q, column] = rows[q, column]
+        if rows.shape[1] == columns:
+            for column in range(columns):
+                out[q, column] = rows[q, column]
         known = low <= envs[q] < low + last
         out[q, columns] = table[envs[q] - low if known else last]
 
@@ -311,7 +312,10 @@ def first_hits(
     worlds, boxes, categories, masks, rays, ignored, begin, end, touching, category, mask, scratch,
     ids, distances, normals,
 ):  # fmt: skip
-    """The first hits of the rays ``begin .. end - 1``; returns the tests."""
+    """The first hits of the rays ``begin .. end - 1``; returns the tests.
+
+    ``distances`` and ``normals`` may be float32; without columns there are no normals.
+    """
     dim = boxes.shape[1] // 2
     columns, tops, (keys, firsts) = worlds.columns, worlds.tops, scratch
     ray = few(2 * dim + 1, np.float64)
@@ -380,6 +384,8 @@ def first_hits(
                     keys[0, base + slot] = np.inf
                 key = _least(keys, base, held)
             ids[q], distances[q] = hit, nearest
+            if normals.shape[1] == 0:
+                continue
             if plain or hit < 0:
                 at_x, at_y, at_z = hit_x == nearest, hit_y == nearest, hit_z == nearest
                 if hit < 0:
