@@ -180,10 +180,10 @@ def test_a_package_of_kernels_names_its_files(package):
 
 
 def length(file):
-    """The lines of a file; docstrings of Python are what users read of it, and do not count."""
+    """The lines of a file; of a long one docstrings, which are what users read of it, do not count."""
     text = file.read_text("utf-8")
     lines = len(text.splitlines())
-    if file.suffix != ".py":
+    if file.suffix != ".py" or lines <= LONGEST:
         return lines
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
