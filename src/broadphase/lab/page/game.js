@@ -55,7 +55,7 @@ export function sentencesFor(data, state, { lists, walls }) {
     const all = suited(data, { ...state, ask: "pairs", share: 1 });
     return [
       "No index is needed: bp.join compares the one list with the other, sixteen boxes at a time, and returns only pairs of one with the other.",
-      all ? `It takes about as long as all pairs of both lists together: ${timeWords(all.ms)} a frame, ${shareOf(all.ms)}.` : "",
+      all ? `It takes about as long as all pairs of both lists would, because sorting them is most of the work: ${timeWords(all.ms)} a frame, ${shareOf(all.ms)}.` : "",
     ];
   }
   const { ms, ofDefault, method } = suited(data, state);
