@@ -5,7 +5,8 @@ are answered by a function in Python.  For that `follow` can be left and continu
 (`Buffers`); where the hits are full it returns, and takes the response to the last one with the next call.
 
 1. *Start.*  What the body starts in is a hit at time 0.  It has to be pushed out of what does not move first
-   (`INSIDE`: see `world.movement`); others that move push it gently, and only what does not move stops it.
+   (`INSIDE`: see `world.movement.sweep`); others that move push it gently, until something that does not
+   move stops it.
 2. *Leg.*  What is near a straight leg is chosen from all that is near the path.  A box among boxes is exact
    and needs one choice, because a hit only shortens its path or mirrors it.  Other shapes may be turned aside
    by a slope, so it is chosen again for each leg; `LEFT` says that the leg needs what is near in a larger
@@ -74,7 +75,8 @@ class Buffers(NamedTuple):
     """``(20,)``: the region that the leg needs; the goal, the whole displacement, the time at which the leg
     begins; the last hit, its place, and its time."""
     counts: npt.NDArray[np.int64]
-    """``(8,)``: see `follow`."""
+    """``(8,)``: the stage, turns, how many surfaces hold it, whether the last hit waits for its response, how
+    many are chosen (-1: none yet), whether the leg is exact, and how many hits there were before, and are."""
 
 
 @inline
@@ -260,15 +262,8 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
     stage, turns, held, pending, chosen = counts[0], counts[1], counts[2], counts[3], counts[4]
     exact, first, found = counts[5] != 0, counts[6], counts[7]
     x, y, goal_x, goal_y = mover.x[ROW], mover.y[ROW], numbers[4], numbers[5]
-    way_x, way_y, passed, time, after, state = (
-        numbers[6],
-        numbers[7],
-        numbers[8],
-        numbers[19],
-        BEFORE_ALL,
-        DONE,
-    )
-    hit, place = after, (numbers[17], numbers[18])
+    way_x, way_y, passed = numbers[6], numbers[7], numbers[8]
+    place, time, hit, after, state = (numbers[17], numbers[18]), numbers[19], BEFORE_ALL, BEFORE_ALL, DONE
     if pending != 0:
         last = numbers[9:]
         hit = last[0], last[1], last[2], last[3], last[4], last[5], last[6], last[7]

@@ -16,7 +16,7 @@ the other, so that it never overlaps it by a rounding; on a straight one it is f
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -120,25 +120,19 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     blockers = around(shape.bounds)
     grid = NO_TILES if tiles is None else tiles.grid
     exact = isinstance(shape, Box) and all_boxes(blockers) and not any_slope(grid, *shape.bounds)
-    first = np.empty((1, 7))
-    if not _overlapping(columns_of(shape), blockers, grid, exact)(first):
+    overlaps = _overlaps(columns_of(shape), blockers, grid, exact)
+    if not overlaps:
         return None
-    body, column, row, *_ = first[0].tolist()
+    body, column, row, *_ = overlaps[0]
     other: object = Tile(int(column), int(row)) if body < 0 else blockers.others[int(body)]
     return other
 
 
-def _overlapping(
-    mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool
-) -> Callable[[npt.NDArray[np.float64]], int]:
-    """The search for everything that a mover overlaps, which writes it into an array."""
-    each = np.arange(len(blockers.bounds), dtype=np.int64)
-    return partial(kernel.overlapping, mover, *blocker_table(blockers), blockers.bounds, each, exact, grid)
-
-
 def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool) -> list[list[float]]:
     """Everything that the mover overlaps, as `write_overlaps` writes it."""
-    search = _overlapping(mover, blockers, grid, exact)
+    each = np.arange(len(blockers.bounds), dtype=np.int64)
+    bodies = *blocker_table(blockers), blockers.bounds, each
+    search = partial(kernel.overlapping, mover, *bodies, exact, grid)
     rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
 
