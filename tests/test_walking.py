@@ -283,7 +283,7 @@ def test_movers_that_block():
         (lambda w, b: w.walk(b, math.nan, 0), ValueError, "dx must be finite"),
         (lambda w, b: w.walk(b, 0, 0, steepest=90), ValueError, "steepest = 90 must be less than 90"),
         (lambda w, b: w.walk(b, 0, 0, snap=-1), ValueError, "snap must not be negative"),
-        (lambda w, b: w.walk(b, 0, 0, down=(1, 0)), ValueError, r"down = \(1, 0\) must be"),
+        (lambda w, b: w.walk(b, 0, 0, down=(1, 1)), ValueError, r"down = \(1, 1\) must be"),
         (lambda w, b: w.walk(b, 0, 0, drop=1), TypeError, "drop must be True or False"),
         (
             lambda w, b: w.walk(w.add(Circle(0, 0, 3)), 0, 1),

@@ -44,6 +44,7 @@ from broadphase.world.movement.platforms import Push, push
 from broadphase.world.movement.separation import separate
 from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
+from broadphase.world.sideways import walk_sideways
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
@@ -1192,7 +1193,9 @@ class World:
         drop : bool
             Whether it falls through one-way tiles and ladders, which block on their top only.
         down : (float, float)
-            The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up.
+            The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up.  ``(1, 0)`` or ``(-1, 0)``,
+            to the side, takes half a millisecond, as the world around the walker is mirrored; there one-way
+            bodies and ``pushes`` do not count.
         probe : float
             How far to look ahead of a walker on a floor, towards ``dx``, for the edge of the floor and for a
             wall; takes as long as two more walks.
@@ -1237,6 +1240,11 @@ class World:
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
+        if as_two(down, "down")[0] != 0.0 and down[1] == 0.0:
+            options: dict[str, Any] = {"snap": snap, "steepest": steepest, "step": step, "corner": corner}
+            options |= {"drop": drop, "probe": probe, "down": down}
+            way = finite(dx, "dx"), finite(dy, "dy")
+            return walk_sideways(self, World(), self._motion, body, *way, options, ignore)
         if pushes is not None:
             self._motion.push_ahead(body, finite(dx, "dx"), as_tags(pushes), ignore)
         walk = self._walker.walk(body, dx, dy, rules, probe, ignore)
