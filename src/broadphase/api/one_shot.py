@@ -13,7 +13,7 @@ from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.rules import join_filter
-from broadphase.inputs.search import Space, settle, settled_sides
+from broadphase.inputs.search import Space, join_arguments, search_arguments
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
@@ -135,8 +135,7 @@ def pairs(
         there: PairArray = search_there(boxes, touching=touching, sort=sort, **how, max_pairs=max_pairs)
         return there
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
-    given = settle(boxes, static, categories, masks, period, env)
-    array, rules, space = given.checked(parts)
+    array, rules, space = search_arguments(boxes, static, categories, masks, period, env, parts)
     return stored_pairs(array, rules, method, touching, sort, parts, limit, space)
 
 
@@ -284,7 +283,7 @@ def join(
     else:
         if distance is not None:
             raise ValueError('distance= is for predicate="dwithin"')
-        first, second, space = settled_sides(a, b, period, env)
+        first, second, space = join_arguments(a, b, period, env)
         rows = len(first)
         if space is None:
             result = _join_boxes(first, second, method, touching, sort, parts, limit)
@@ -340,8 +339,7 @@ def count_pairs(
             on_its_device("count_pairs", method=method, period=period)(boxes, touching=touching, **how)
         )
     parts, touching = thread_count(threads), bool(touching)
-    given = settle(boxes, static, categories, masks, period, env)
-    array, rules, space = given.checked(parts)
+    array, rules, space = search_arguments(boxes, static, categories, masks, period, env, parts)
     with borrowed_scratch() as scratch:
         task = Task(array, touching, rules, parts, store=False, scratch=scratch)
         return search(method, task, space).pairs

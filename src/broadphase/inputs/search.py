@@ -30,42 +30,21 @@ class Space(NamedTuple):
     env: Envs | None
 
 
-class Given(NamedTuple):
-    """Settled arguments."""
-
-    boxes: Any
-    static: Any
-    categories: Any
-    masks: Any
-    period: Any
-    env: Any
-
-    def checked(self, threads: int = 1) -> "Search":
-        """Check all of them."""
-        rows, env = rows_of_worlds(self.boxes, self.env, "boxes", BOX_WIDTHS)
-        boxes = checked_boxes(rows, "boxes", threads, self.period)
-        rules = as_filter(len(boxes), self.static, self.categories, self.masks)
-        return Search(boxes, rules, as_space(self.period, env, boxes))
-
-
-class Search(NamedTuple):
-    """What a search for pairs needs, checked."""
-
-    boxes: BoxArray
-    filter: PairFilter
-    space: Space | None
-    """None for a plain world."""
-
-
-def settle(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> Given:
-    """Copy the arguments of a search among boxes."""
+def search_arguments(
+    boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any, threads: int
+) -> tuple[BoxArray, PairFilter, Space | None]:
+    """The arguments of a search among boxes; no space for a plain world."""
     boxes, env = settled(boxes, "boxes", BOXES), settled(env, "env")
-    rules = settled(static, "static"), settled(categories, "categories"), settled(masks, "masks")
-    return Given(boxes, *rules, settled_period(period), env)
+    static, categories = settled(static, "static"), settled(categories, "categories")
+    masks, period = settled(masks, "masks"), settled_period(period)
+    # All are the call's own: from here on they are looked at.
+    boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)
+    array = checked_boxes(boxes, "boxes", threads, period)
+    return array, as_filter(len(array), static, categories, masks), as_space(period, env, array)
 
 
-def settled_sides(a: Any, b: Any, period: Any, env: Any) -> tuple[BoxArray, BoxArray, Space | None]:
-    """The arguments of a join: boxes of one dimension, and their space (`Search.space`)."""
+def join_arguments(a: Any, b: Any, period: Any, env: Any) -> tuple[BoxArray, BoxArray, Space | None]:
+    """The arguments of a join: boxes of one dimension, and their space."""
     a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
     a, b, env = rows_of_both(a, b, settled_envs(env), ("a", "b"), BOX_WIDTHS)
     first, second = _same_dimension(checked_boxes(a, "a", 1, period), checked_boxes(b, "b", 1, period))

@@ -117,13 +117,15 @@ class Queries:
         nothing_ignored = ignore is None or (type(ignore) is tuple and not ignore)
         if tag is None and category is None and mask is None and nothing_ignored:
             return None
-        store, ignored = self._store, self._store.ignored(ignore)
-        return self._known(None)._replace(
-            groups=_NONE if tag is None else store.tag_sets.having(as_tags(tag)),
-            ignored=np.sort(np.array([*ignored], np.int32)) if ignored else _NO_ROWS,
-            category_bits=-1 if category is None else store.known_bits(category, "category"),
-            mask_bits=-1 if mask is None else store.known_bits(mask, "mask"),
-        )
+        store, ignored = self._store, _NO_ROWS
+        if not nothing_ignored:
+            ignored = np.sort(np.array([*store.ignored(ignore)], np.int32))
+        groups = _NONE if tag is None else store.tag_sets.having(as_tags(tag))
+        category_bits = -1 if category is None else store.known_bits(category, "category")
+        mask_bits = -1 if mask is None else store.known_bits(mask, "mask")
+        known = store.category, store.mask, store.group, groups, _NONE, ignored, category_bits, mask_bits
+        rules: Rules = _new(kernel.BodyRules, known)
+        return rules
 
     def _known(self, rules: Rules) -> kernel.BodyRules:
         """The same where all bodies count."""
