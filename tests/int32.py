@@ -27,8 +27,8 @@ _MAKING = (
     *("hstack", "indices", "ones", "prod", "stack", "sum", "unique", "vstack", "where", "zeros"),
 )
 _POSITIONS = (
-    *("argmax", "argmin", "argpartition", "argsort", "argwhere", "bincount", "digitize", "flatnonzero"),
-    *("lexsort", "nonzero", "searchsorted"),
+    *("argmax", "argmin", "argpartition", "argsort", "argwhere", "bincount", "count_nonzero"),
+    *("digitize", "flatnonzero", "lexsort", "nonzero", "searchsorted"),
 )
 """Functions whose results are positions and counts, whatever they are given."""
 

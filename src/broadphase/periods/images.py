@@ -95,7 +95,7 @@ def nearest_of_images(
     ``of`` is the point of each image, of ``count`` in all.
     """
     most, held = ids.shape[1], ids >= 0
-    which, near, apart = np.repeat(of, held.sum(axis=1)), ids[held], distances[held]
+    which, near, apart = np.repeat(of, np.count_nonzero(held, axis=1)), ids[held], distances[held]
     order = np.lexsort((apart, near, which))
     order = order[(np.diff(which[order], prepend=-1) != 0) | (np.diff(near[order], prepend=-1) != 0)]
     order = order[np.lexsort((near[order], apart[order], which[order]))]

@@ -498,13 +498,13 @@ def both_directions(
 
 def rows_among(
     i: Numbers, j: Numbers, order: Numbers | None, old_i: Numbers, old_j: Numbers, parts: int
-) -> npt.NDArray[np.intp]:
+) -> npt.NDArray[np.int64]:
     """The row of each pair in a sorted list, or -1; ``order`` sorts the pairs, if they are not sorted."""
     if order is not None:
-        rows = np.empty(len(i), np.intp)
+        rows = np.empty(len(i), np.int64)
         rows[order] = rows_among(i[order], j[order], None, old_i, old_j, parts)
         return rows
-    found: npt.NDArray[np.intp] = result_array((len(i),), np.intp)
+    found: npt.NDArray[np.int64] = result_array((len(i),), np.int64)
 
     def match(first: int, last: int) -> None:
         at = int(np.searchsorted(old_i, i[first])) if first < last else 0
