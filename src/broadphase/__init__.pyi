@@ -28,6 +28,8 @@ from .geometry.narrow_phase import contact as contact
 from .geometry.narrow_phase import contact_boxes as contact_boxes
 from .geometry.narrow_phase import contact_circles as contact_circles
 from .geometry.narrow_phase import overlap as overlap
+from .geometry.shape_index import NearestOnShapes as NearestOnShapes
+from .geometry.shape_index import ShapeIndex as ShapeIndex
 from .geometry.shapes import Box as Box
 from .geometry.shapes import Capsule as Capsule
 from .geometry.shapes import Circle as Circle

@@ -18,6 +18,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, 
 _FIRST_CAPACITY = 16
 _BY_ROW = 7  # how many of the columns have one entry for each shape
 _NO_ROWS = np.empty(0, np.int64)
+_NO_POINTS = np.empty((0, 2))
 # How a shape is rotated, see `ShapeTable`.
 _AS_A_BOX, _AS_IT_IS = np.array(((0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)))
 
@@ -364,6 +365,14 @@ def table_of(shapes: Iterable[Shape]) -> ShapeTable:
     for shape in shapes:
         table.append(shape)
     return table
+
+
+def plain_columns(kind: np.uint8, at: npt.NDArray[np.float64], width: Any, height: Any) -> ShapeColumns:
+    """Boxes or circles as kernels take them."""
+    none, columns = np.zeros(len(at), np.int64), np.empty((4, len(at)))
+    columns[:2], columns[2], columns[3] = at.T, width, height
+    kinds = np.full(len(at), kind)
+    return ShapeColumns._make((kinds, *columns, none, none, _NO_POINTS, _NO_POINTS))
 
 
 def _empty_columns(rows: int) -> ShapeColumns:

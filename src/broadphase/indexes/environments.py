@@ -327,7 +327,7 @@ def first_hits(
         space, rows = index._space, np.atleast_2d(rays)
     else:
         space, rows, single = _placed(index, env, rays)
-    left_out = None if ignore is None else _as_ignored(ignore, len(rows))
+    left_out = None if ignore is None else as_ignored(ignore, len(rows))
     hits = _first_but(space, rows, left_out, rules, out)
     index._space.last = space.last
     if not single:
@@ -397,7 +397,8 @@ def nearest(index: Any, point: FloatTuple | Rows, k: int, env: Any, rules: BoxRu
     return Nearest(found.ids[0, :held], found.distances[0, :held])
 
 
-def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
+def as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
+    """The id that each ray passes through."""
     ignored = as_plain_array(ignore, "ignore")
     if ignored.dtype.kind not in "iu" and ignored.size:
         raise TypeError(f"ignore must be ids, one a ray or one for all; got dtype {ignored.dtype}")

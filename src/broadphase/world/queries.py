@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.fans import as_angle, as_units, cones
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
-from broadphase.geometry.table import columns_of
+from broadphase.geometry.table import columns_of, plain_columns
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
 from broadphase.inputs.arrays import settled
@@ -44,7 +44,6 @@ _Flags = npt.NDArray[np.bool_]
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
-_NO_POINTS = np.empty((0, 2))
 _NONE, _NO_ROWS = np.empty(0, np.bool_), np.empty(0, np.int32)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
@@ -230,14 +229,13 @@ class Queries:
             raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {given.shape}")
         near = np.clip(given, -_FARTHEST, _FARTHEST)
         widths, heights = (near[:, 2:] - near[:, :2]).T
-        return self._overlapping_many(given, _columns(BOX, near[:, 0], near[:, 1], widths, heights), rules)
+        return self._overlapping_many(given, plain_columns(BOX, near[:, :2], widths, heights), rules)
 
     def _points(self, points: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
         (points,), _ = _in_rows((points, "point", 2))
         at = as_points(points, "point")
-        nothing = np.zeros(len(at))
-        shapes = _columns(BOX, at[:, 0], at[:, 1], nothing, nothing)
+        shapes = plain_columns(BOX, at, 0.0, 0.0)
         return self._overlapping_many(np.hstack((at, at)), shapes, rules)
 
     def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
@@ -249,9 +247,7 @@ class Queries:
             raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")
         radii = np.broadcast_to(np.minimum(radii, _FARTHEST), (len(at),))
         reach = np.hstack((at - radii[:, None], at + radii[:, None]))
-        return self._overlapping_many(
-            reach, _columns(CIRCLE, at[:, 0], at[:, 1], radii, np.zeros(len(at))), rules
-        )
+        return self._overlapping_many(reach, plain_columns(CIRCLE, at, radii, 0.0), rules)
 
     def cone(
         self, origin: Any, direction: Any, angle: Any, r: Any, sight: bool, rules: Rules, as_ids: bool
@@ -754,11 +750,3 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     vectors = vectors / largest
     lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
     return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
-
-
-def _columns(kind: np.uint8, x: Floats, y: Floats, width: Floats, height: Floats) -> ShapeColumns:
-    """Boxes or circles as kernels take them."""
-    none = np.zeros(len(x), np.int64)
-    kinds = np.full(len(x), kind)
-    x, y, width, height = np.array((x, y, width, height), np.float64)
-    return ShapeColumns(kinds, x, y, width, height, none, none, _NO_POINTS, _NO_POINTS)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
-from broadphase.kernels.shapes.contact import contact_of, length
+from broadphase.kernels.shapes.contact import contact_of, length, nearest
 from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
 
 # -----------------------------------------------------------------------------------------------------------
@@ -268,6 +268,29 @@ def distances_of_rows(points, rows, table, distances):
         for at in range(rows.shape[1]):
             if rows[k, at] >= 0:
                 distances[k, at] = distance_of(table, rows[k, at], points[k, 0], points[k, 1])
+
+
+@jit
+def nearest_of_rows(rows, spots, table, ids, found):
+    """Update ``ids`` and ``found`` where a shape is nearer to a point; among equals the lowest row counts.
+
+    Point ``k`` is circle ``k`` of ``spots``; ``rows`` are ``[k, shape]``, together for each point.  Rows of
+    ``found`` are the distance, the nearest point of the shape, and the unit vector from there to ``k``.
+    """
+    for at in range(rows.shape[0]):
+        k, row = rows[at, 0], rows[at, 1]
+        x, y = spots.x[k], spots.y[k]
+        distance = distance_of(table, row, x, y)
+        if 0 <= ids[k] and (distance > found[k, 0] or (distance == found[k, 0] and row > ids[k])):
+            continue
+        nx = ny = size = 0.0
+        if distance > 0.0:
+            size, nx, ny, _ = nearest(spots, k, table, row, x - table.x[row], y - table.y[row])
+        if size > 0.0:
+            nx, ny = nx / size + 0.0, ny / size + 0.0
+        ids[k] = row
+        found[k, 0], found[k, 1], found[k, 2] = distance, x - distance * nx, y - distance * ny
+        found[k, 3], found[k, 4] = nx, ny
 
 
 # -----------------------------------------------------------------------------------------------------------

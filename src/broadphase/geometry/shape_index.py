@@ -1,0 +1,289 @@
+"""Shapes by id that are searched often, in one world or in thousands: rays, nearest points, overlaps.
+
+A `broadphase.BoxTree` holds the bounding boxes and finds what is near; exact tests of the shapes decide
+(`broadphase.kernels.shapes.queries`).  The nearest shape is at most as far away as the shape in the nearest
+box: all boxes within that distance are looked at.
+
+Cost: that of the box query, and an exact test of each shape whose box it finds.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from broadphase.geometry.shapes import Box, Circle, Polygon, Shape
+from broadphase.geometry.table import plain_columns, table_of
+from broadphase.indexes import arguments, environments
+from broadphase.indexes.arguments import NO_RULES, FloatTuple
+from broadphase.indexes.classes import BoxTree
+from broadphase.indexes.results import RayHit, RayHits
+from broadphase.indexes.storage import IdArray
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.environments import as_env
+from broadphase.kernels.shapes import queries as kernel
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.runtime.arrays import Floats
+from broadphase.runtime.slices import growing
+
+# A box without limits, for a kernel that subtracts its edges: these must stay finite.
+_FARTHEST = 1e300
+# The second search for the nearest looks so much farther than the first found, which is rounded.
+_WIDER = 1.0 + 1e-9
+
+
+class NearestOnShapes(NamedTuple):
+    """The nearest shape of each of many points, in the axes of the question."""
+
+    ids: IdArray
+    """-1 where there is no shape; of several at one distance the lowest."""
+    distances: Floats
+    """0 inside; inf where there is no shape."""
+    points: Floats
+    """``(..., 2)``: the nearest point of that shape; inside, the point itself; NaN where none is."""
+    normals: Floats
+    """``(..., 2)``: unit vectors from there to the point; zeros inside, or where there is no shape."""
+
+
+class ShapeIndex:
+    """Boxes, turned ones too, circles, capsules and polygons: rays, nearest points and overlaps.
+
+    Shapes are open sets: what only touches an edge does not count.
+
+    Parameters
+    ----------
+    shapes : iterable of Box, Circle or Polygon
+        Any that `broadphase` has; their ids are 0, 1, ...
+    env : array_like of int, shape (n,), optional
+        The environment of each: a query finds the shapes of its own.
+    threads : int, optional
+        The most threads that a call may use.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> arena = bp.ShapeIndex([bp.Circle(5, 0, 1), bp.Box(2, -1, 2, 2).rotated(45)], env=[0, 1])
+    >>> arena.raycast([[0, 0], [0, 0]], [1, 0], env=[0, 1]).distances.round(3)
+    array([4.   , 1.586])
+    >>> arena.nearest([5, 3], env=0).points
+    array([5., 1.])
+    """
+
+    def __init__(self, shapes: Iterable[Shape], *, env: Any = None, threads: int | None = None) -> None:
+        known = list(shapes)
+        for row, shape in enumerate(known):
+            if not isinstance(shape, (Box, Circle, Polygon)):
+                raise TypeError(f"shapes[{row}] must be a Box, Circle or Polygon; got {shape!r}")
+        self._table = table_of(known)
+        self._boxes = BoxTree(threads=threads)
+        self._boxes.insert_many(self._table.bounds(), env=as_env(settled(env, "env"), len(known)))
+        self._moved = False
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __repr__(self) -> str:
+        return f"<ShapeIndex: {len(self)} shapes>"
+
+    def shape(self, id: int) -> Shape:  # noqa: A002
+        """A shape where it is now."""
+        return self._table.shape(arguments.known_id(self._boxes._store, id))
+
+    @property
+    def bounds(self) -> Floats:
+        """``(n, 4)``: the bounding boxes."""
+        return self._table.bounds()
+
+    def move_many(self, ids: Any, positions: Any, angles: Any = None) -> None:
+        """Put shapes elsewhere, and turn them.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (m,)
+            Each once.
+        positions : array_like, shape (m, 2)
+            The new ``x, y`` of each shape: a box is placed by its min corner before it is turned, a circle by
+            its centre, a polygon by its first point.
+        angles : array_like, shape (m,), optional
+            In degrees, about the middles of the shapes, from how they were given.
+
+        Raises
+        ------
+        TypeError, ValueError, KeyError
+            An id is unknown or named twice, a number is not finite, or there is not one for each; nothing
+            has changed.
+        """
+        reader, table = self._boxes._reader, self._table
+        given = settled(ids, "ids"), reader.settled_point(positions, "positions"), settled(angles, "angles")
+        rows = arguments.known_ids(self._boxes._store, given[0])
+        at = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
+        turned = table.angles_of(rows) if angles is None else np.asarray(given[2], np.float64)
+        for name, array, shape in (("positions", at, (len(rows), 2)), ("angles", turned, (len(rows),))):
+            if array.shape != shape or not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite and of shape {shape}, as ids; got {array}")
+        self._moved = True  # until the boxes have followed: this may be interrupted
+        if angles is None:
+            table.x[rows], table.y[rows] = at.T
+        else:
+            table.turn(rows, turned, at.T)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._boxes.update(self._table.bounds())
+        self._moved = False
+
+    def _searched(self) -> BoxTree:
+        if self._moved:
+            self._follow()
+        return self._boxes
+
+    def raycast(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
+        *,
+        env: Any = None,
+        ignore: Any = None,
+    ) -> RayHit | RayHits | None:
+        """The first shape that a ray hits.
+
+        Parameters
+        ----------
+        origin, direction, max_distance, env, ignore
+            As of `broadphase.Index.raycast`.
+
+        Returns
+        -------
+        RayHit, None or RayHits
+            As there; normals are those of the shapes.
+        """
+        boxes = self._searched()
+        rays, ignore, env, axes = boxes._rays_in_rows(env, origin, direction, max_distance, ignore)
+        rows, env, single = self._in_rows(rays, env)
+        own = np.full(len(rows), -1, np.int32)
+        if ignore is not None:
+            own[:] = environments.as_ignored(ignore, len(rows))
+        if env is None:
+            near: Any = boxes._space.all_hits(rows, NO_RULES)
+        else:
+            near = environments.all_hits(boxes, rows, env, NO_RULES)
+        ways = rows[:, 2:4] / np.abs(rows[:, 2:4]).max(axis=1, keepdims=True)
+        ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+        given = np.column_stack((rows[:, :2], ways, rows[:, 4]))
+        found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
+        hits[:, 0] = np.inf
+        numbers, every = np.arange(len(rows)), np.arange(len(self), dtype=np.int32)
+        ends = np.searchsorted(near.rows[:, 0], np.arange(len(rows) + 1))
+        fitting = np.ones(len(self), np.bool_)
+        ids, columns = np.ascontiguousarray(near.rows[:, 1]), self._table.columns
+        for begin, end in growing(len(rows)):
+            some = numbers[begin:end], ends[begin : end + 1]
+            kernel.first_on_rays(given, *some, ids, every, columns, fitting, own, found, hits)
+        if single:
+            if found[0] < 0:
+                return None
+            return RayHit(found.item(0), hits.item(0, 0), tuple(hits[0, 1:].tolist()))
+        return arguments.in_axes(RayHits(found, hits[:, 0].copy(), hits[:, 1:].copy()), axes)
+
+    def nearest(self, point: Any, *, env: Any = None, ignore: Any = None) -> NearestOnShapes:
+        """The nearest shape of each point, the nearest point of it, and the normal there.
+
+        Parameters
+        ----------
+        point : array_like, shape (2,) or (..., 2)
+            Finite.
+        env : int or array_like of int, shape (m,), optional
+            As of `broadphase.Index.query_box`.
+        ignore : int or array_like of int, shape (...), optional
+            The id of a shape that does not count, such as the robot itself; -1 for none.
+
+        Returns
+        -------
+        NearestOnShapes
+        """
+        boxes = self._searched()
+        point, ignore = boxes._reader.settled_point(point, "point"), settled(ignore, "ignore")
+        (point, ignore), env, axes = boxes._in_rows(env, (point, "point", 2), (ignore, "ignore", 0))
+        at, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
+        own = np.full(len(at), -1, np.int32)
+        if ignore is not None:
+            own[:] = environments.as_ignored(ignore, len(at))
+        ids, found = np.full(len(at), -1, np.int32), np.full((len(at), 5), np.nan)
+        found[:, 0], found[:, 3:] = np.inf, 0.0
+        spots, columns = plain_columns(CIRCLE, at, 0.0, 0.0), self._table.columns
+        first = boxes.nearest(at, 1 if ignore is None else 2, env=env).ids
+        counts = (first >= 0) & (first != own[:, None])
+        rows = np.column_stack((np.nonzero(counts)[0].astype(np.int32), first[counts]))
+        kernel.nearest_of_rows(rows, spots, columns, ids, found)
+        some = np.flatnonzero(ids >= 0)
+        reach = found[some, 0] * _WIDER + 1e-12 * np.abs(at[some]).max(axis=1, initial=0.0)
+        worlds = env if np.ndim(env) == 0 else env[some]
+        rows = boxes.query_radius(at[some], reach, env=worlds)
+        rows[:, 0] = some[rows[:, 0]]
+        rows = rows[rows[:, 1] != own[rows[:, 0]]]
+        kernel.nearest_of_rows(rows, spots, columns, ids, found)
+        result = NearestOnShapes(ids, found[:, 0].copy(), found[:, 1:3].copy(), found[:, 3:].copy())
+        if single:
+            return NearestOnShapes(*(array[0] for array in result))
+        return arguments.in_axes(result, axes)
+
+    def query_box(self, box: Any, *, env: Any = None) -> IdArray:
+        """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
+
+        Parameters
+        ----------
+        box : array_like, shape (4,) or (..., 4)
+            ``[min_x, min_y, max_x, max_y]``.
+        env
+            As of `nearest`.
+        """
+        boxes = self._searched()
+        (box,), env, _ = boxes._in_rows(env, (boxes._reader.settled_box(box), "box", 4))
+        rows, env, single = self._in_rows(boxes._reader.box_or_boxes(box), env)
+        edges = np.clip(rows, -_FARTHEST, _FARTHEST)
+        columns = plain_columns(BOX, edges[:, :2], *(edges[:, 2:] - edges[:, :2]).T)
+        return self._overlapping(rows, columns, env, single)
+
+    def query_radius(self, center: Any, r: Any, *, env: Any = None) -> IdArray:
+        """The shapes that overlap a circle, as `query_box`.
+
+        Parameters
+        ----------
+        center : array_like, shape (2,) or (..., 2)
+            Finite.
+        r : float or array_like, shape (...)
+            Finite, not negative.
+        env
+            As of `nearest`.
+        """
+        boxes, reader = self._searched(), self._boxes._reader
+        center, r = reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
+        (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
+        at: Any = reader.point_or_points(center, "center", finite=True)
+        radii: Any = arguments.distance_or_distances(r, "r")
+        if not (isinstance(at, tuple) and isinstance(radii, float)):
+            at, radii = arguments.lined_up(at, radii, "center", "r")
+        at, env, single = self._in_rows(at, env)
+        radii = np.full(len(at), np.minimum(radii, _FARTHEST))
+        bounds = np.hstack((at - radii[:, None], at + radii[:, None]))
+        return self._overlapping(bounds, plain_columns(CIRCLE, at, radii, 0.0), env, single)
+
+    def _overlapping(self, bounds: Floats, shapes: ShapeColumns, env: Any, single: bool) -> IdArray:
+        own, rows = self._table.bounds(), self._boxes.query_box(bounds, env=env)
+        a, b = bounds[rows[:, 0]], own[rows[:, 1]]
+        # The index counts what touches.
+        rows = rows[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
+        rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._table.columns)]
+        return np.ascontiguousarray(rows[:, 1]) if single else rows
+
+    def _in_rows(self, query: FloatTuple | Floats, env: Any) -> tuple[Floats, Any, bool]:
+        """Queries in rows, the environment of each, and whether it is a single one."""
+        single = isinstance(query, tuple) and np.ndim(env) == 0
+        rows = np.atleast_2d(query)
+        if isinstance(query, tuple) and not single:
+            rows = np.repeat(rows, len(env), axis=0)
+        if self._boxes._store.envs is not None and env is None:
+            env = 0
+        return rows, env, single

@@ -1,0 +1,134 @@
+"""Rays, nearest points and overlaps of shapes in many worlds, against shapely."""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+shapely = pytest.importorskip("shapely")
+WORLDS, EACH = 6, 9
+
+
+def shapes_and_geometries(chance):
+    """Shapes of all kinds, and the same of shapely; circles have so many corners that 1e-6 is left."""
+    for k in range(WORLDS * EACH):
+        x, y = chance.uniform(0, 20, 2).tolist()
+        size, angle = chance.uniform(0.5, 3), chance.uniform(0, 360)
+        if k % 4 == 0:
+            shape, outline, grown = bp.Circle(x, y, size), shapely.Point(x, y), size
+        elif k % 4 == 1:
+            shape = bp.Box(x, y, size, 1).rotated(angle)
+            outline, grown = shapely.Polygon(shape.points), 0
+        elif k % 4 == 2:
+            shape = bp.Capsule(x, y, x + size, y + 1, 0.4)
+            outline, grown = shapely.LineString(shape.ends), 0.4
+        else:
+            shape = bp.Box(x, y, size, 2)
+            outline, grown = shapely.box(*shape.bounds), 0
+        yield shape, outline.buffer(grown, quad_segs=512) if grown else outline
+
+
+@pytest.fixture(scope="module")
+def scene():
+    chance = np.random.default_rng(8)
+    shapes, geometries = zip(*shapes_and_geometries(chance), strict=True)
+    env = chance.permutation(np.repeat(np.arange(WORLDS), EACH))
+    points, angles = chance.uniform(0, 20, (WORLDS, 25, 2)), chance.uniform(0, 7, (WORLDS, 25))
+    ways = np.stack((np.cos(angles), np.sin(angles)), axis=2)
+    return bp.ShapeIndex(shapes, env=env), np.array(geometries), env, points, ways
+
+
+def test_first_hits_are_those_of_shapely(scene):
+    index, geometries, env, points, ways = scene
+    hits = index.raycast(points, ways, 12.0)
+    assert hits.ids.shape == (WORLDS, 25)
+    for world, ray in np.ndindex(hits.ids.shape):
+        at, way, own = points[world, ray], ways[world, ray], np.flatnonzero(env == world)
+        line = shapely.LineString([at, at + 12.0 * way])
+        far = shapely.distance(shapely.Point(at), shapely.intersection(line, geometries[own]))
+        far = np.where(np.isnan(far), np.inf, far)
+        assert np.isclose(hits.distances[world, ray], far.min(), atol=1e-4)
+        if np.isfinite(far.min()):
+            place, normal = at + hits.distances[world, ray] * way, hits.normals[world, ray]
+            assert shapely.distance(geometries[hits.ids[world, ray]], shapely.Point(place)) < 1e-4
+            if far.min() > 0:
+                check_normal(geometries[hits.ids[world, ray]], place, normal)
+    alone = index.raycast(points[2, 3], ways[2, 3], 12.0, env=2)
+    assert (-1 if alone is None else alone.id) == hits.ids[2, 3]
+    past = index.raycast(points, ways, 12.0, ignore=hits.ids)
+    assert not (past.ids == hits.ids)[hits.ids >= 0].any()
+    assert (past.distances >= hits.distances).all()
+
+
+def check_normal(geometry, place, normal):
+    """A unit vector that leads out of the shape."""
+    assert np.isclose(np.hypot(*normal), 1.0)
+    outside, inside = (shapely.Point(place + step * normal) for step in (1e-2, -1e-2))
+    assert not geometry.contains(outside)
+    assert np.isclose(geometry.exterior.distance(outside), 1e-2, atol=1e-4) or geometry.contains(inside)
+
+
+def test_nearest_points_are_those_of_shapely(scene):
+    index, geometries, env, points, _ = scene
+    near = index.nearest(points)
+    for world, k in np.ndindex(near.ids.shape):
+        at, own = shapely.Point(points[world, k]), np.flatnonzero(env == world)
+        assert np.isclose(near.distances[world, k], shapely.distance(geometries[own], at).min(), atol=1e-5)
+        assert shapely.distance(geometries[near.ids[world, k]], shapely.Point(near.points[world, k])) < 1e-5
+    outside = near.distances > 0
+    assert 0.2 < outside.mean() < 1
+    assert (near.normals[~outside] == 0).all()
+    there = near.points + near.distances[..., None] * near.normals
+    assert np.allclose(there, points)
+    assert np.allclose(np.linalg.norm(near.normals, axis=2), outside)
+    others = index.nearest(points, ignore=near.ids)
+    for world, k in np.ndindex(near.ids.shape):
+        own = np.flatnonzero((env == world) & (np.arange(len(env)) != near.ids[world, k]))
+        far = shapely.distance(geometries[own], shapely.Point(points[world, k])).min()
+        assert np.isclose(others.distances[world, k], far, atol=1e-5)
+    single = index.nearest(points[1, 4], env=1)
+    assert [np.array_equal(a, b[1, 4]) for a, b in zip(single, near, strict=True)] == [True] * 4
+
+
+def test_overlaps_are_those_of_shapely(scene):
+    index, geometries, env, points, _ = scene
+    boxes = np.concatenate((points, points + 2.0), axis=2)
+    asked = np.repeat(np.arange(WORLDS), 25)
+    for rows, wanted in (
+        (index.query_box(boxes), shapely.box(*boxes.reshape(-1, 4).T)),
+        (
+            index.query_radius(points, 1.5),
+            shapely.buffer(shapely.points(points.reshape(-1, 2)), 1.5, quad_segs=512),
+        ),
+    ):
+        meets = shapely.intersects(wanted[:, None], geometries) & (asked[:, None] == env)
+        assert np.array_equal(rows, np.argwhere(meets))
+    assert np.array_equal(index.query_box(boxes[3, 0], env=3), index.query_box(boxes[3, :1], env=3)[:, 1])
+
+
+def test_shapes_that_move_and_turn_are_found_where_they_are():
+    arena = bp.ShapeIndex([bp.Box(0, 0, 4, 2), bp.Circle(9, 9, 1)])
+    arena.move_many([0, 1], [[10, 0], [-3, 1]], angles=[90, 0])
+    assert arena.bounds.tolist() == [[11, -1, 13, 3], [-4, 0, -2, 2]]
+    hits = arena.raycast([[0, 1], [0, 1]], [[1, 0], [-1, 0]])
+    assert (hits.ids.tolist(), hits.distances.tolist()) == ([0, 1], [11, 2])
+    assert arena.shape(0).rotated(-90) == bp.Polygon([(10, 0), (14, 0), (14, 2), (10, 2)])
+    before = arena.bounds.copy()
+    for bad in (([0, 0], [[1, 1], [2, 2]]), ([5], [[1, 1]]), ([0], [[1, np.nan]]), ([0, 1], [[1, 1]])):
+        with pytest.raises((ValueError, KeyError)):
+            arena.move_many(*bad)
+    with pytest.raises(ValueError, match="angles"):
+        arena.move_many([0], [[1, 1]], angles=[np.inf])
+    assert np.array_equal(arena.bounds, before)
+
+
+def test_what_only_touches_does_not_count_and_what_is_not_there_is_said():
+    arena = bp.ShapeIndex([bp.Box(0, 0, 2, 2)], env=[4])
+    assert arena.query_box([2, 0, 3, 1], env=4).tolist() == []
+    assert arena.query_box([1, 0, 3, 1], env=4).tolist() == [0]
+    nothing = arena.nearest([[5, 5]], env=[3])
+    assert (nothing.ids.tolist(), nothing.distances.tolist()) == ([-1], [np.inf])
+    assert arena.raycast([-1, 1], [1, 0], env=3) is None
+    assert bp.ShapeIndex([]).nearest([[0, 0]]).ids.tolist() == [-1]
+    with pytest.raises(TypeError, match=r"shapes\[0\] must be a Box, Circle or Polygon; got 3"):
+        bp.ShapeIndex([3])
