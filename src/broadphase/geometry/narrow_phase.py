@@ -254,6 +254,10 @@ def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], _Answer]
     return _PAIRS[kinds[0], kinds[1]]
 
 
+def _is_rounded(polygon: Polygon) -> bool:
+    return polygon.radius > 0.0 or len(polygon.offsets) == 2
+
+
 def _rounded(a: Shape, b: Shape, touching: bool) -> _Answer:
     answer: _Answer = touch_rounded(columns_of(a), columns_of(b), touching)
     return answer
@@ -265,7 +269,7 @@ def _circle_circle(a: Circle, b: Circle, touching: bool) -> _Answer:
 
 
 def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> _Answer:
-    if b.radius:
+    if _is_rounded(b):
         return _rounded(a, b, touching)
     answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
     return answer
@@ -277,7 +281,7 @@ def _circle_box(a: Circle, b: Box, touching: bool) -> _Answer:
 
 
 def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
-    if a.radius or b.radius:
+    if _is_rounded(a) or _is_rounded(b):
         return _rounded(a, b, touching)
     answer: _Answer = kernel.polygon_polygon(
         a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching
@@ -286,7 +290,7 @@ def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
 
 
 def _polygon_box(a: Polygon, b: Box, touching: bool) -> _Answer:
-    if a.radius:
+    if _is_rounded(a):
         return _rounded(a, b, touching)
     answer: _Answer = kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
     return answer

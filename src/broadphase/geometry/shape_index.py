@@ -47,14 +47,14 @@ class NearestOnShapes(NamedTuple):
 
 
 class ShapeIndex:
-    """Boxes, turned ones too, circles, capsules and polygons: rays, nearest points and overlaps.
+    """Boxes, turned ones too, circles, capsules, segments and polygons: rays, nearest points and overlaps.
 
     Shapes are open sets: what only touches an edge does not count.
 
     Parameters
     ----------
     shapes : iterable of Box, Circle or Polygon
-        Any that `broadphase` has; their ids are 0, 1, ...
+        Any that `broadphase` has; their ids are 0, 1, ...  A segment is a `Capsule` of radius 0.
     env : array_like of int, shape (n,), optional
         The environment of each: a query finds the shapes of its own.
     threads : int, optional

@@ -490,14 +490,14 @@ class Capsule(Polygon):
     x, y, to_x, to_y : float
         The two ends of the line, which must differ.
     radius : float
-        Positive.
+        Not negative; a capsule of radius 0 is a segment, which a `World` does not take.
 
     Raises
     ------
     TypeError
         An argument is not a real number.
     ValueError
-        An argument is NaN or infinite, the radius is not positive, or the ends are the same.
+        An argument is NaN or infinite, the radius is negative, or the ends are the same.
 
     Examples
     --------
@@ -510,7 +510,7 @@ class Capsule(Polygon):
     __slots__ = ()
 
     def __init__(self, x: float, y: float, to_x: float, to_y: float, radius: float) -> None:
-        x, y, grown = finite(x, "x"), finite(y, "y"), _positive(radius)
+        x, y, grown = finite(x, "x"), finite(y, "y"), extent(radius, "radius")
         dx, dy = finite(to_x, "to_x") - x, finite(to_y, "to_y") - y
         if dx == 0.0 and dy == 0.0:
             raise ValueError(

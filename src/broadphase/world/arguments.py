@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
+from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Shape, finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
 from broadphase.inputs.numeric import plain
@@ -154,6 +154,8 @@ def as_shape(shape: Any, name: str = "shape") -> Shape:
     TypeError: shape must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got 'round'
     """
     if isinstance(shape, (Box, Circle, Polygon)):
+        if isinstance(shape, Capsule) and shape.radius == 0.0:
+            raise ValueError(f"{name} = {shape!r} is a segment; in a world a capsule needs a radius")
         return shape
     if rectangle_of(shape) is not None:
         return Box(shape)

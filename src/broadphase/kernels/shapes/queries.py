@@ -9,7 +9,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import contact_of, length, nearest
-from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
+from broadphase.kernels.shapes.table import BOX, CIRCLE, is_rounded, points_of
 
 # -----------------------------------------------------------------------------------------------------------
 # Rays against shapes, and the distance of a shape from a point: for shapes of any kind, exactly.
@@ -70,7 +70,7 @@ def ray_of(table, i, x, y, dx, dy, max_distance):
         enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
     elif table.kinds[i] == BOX:
         enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
-    elif table.width[i] > 0.0:
+    elif is_rounded(table, i):
         points, grown = points_of(table, i), table.width[i]
         enter, leave, nx, ny = _through_rounded(points, grown, from_x, from_y, dx, dy)
     else:

@@ -72,8 +72,8 @@ def rounding(table, i):
 
 @inline
 def is_rounded(table, i):
-    """Whether shape ``i`` is a polygon that is grown by a radius."""
-    return table.kinds[i] == POLYGON and table.width[i] > 0.0
+    """Whether shape ``i`` is a polygon that is grown by a radius, or a line, which may be grown by none."""
+    return table.kinds[i] == POLYGON and (table.width[i] > 0.0 or table.counts[i] == 2)
 
 
 @inline
