@@ -83,13 +83,22 @@ def _refusing(function, place):
     return call
 
 
-for _name in _MAKING + _POSITIONS:
-    setattr(np, _name, _narrowed(getattr(np, _name)))
-np.repeat, np.bincount = _refusing(np.repeat, 1), _refusing(np.bincount, 0)
-np.intp = np.int32
-# Nothing compiles kernels, and what was compiled for another `intp` is not imported.
-for _name in ("numba", "llvmlite", "ziglang", "scipy", "pandas", "shapely"):
-    sys.modules[_name] = None
+def make_narrow():
+    """Give this process the integers of such a platform; nothing takes them back."""
+    for name in _MAKING + _POSITIONS:
+        setattr(np, name, _narrowed(getattr(np, name)))
+    np.repeat, np.bincount = _refusing(np.repeat, 1), _refusing(np.bincount, 0)
+    np.intp = np.int32
+    # Nothing compiles kernels, and what was compiled for another `intp` is not imported.
+    for name in ("numba", "llvmlite", "ziglang", "scipy", "pandas", "shapely"):
+        sys.modules[name] = None
+
+
+def pytest_load_initial_conftests():
+    """As a plugin of pytest: before any test is imported."""
+    make_narrow()
+
 
 if __name__ == "__main__":
+    make_narrow()
     runpy.run_path(sys.argv[1], run_name="__main__")
