@@ -176,7 +176,18 @@ def test_round_corners_and_turned_bodies_come_back(tmp_path):
 
 def test_every_query_and_move_is_counted(tmp_path):
     """All public methods of a world, except those that listen, list, check or copy."""
-    others = {"on", "off", "set_response", "body", "bodies", "snapshot", "validate", "update"}
+    others = {
+        "on",
+        "off",
+        "on_tile",
+        "set_response",
+        "outlines",
+        "body",
+        "bodies",
+        "snapshot",
+        "validate",
+        "update",
+    }
     methods = {
         name for name in dir(bp.World) if not name.startswith("_") and callable(getattr(bp.World, name))
     }

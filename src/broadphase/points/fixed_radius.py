@@ -577,7 +577,7 @@ def find_near_mixed(
 def _differ(radii: Points) -> bool:
     """Whether some of the radii are far larger than most others."""
     middle = len(radii) // 2
-    return bool(len(radii) and radii.max() > _LARGE * np.partition(radii, middle)[middle])
+    return bool(len(radii) and radii.max() / _LARGE > np.partition(radii, middle)[middle])
 
 
 def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int) -> NearRows | None:

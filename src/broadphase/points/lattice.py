@@ -8,6 +8,7 @@ Cost: that of the plain search among more points, and of sorting; three times th
 short distances, up to 64 times as many points in 3-D for those of half the cell and beyond.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -111,7 +112,7 @@ def find_near_images(
 
 def _is_short(query: PointQuery, r: float) -> bool:
     """Whether no two images of a point, which differ by a vector of the lattice, are within ``r``."""
-    shortest = np.linalg.norm(_lattice_of(query).vectors, axis=1).min()
+    shortest = min(math.hypot(*vector) for vector in _lattice_of(query).vectors.tolist())
     return bool(2.0 * r < (1.0 - _MORE) * shortest)
 
 

@@ -20,7 +20,7 @@ from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
-from broadphase.inputs.foreign import BOXES, WAYS
+from broadphase.inputs.foreign import BOXES, POINTS, WAYS
 from broadphase.inputs.numeric import as_numpy, real
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
@@ -240,6 +240,7 @@ class Queries:
 
     def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
+        centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         at = as_points(centers, "center")
         radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)

@@ -12,7 +12,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import FULL, INSIDE, LEFT
+from broadphase.kernels.movement.path import FULL, INSIDE, LEFT, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
@@ -356,7 +356,7 @@ class _Run:
             self._move_alone(next_one)
             return int(next_one) + 1
         if state == FULL and not found:
-            self._buffers = self._buffers._replace(hits=np.empty((2 * len(self._buffers.hits), 9)))
+            self._buffers = with_more_hits(self._buffers)
         return int(next_one)
 
     def _move_alone(self, at: int) -> None:
@@ -398,6 +398,11 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
     if given.shape != (count,):
         raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {given.shape}")
     return given
+
+
+def with_more_hits(buffers: Buffers) -> Buffers:
+    """The same memory with room for twice as many hits."""
+    return buffers._replace(hits=np.empty((2 * len(buffers.hits), 9)))
 
 
 # ---- hits as kernels write them: rows of `kernels.movement.path.Buffers`
