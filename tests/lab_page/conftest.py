@@ -54,6 +54,7 @@ def tabs(window):
     def open_tab(address, width=1280, height=900, theme="light"):
         page = free.pop() if free else context.new_page()
         opened.append(page)
+        page.bring_to_front()  # the clocks of others run slowly
         page.set_default_timeout(WAIT)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=theme)
