@@ -7,6 +7,7 @@ import numpy as np
 import oracle
 import pytest
 import scenes
+from index_scenes import NAMES
 from numpy.testing import assert_array_equal as same_array
 
 import broadphase as bp
@@ -14,16 +15,6 @@ from broadphase.kernels.machine.mode import PLAIN
 from broadphase.methods import pair_order
 from broadphase.runtime import slices
 
-NAMES = [
-    "auto",
-    "brute_force",
-    "sort_and_sweep",
-    "sweep_and_prune",
-    "uniform_grid",
-    "spatial_hash",
-    "box_tree",
-    "strips",
-]
 FINE = {
     "MOST_ROWS": 8,
     "FIRST_ROWS": 8,

@@ -88,9 +88,7 @@ def make_index(method, options):
             return bp.SpatialHash(cell_size=options["cellSize"], table_size=options["slots"])
         case "box_tree":
             return bp.BoxTree(dtype=np.float32)
-        case "strips":
-            return bp.Strips()
-    return bp.BruteForce()
+    return bp.make_index(method)
 
 
 def check_search(method, boxes, options, found, where):

@@ -360,7 +360,7 @@ class Tour {
     drawGrowth(find("growth-tests"), tests, "", counts[slider]);
     if (!this.#times) return;
     const { methods } = this.#times;
-    const times = series((method) => methods[method].map(([count, least, usual]) => ({ count, value: least, upper: usual })));
+    const times = series((method) => (methods[method] ?? []).map(([count, least, usual]) => ({ count, value: least, upper: usual })));
     drawGrowth(find("growth-time"), times, " ms", counts[slider]);
     find("growth-machine").textContent = this.#times.machine;
   }
