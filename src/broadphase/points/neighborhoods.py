@@ -39,6 +39,7 @@ from broadphase.points.lattice import Kept, count_near_images, find_near_images,
 from broadphase.points.nearest import as_count, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, rows_among
+from broadphase.points.periods_of_worlds import has_periods_of_worlds, radii_of, worlds_of
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -87,6 +88,7 @@ def neighbors(
         period are wrapped as by `numpy.mod`.  Or a matrix of shape ``(dim, dim)``, whose rows are lattice
         vectors that need not be at right angles.  The distance of two points is that of their nearest
         images, and each pair is found once, however large ``r`` is.
+        ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number.
     env : array_like of int, optional
         The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
         arrays.  Arrays ``(worlds, n, dim)``, and ``(worlds, m, dim)`` of others, say the same without it;
@@ -178,6 +180,8 @@ def neighbors(
         if other is not None or env is not None or given.points.ndim == 3:
             raise ValueError("images='all' is not there with other= or environments; leave these out")
         return _near_all(given, r, how)
+    if has_periods_of_worlds(given):
+        return _near_in_worlds(given, r, how)
     if (
         other is None
         and period is None
@@ -237,6 +241,37 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     shift = ways[:, dim:].astype(np.int32)
     found = Neighbors(i, j, rounded(distance, kind), (n, n), offset=offset, shift=shift, parts=how.parts)
     return found if how.half else found.in_both_directions()
+
+
+def _near_in_worlds(given: GivenPoints, r: Any, how: How) -> Neighbors:
+    """What `neighbors` returns with a period for each environment."""
+    if how.exclude is not None:
+        raise ValueError("exclude= is not there with a period for each environment; leave one of them out")
+    worlds, alone = worlds_of(given), how.exclude_self and given.other is not None
+    left = how.limit if how.half or given.other is not None else how.limit // 2
+    plain, columns = how._replace(exclude_self=False, half=True), []
+    for world in (worlds.nothing, *worlds.each()):
+        most = min(left + len(world.rows), NO_LIMIT) if alone else left
+        try:
+            near = near_of(as_query(*world.given), radii_of(r, world, worlds), plain._replace(limit=most))
+        except PairLimitExceeded:
+            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
+        i, j = world.rows[near.i], world.others[near.j]
+        keep = i != j if alone else slice(None)
+        columns.append([one[keep] for one in (i, j, near.distance, near.offset) if one is not None])
+        left -= len(columns[-1][0])
+        if left < 0:
+            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
+    i, j, distance, *offset = (np.concatenate(column) for column in zip(*columns, strict=True))
+    order = argsort_keys(i.astype(np.int64) << 32 | j)
+    i, j, distance, *offset = (column[order] for column in (i, j, distance, *offset))
+    found = Neighbors(
+        *(i.astype(np.int32), j.astype(np.int32), distance, worlds.shape),
+        offset=offset[0] if offset else None,
+        among=worlds.others is None,
+        parts=how.parts,
+    )
+    return found if how.half or worlds.others is not None else found.in_both_directions()
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
@@ -332,10 +367,18 @@ def count_neighbors(
     parts, lengths = thread_count(threads), as_float_array(settled(r, "r", NUMBERS), "r")
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
-    query = as_query(*settled_points(points, other, period, env))
+    given = settled_points(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
-    count = count_near if query.lattice is None else count_near_images
-    counts = count(query, [as_distance(one, query.kind, name) for one, name in named], parts)
+    if has_periods_of_worlds(given):
+        worlds = worlds_of(given)
+        all_given = [world.given for world in (worlds.nothing, *worlds.each())]
+    else:
+        all_given = [given]
+    counts = np.zeros(len(named), np.int64)
+    for one_world in all_given:
+        query = as_query(*one_world)
+        count = count_near if query.lattice is None else count_near_images
+        counts += count(query, [as_distance(one, query.kind, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
 
 
@@ -405,11 +448,32 @@ def nearest(
         found = find_nearest_geometries(points, other, places.most, r, parts)
         return NearestPoints(found[0][:, places.columns], found[1][:, places.columns])
     given = settled_points(points, other, period, env)
+    if has_periods_of_worlds(given):
+        return _nearest_in_worlds(given, places, r, parts, bool(exclude_self))
     if other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
         if few is not None:
             return NearestPoints(few[0][:, places.columns], few[1][:, places.columns])
     return nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
+
+
+def _nearest_in_worlds(
+    given: GivenPoints, places: "Places", r: Any, parts: int, exclude_self: bool
+) -> NearestPoints:
+    """What `nearest` returns with a period for each environment."""
+    worlds, alone = worlds_of(given), exclude_self and given.other is not None
+    most = places.most + alone
+    all_of_them = Places(most, slice(None))
+    kind = nearest_of(as_query(*worlds.nothing.given), all_of_them, r, parts).distances.dtype
+    ids = np.full((worlds.shape[0], most), -1, np.int32)
+    distances = np.full(ids.shape, np.inf, kind)
+    for world in worlds.each():
+        near = nearest_of(as_query(*world.given), all_of_them, r, parts)
+        ids[world.rows] = np.where(near.ids < 0, -1, world.others[near.ids])
+        distances[world.rows] = near.distances
+    if alone:
+        ids, distances = _without_self(ids, distances)
+    return NearestPoints(ids[:, places.columns], distances[:, places.columns])
 
 
 class Places(NamedTuple):

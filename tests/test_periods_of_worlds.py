@@ -1,0 +1,98 @@
+"""A period or a cell for each environment: against all images of all pairs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import broadphase as bp
+from broadphase.errors import PairLimitExceeded
+
+WORLDS, N, R = 4, 30, 0.9
+
+
+def scene(dim, cells, seed=0):
+    """Points of four worlds in any order, their environments, and a period or cell for each."""
+    rng = np.random.default_rng(seed)
+    periods = rng.uniform(2.0, 5.0, (WORLDS, dim))
+    if cells:
+        vectors = periods[:, :, None] * np.eye(dim)
+        vectors[:, 1, 0] = rng.uniform(-0.8, 0.8, WORLDS)
+        periods = vectors
+    env = rng.permutation(np.repeat(np.arange(WORLDS), N))
+    return rng.random((WORLDS * N, dim)) * 6.0 - 0.5, env, periods
+
+
+def apart(a, b, env, other_env, periods):
+    """``(n, m)``: the distance of the nearest images; inf between worlds."""
+    distances = np.full((len(a), len(b)), np.inf)
+    for i, j in itertools.product(range(len(a)), range(len(b))):
+        if env[i] == other_env[j]:
+            vectors = periods[env[i]] if periods.ndim == 3 else np.diag(periods[env[i]])
+            way = (b[j] - a[i]) @ np.linalg.inv(vectors)
+            way -= np.round(way)
+            steps = np.array(list(itertools.product((-1, 0, 1), repeat=a.shape[1])))
+            distances[i, j] = np.linalg.norm((way + steps) @ vectors, axis=1).min()
+    return distances
+
+
+@pytest.mark.parametrize("cells", [False, True])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_each_world_has_its_own_period(dim, cells):
+    points, env, periods = scene(dim, cells)
+    others, other_env, _ = scene(dim, cells, 1)
+    among, between = (apart(points, b, env, e, periods) for b, e in ((points, env), (others, other_env)))
+    near = bp.neighbors(points, R, env=env, period=periods, offsets=True)
+    i, j = np.nonzero(np.triu(among <= R, 1))
+    assert_array_equal(np.column_stack((near.i, near.j)), np.column_stack((i, j)))
+    assert_allclose(near.distance, among[i, j])
+    assert_allclose(np.linalg.norm(near.offset, axis=1), near.distance)
+    full = bp.neighbors(points, R, env=env, period=periods, half=False)
+    assert_array_equal(
+        np.column_stack((full.i, full.j)), np.argwhere((among <= R) & ~np.eye(len(points), dtype=bool))
+    )
+    both = bp.neighbors(points, R, other=others, env=(env, other_env), period=periods, exclude_self=True)
+    wanted = (between <= R) & ~np.eye(len(points), dtype=bool)
+    assert_array_equal(np.column_stack((both.i, both.j)), np.argwhere(wanted))
+    assert bp.count_neighbors(points, [R, 0.5], env=env, period=periods).tolist() == [
+        np.count_nonzero(np.triu(among <= r, 1)) for r in (R, 0.5)
+    ]
+    nearest = bp.nearest(points, 3, other=others, env=(env, other_env), period=periods)
+    assert_allclose(nearest.distances, np.sort(between, axis=1)[:, :3])
+    assert_allclose(np.take_along_axis(between, nearest.ids.astype(int), axis=1), nearest.distances)
+    np.fill_diagonal(among, np.inf)
+    assert_allclose(bp.nearest(points, [1, 4], env=env, period=periods).distances, np.sort(among)[:, [0, 3]])
+
+
+def test_worlds_as_arrays_and_radii():
+    points, env, periods = scene(2, False)
+    order = np.argsort(env, kind="stable")
+    worlds = points[order].reshape(WORLDS, N, 2)
+    rows = bp.neighbors(points[order], R, env=env[order], period=periods)
+    same = bp.neighbors(worlds, R, period=periods)
+    for one, other in zip(rows, same, strict=True):
+        assert_array_equal(one, other)
+    radii = np.linspace(0.1, 0.6, len(points))
+    near = bp.neighbors(points, radii, env=env, period=periods)
+    among = apart(points, points, env, env, periods)
+    assert_array_equal(
+        np.column_stack((near.i, near.j)), np.argwhere(np.triu(among <= radii[:, None] + radii, 1))
+    )
+    with pytest.raises(PairLimitExceeded):
+        bp.neighbors(points, R, env=env, period=periods, max_pairs=len(rows) - 1)
+    assert len(bp.neighbors(points, R, env=env, period=periods, max_pairs=len(rows))) == len(rows)
+    assert len(bp.neighbors(np.empty((0, 2)), R, env=[], period=periods)) == 0
+
+
+def test_what_is_wrong_is_named():
+    points, env, periods = scene(3, False)
+    with pytest.raises(ValueError, match=r"env\[0\] = 9 has no period: .* 0 to 3"):
+        bp.neighbors(points, R, env=np.where(np.arange(len(env)) == 0, 9, env), period=periods)
+    with pytest.raises(ValueError, match="leave one of them out"):
+        bp.neighbors(points, R, env=env, period=periods, exclude=[[0, 1]])
+    with pytest.raises(ValueError, match="may hold lattice vectors or the lengths of each world"):
+        bp.neighbors(points[:90].reshape(3, 30, 3), R, period=periods[:3])
+    points[7, 1] = np.nan
+    with pytest.raises(ValueError, match=r"points\[7\]"):
+        bp.nearest(points, 1, env=env, period=periods)
