@@ -3,6 +3,8 @@
 NumPy's ``add.at`` says the same.  Whole numbers are added, so that no order of the sums changes a digit.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -125,8 +127,9 @@ def test_unit_vectors():
     near = bp.neighbors(points, 10.0, offsets=True)
     assert near.unit.tolist() == [[0.6, 0.8], [0.6, 0.8], [-0.6, 0.8], [0, 0], *2 * [near.unit[4].tolist()]]
     np.testing.assert_allclose(np.hypot(*near.unit[4]), 1.0)
+    near = bp.neighbors(points, 3.0, period=(20.0, 20.0), images="all")
     with pytest.raises(ValueError, match="find the neighbours with offsets=True"):
-        bp.neighbors(points, 10.0).unit  # noqa: B018
+        near.unit  # noqa: B018
 
 
 @pytest.mark.parametrize("sort", [True, False])
@@ -252,3 +255,20 @@ def test_points_at_the_very_distance_and_the_very_skin():
         bp.VerletList(1.0, -1)
     with pytest.raises(ValueError, match=r"points\[1\] has x = nan"):
         near.neighbors([[0, 0], [np.nan, 0]])
+
+
+@pytest.mark.parametrize("n", [40, 3_000])
+@pytest.mark.parametrize("period", [None, (1.0, 1.0), [[1.0, 0.0], [0.3, 1.0]]])
+@pytest.mark.parametrize("how", [{}, {"half": False}, {"sort": False}, {"other": True}])
+def test_unit_vectors_without_offsets_are_those_with(n, period, how):
+    points = np.random.default_rng(n).random((n, 2))
+    if "other" in how:
+        how = {"other": points[::2] + 0.01}
+    r = 0.3 if n < 100 else 0.03
+    near = bp.neighbors(points, r, period=period, **how)
+    with_offsets = bp.neighbors(points, r, period=period, offsets=True, **how)
+    assert near.offset is None
+    again = pickle.loads(pickle.dumps(near))
+    for found in (near.unit, again.unit):
+        order, wanted = np.lexsort((near.j, near.i)), np.lexsort((with_offsets.j, with_offsets.i))
+        np.testing.assert_array_equal(found[order], with_offsets.unit[wanted])

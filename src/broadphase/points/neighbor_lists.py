@@ -74,7 +74,19 @@ class Neighbors:
         How many points were searched from, and among how many.
     """
 
-    __slots__ = ("_among", "_half", "_parts", "_sorted", "distance", "i", "j", "offset", "shape", "shift")
+    __slots__ = (
+        "_among",
+        "_find_offsets",
+        "_half",
+        "_parts",
+        "_sorted",
+        "distance",
+        "i",
+        "j",
+        "offset",
+        "shape",
+        "shift",
+    )
 
     def __init__(
         self,
@@ -89,9 +101,10 @@ class Neighbors:
         half: bool | None = None,
         in_order: bool = True,
         parts: int | None = None,
+        find_offsets: Callable[[], Points] | None = None,
     ) -> None:
         self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
-        self.shift = shift
+        self.shift, self._find_offsets = shift, find_offsets
         self._among, self._sorted = among, in_order
         self._half = among if half is None else half
         self._parts = own_threads.cores() if parts is None else parts
@@ -112,14 +125,18 @@ class Neighbors:
     def unit(self) -> Points:
         """``(m, dim)``: the unit vector from ``i`` to the nearest image of ``j``; zeros at distance 0.
 
+        It is made of `offset`; without ``offsets=True`` these are computed each time.
+
         Raises
         ------
         ValueError
-            The neighbours were found without ``offsets=True``.
+            The pairs were not made by `neighbors`, or with more than their nearest images.
         """
-        if self.offset is None:
+        if self.offset is not None:
+            return _unit(self.offset, self.distance)
+        if self._find_offsets is None:
             raise ValueError("unit vectors are made of offsets; find the neighbours with offsets=True")
-        return _unit(self.offset, self.distance)
+        return _unit(self._find_offsets(), self.distance)
 
     def sum(self, values: Any) -> Points:
         """For each point the sum of the values of its neighbours.
@@ -379,9 +396,12 @@ class Neighbors:
             )
             assert turned[3] is not None
             shift = turned[3].astype(np.int32)
-        return Neighbors(
+        found = Neighbors(
             i, j, distance, self.shape, offset=offset, shift=shift, half=False, parts=self._parts
         )
+        if offset is None and self._find_offsets is not None:
+            found._find_offsets = partial(_offsets_of_both, self)
+        return found
 
     def _pairs(self, which: Any = slice(None)) -> npt.NDArray[np.int32]:
         return np.stack((self.i[which], self.j[which]), axis=1)
@@ -541,6 +561,15 @@ def _multiplied(values: Points, along: Points | None) -> tuple[Points, Points]:
         raise ValueError(f"values must be one number for each pair with along=; got shape {values.shape}")
     kind = np.result_type(values, along)
     return values.astype(kind, copy=False)[:, None], along.astype(kind, copy=False)
+
+
+def _offsets_of_both(half: Neighbors) -> Points:
+    """The offsets of pairs in both directions, of which each is known once."""
+    assert half._find_offsets is not None
+    half.offset = half._find_offsets()
+    offset = half._both()[3]
+    assert offset is not None
+    return offset
 
 
 def _unit(offsets: Points, distances: Points) -> Points:

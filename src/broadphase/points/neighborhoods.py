@@ -194,7 +194,9 @@ def neighbors(
     ):
         few = find_pairs(given.points, r, limit)
         if few is not None:
-            return Neighbors(*few, (len(given.points), len(given.points)), parts=parts)
+            shape = len(given.points), len(given.points)
+            ways = partial(_ways_of_few, given.points, *few[:2])
+            return Neighbors(*few, shape, find_offsets=ways, parts=parts)
     return near_of(as_query(*given), r, how)
 
 
@@ -307,17 +309,15 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         turned = None if turned is None else turned[keep]
         if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    offset = None
-    if how.offsets:
-        offset = offsets_of(plain, i if start is None else start, j if at is None else at, how.parts)
-        if turned is not None:
-            offset[turned] *= -1.0
+    ends = i if start is None else start, j if at is None else at
+    ways = partial(_ways, plain, *ends, turned, query.kind, how.parts)
     found = Neighbors(
         i,
         j,
         rounded(distance, query.kind),
         (len(query.points), len(query.found)),
-        offset=None if offset is None else rounded(offset, query.kind),
+        offset=ways() if how.offsets else None,
+        find_offsets=ways,
         among=query.others is None,
         in_order=how.sort,
         parts=how.parts,
@@ -570,6 +570,18 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
     own, others = (radii.astype(query.points.dtype, copy=False) for radii in (own, others))
     with np.errstate(over="ignore"):
         return Reach(float(own.max() + others.max()), own, others)
+
+
+def _ways(query: PointQuery, i: Any, j: Any, turned: Any, kind: "np.dtype[Any]", parts: int) -> Points:
+    """The offsets of pairs of images, the turned ones from the other end, rounded."""
+    offset = offsets_of(query, i, j, parts)
+    if turned is not None:
+        offset[turned] *= -1.0
+    return rounded(offset, kind)
+
+
+def _ways_of_few(points: Any, i: Any, j: Any) -> Points:
+    return offsets_of(as_query(points, None, None, None), i, j, 1)
 
 
 def offsets_of(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
