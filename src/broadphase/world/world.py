@@ -1098,7 +1098,8 @@ class World:
         """Let overlapping bodies of a crowd push each other apart, a little in each call.
 
         Each two of them that overlap are pushed apart by a share of the depth, half of it each, along the
-        normal of their contact.  All pushes are found first and then made, as by `move_many` with
+        normal of their contact; less, for a body that is in more than four such pairs, so that a dense crowd
+        does not shake.  All pushes are found first and then made, as by `move_many` with
         ``"slide"``: walls, static bodies and tiles stop them, and no other body does.  The result does not
         depend on the order of the bodies.  Call it in each frame, after the crowd has moved: overlaps fade
         within a few frames, and where there is no room for all, they even out.
