@@ -119,7 +119,7 @@ def open_files_stay(monkeypatch):
 @pytest.fixture
 def exhaustive(request):
     """Whether there is time for long runs."""
-    return request.config.getoption("exhaustive")
+    return bool(request.config.getoption("exhaustive"))
 
 
 def pytest_terminal_summary(terminalreporter):
