@@ -8,7 +8,7 @@ import freud
 import numpy as np
 import pytest
 import scipy.spatial
-from ase.build import bulk, molecule
+from ase.build import bulk, molecule, nanotube
 
 from broadphase.adapters.ase import neighbor_list, primitive_neighbor_list
 from broadphase.adapters.freud import AABBQuery, LinkCell
@@ -281,6 +281,14 @@ def in_order(i, j, d, away, shifts):
 @pytest.mark.parametrize("cutoff", [-0.1, {("Cu", "Cu"): -0.1}, [-0.1]])
 def test_no_atoms_are_nearer_than_a_negative_cutoff(cutoff):
     assert [len(found) for found in neighbor_list("ijS", bulk("Cu"), cutoff)] == [0, 0, 0]
+
+
+def test_a_tube_has_one_vector():
+    tube = nanotube(3, 3, length=2)
+    for own, theirs in zip(
+        neighbor_list("ij", tube, 1.6), ase.neighborlist.neighbor_list("ij", tube, 1.6), strict=True
+    ):
+        assert sorted(own.tolist()) == sorted(theirs.tolist())
 
 
 def test_what_else_ase_is_asked():

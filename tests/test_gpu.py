@@ -134,6 +134,16 @@ def test_rules_and_environments(on, dim, dtype):
     same(gpu.pairs(on(boxes[:300]), env=on(few)), bp.pairs(boxes[:300], env=few))
 
 
+def test_no_rows_of_environments(on):
+    nothing, none = on(np.zeros((0, 4))), on(np.zeros(0, np.int32))
+    some, worlds = on(squares(9, 2, np.float64)), on(np.arange(9, dtype=np.int32))
+    for pairs in (gpu.pairs(nothing, env=none), gpu.pairs(on(np.zeros((3, 0, 4))))):
+        assert pairs.numpy().shape == (0, 2)
+    assert gpu.join(nothing, some, env=(none, worlds)).numpy().shape == (0, 2)
+    assert gpu.join(some, nothing, env=(worlds, none)).numpy().shape == (0, 2)
+    assert len(gpu.neighbors(on(np.zeros((0, 2))), 1.0, env=none).i) == 0
+
+
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_joins(on, each, dim, dtype):
     def check(name):

@@ -541,3 +541,11 @@ def test_the_least_distances_are_rounded_alike_everywhere(kind, n):
 def test_names_of_scipy_are_answered_with_ours(call, said):
     with pytest.raises(TypeError, match=said):
         call()
+
+
+@pytest.mark.parametrize("length", [1.0, 3.0, 10.0, 100.0])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_one_point_in_a_world_of_any_length_is_one_cell(length, dim):
+    point, period = [[0.25 * length] * dim], (length,) * dim
+    assert bp.count_neighbors(point, 0.0, period=period) == 0
+    assert len(bp.PointIndex(point, dim=dim, period=period).neighbors(point, 0.1)) == 1

@@ -99,7 +99,7 @@ def primitive_neighbor_list(
     vectors = np.array(cell, np.float64)
     if not vectors[periodic].any(axis=1).all():
         raise ValueError(f"pbc = {periodic.tolist()}, but the cell has no vector along one of these axes")
-    vectors = _geometry.complete_cell(vectors)
+    vectors = np.ascontiguousarray(_geometry.complete_cell(vectors))
     places = np.asarray(positions, np.float64).reshape(-1, 3)
     if use_scaled_positions:
         places = places @ vectors

@@ -145,7 +145,8 @@ def distances_of(found: Found, search: Search) -> tuple[Array, Array, Array]:
 
 
 def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
-    ranges = _few_ranges(search) if search.n <= FEW and search.env is None else _ranges(search)
+    few = search.n == 0 or (search.n <= FEW and search.env is None)
+    ranges = _few_ranges(search) if few else _ranges(search)
     shift = max((search.n - 1).bit_length(), 1)
     share = max(_AT_ONCE, -(-ranges.work // _MOST_THREADS))
     threads = -(-ranges.work // share)

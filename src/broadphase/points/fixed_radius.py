@@ -149,13 +149,13 @@ def _even_grid(query: PointQuery, reach: float) -> Grid | None:
 
 def _side_for(spread: list[float], cells: float) -> float:
     """The width of cells of which this many fill the world; an axis shorter than that has one."""
-    long = [length for length in spread if length > 0.0]
+    long, side = [length for length in spread if length > 0.0], 0.0
     while long:
         side = math.exp((sum(map(math.log, long)) - math.log(cells)) / len(long))
         if len(long) == 1 or min(long) >= side:
             return side
         long = [length for length in long if length >= side]
-    return 0.0
+    return side  # rounded up beyond the longest axis: one cell
 
 
 def _table(query: PointQuery, reach: float) -> Grid:
