@@ -85,6 +85,28 @@ def test_worlds_as_arrays_and_radii():
     assert len(bp.neighbors(np.empty((0, 2)), R, env=[], period=periods)) == 0
 
 
+def test_radii_of_both_sides():
+    points, env, periods = scene(2, True)
+    others, other_env, _ = scene(2, True, 1)
+    radii = np.linspace(0.1, 0.6, len(others))
+    between = apart(points, others, env, other_env, periods)
+    for r in ((0.3, radii), (radii, 0.0), radii):
+        own, theirs = r if isinstance(r, tuple) else (r, 0.0)
+        near = bp.neighbors(points, r, other=others, env=(env, other_env), period=periods)
+        wanted = between <= np.reshape(own, (-1, 1)) + theirs
+        assert_array_equal(np.column_stack((near.i, near.j)), np.argwhere(wanted))
+
+
+def test_one_point():
+    points, env, periods = scene(3, True)
+    between = apart(points[:1], points, [2], env, periods)[0]
+    near = bp.neighbors(points[0], R, other=points, env=([2], env), period=periods)
+    assert_array_equal(near.j, np.flatnonzero(between <= R))
+    nearest = bp.nearest(points[0], 2, other=points, env=([2], env), period=periods)
+    assert_allclose(nearest.distances, np.sort(between)[:2])
+    assert_array_equal(nearest.ids, np.argsort(between)[:2])
+
+
 def test_what_is_wrong_is_named():
     points, env, periods = scene(3, False)
     with pytest.raises(ValueError, match=r"env\[0\] = 9 has no period: .* 0 to 3"):
@@ -93,6 +115,12 @@ def test_what_is_wrong_is_named():
         bp.neighbors(points, R, env=env, period=periods, exclude=[[0, 1]])
     with pytest.raises(ValueError, match="may hold lattice vectors or the lengths of each world"):
         bp.neighbors(points[:90].reshape(3, 30, 3), R, period=periods[:3])
+    radii = np.where(np.arange(len(points)) == 7, -1.0, 0.5)
+    with pytest.raises(ValueError, match=r"r\[7\] = -1 is no radius"):
+        bp.neighbors(points, radii, env=env, period=periods)
+    other_env = np.where(np.arange(len(env)) == 5, -1, env)
+    with pytest.raises(ValueError, match=r"env\[0\]\[5\] = -1 has no period"):
+        bp.nearest(points, 1, other=points, env=(other_env, env), period=periods)
     points[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"points\[7\]"):
         bp.nearest(points, 1, env=env, period=periods)

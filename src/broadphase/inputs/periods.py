@@ -80,7 +80,9 @@ def _settled_length(value: Any) -> Any:
     if value is None or type(value) is float:
         return value
     number = plain(value, "period")
-    if isinstance(number, (tuple, list)) or (isinstance(number, np.ndarray) and number.ndim == 1):
+    if isinstance(number, np.ndarray):
+        number = number.tolist()
+    if isinstance(number, (tuple, list)):
         return tuple(_settled_length(one) for one in number)  # a vector of a matrix
     return real(number, "period") if isinstance(number, Real) and not isinstance(number, bool) else number
 

@@ -408,7 +408,7 @@ class Neighbors:
 
     def _order(self) -> Numbers | None:
         """The rows by ``i``, then ``j``; None where they are in this order."""
-        return None if self._sorted else argsort_keys(self.i.astype(np.int64) << 32 | self.j)
+        return None if self._sorted else order_of(self.i, self.j)
 
     def _ordered(self) -> tuple[Numbers, Numbers, Points, Points | None]:
         order = self._order()
@@ -486,6 +486,11 @@ class Neighbors:
             spans = own_threads.shares(n, self._parts)
             own_threads.run_all([partial(gather, *span) for span in spans], self._parts)
         return sums
+
+
+def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
+    """The rows of pairs by ``i``, then ``j``."""
+    return argsort_keys(i.astype(np.int64) << 32 | j)
 
 
 def both_directions(

@@ -23,7 +23,6 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
-from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, find_all_images
@@ -38,8 +37,8 @@ from broadphase.points.fixed_radius import (
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import as_count, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
-from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, rows_among
-from broadphase.points.periods_of_worlds import has_periods_of_worlds, radii_of, worlds_of
+from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, order_of, rows_among
+from broadphase.points.periods_of_worlds import has_periods_of_worlds, worlds_of
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -221,7 +220,7 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     reach, least = as_distance(r, kind), as_distance(how.r_min, kind, "r_min")
     cell, periodic = as_cell(given.period, points.shape[1])
     limit = how.limit if how.half else how.limit // 2
-    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
+    excluded = _as_excluded(how.exclude, query)
     crystal, most = Crystal(places, cell, periodic), min(2 * limit + _FEW, NO_LIMIT)
     try:  # a little farther, so that more than the limit may be found
         i, j, distance, ways = find_all_images(crystal, reach, False, how.parts, most)
@@ -230,12 +229,11 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     turned = i > j
     i, j = np.where(turned, j, i), np.where(turned, i, j)
     ways[turned] *= -1.0
-    order = argsort_keys(i.astype(np.int64) << 32 | j)
+    order = order_of(i, j)
     i, j, distance, ways = i[order], j[order], distance[order], ways[order]
-    keep = distance >= least
-    if excluded is not None:
-        keep &= rows_among(i, j, None, excluded[0], excluded[1], how.parts) < 0
-    i, j, distance, ways = i[keep], j[keep], distance[keep], ways[keep]
+    keep = _which_count(i, j, distance, least, False, excluded, how._replace(sort=True))
+    if keep is not None:
+        i, j, distance, ways = i[keep], j[keep], distance[keep], ways[keep]
     if len(i) > limit:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
     dim = points.shape[1]
@@ -249,13 +247,18 @@ def _near_in_worlds(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns with a period for each environment."""
     if how.exclude is not None:
         raise ValueError("exclude= is not there with a period for each environment; leave one of them out")
-    worlds, alone = worlds_of(given), how.exclude_self and given.other is not None
-    left = how.limit if how.half or given.other is not None else how.limit // 2
+    worlds, among = worlds_of(given), given.other is None
+    reach, alone, both = reach_of(r, worlds.query), how.exclude_self and not among, among and not how.half
+    left = how.limit // 2 if both else how.limit
     plain, columns = how._replace(exclude_self=False, half=True), []
-    for world in (worlds.nothing, *worlds.each()):
+    for world in worlds.each():
+        own: Any = reach.r
+        if len(reach.radii):
+            own = reach.radii[world.rows]
+            own = own if among else (own, reach.other_radii[world.others])
         most = min(left + len(world.rows), NO_LIMIT) if alone else left
         try:
-            near = near_of(as_query(*world.given), radii_of(r, world, worlds), plain._replace(limit=most))
+            near = near_of(as_query(*world.given), own, plain._replace(limit=most))
         except PairLimitExceeded:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
         i, j = world.rows[near.i], world.others[near.j]
@@ -265,15 +268,16 @@ def _near_in_worlds(given: GivenPoints, r: Any, how: How) -> Neighbors:
         if left < 0:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
     i, j, distance, *offset = (np.concatenate(column) for column in zip(*columns, strict=True))
-    order = argsort_keys(i.astype(np.int64) << 32 | j)
+    order = order_of(i, j)
     i, j, distance, *offset = (column[order] for column in (i, j, distance, *offset))
     found = Neighbors(
-        *(i.astype(np.int32), j.astype(np.int32), distance, worlds.shape),
+        *(i.astype(np.int32), j.astype(np.int32), distance),
+        (len(worlds.query.points), len(worlds.query.found)),
         offset=offset[0] if offset else None,
-        among=worlds.others is None,
+        among=among,
         parts=how.parts,
     )
-    return found if how.half or worlds.others is not None else found.in_both_directions()
+    return found.in_both_directions() if both else found
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
@@ -282,7 +286,7 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     alone = how.exclude_self and query.others is not None
     both = not how.half and query.others is None
     limit = how.limit // 2 if both else how.limit
-    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
+    excluded = _as_excluded(how.exclude, query)
     most = limit + alone * min(len(query.points), len(query.found))
     most += 0 if excluded is None else len(excluded[0])
     plain, start, at, turned = query, None, None, None
@@ -295,13 +299,7 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
             i, j, distance = find_near(query, reach, how.sort, how.parts, most, kept.cells)
     except PairLimitExceeded:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
-    keep = None
-    if alone or least > 0.0:
-        keep = (distance >= least) & (i != j) if alone else distance >= least
-    if excluded is not None:
-        order = None if how.sort else argsort_keys(i.astype(np.int64) << 32 | j)
-        free = rows_among(i, j, order, excluded[0], excluded[1], how.parts) < 0
-        keep = free if keep is None else keep & free
+    keep = _which_count(i, j, distance, least, alone, excluded, how)
     if keep is not None:
         i, j, distance = i[keep], j[keep], distance[keep]
         start = None if start is None else start[keep]
@@ -323,6 +321,20 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         parts=how.parts,
     )
     return found.in_both_directions() if both else found
+
+
+def _which_count(
+    i: Any, j: Any, distance: Points, least: float, alone: bool, excluded: Any, how: How
+) -> npt.NDArray[np.bool_] | None:
+    """Which of the pairs are far enough apart, not a point itself, and not excluded; None for all."""
+    keep = None
+    if alone or least > 0.0:
+        keep = (distance >= least) & (i != j) if alone else distance >= least
+    if excluded is not None:
+        order = None if how.sort else order_of(i, j)
+        free = rows_among(i, j, order, excluded[0], excluded[1], how.parts) < 0
+        keep = free if keep is None else keep & free
+    return keep
 
 
 @with_hints(**_OF_SCIPY)
@@ -369,11 +381,8 @@ def count_neighbors(
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     given = settled_points(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
-    if has_periods_of_worlds(given):
-        worlds = worlds_of(given)
-        all_given = [world.given for world in (worlds.nothing, *worlds.each())]
-    else:
-        all_given = [given]
+    worlds = has_periods_of_worlds(given)
+    all_given = [world.given for world in worlds_of(given).each()] if worlds else [given]
     counts = np.zeros(len(named), np.int64)
     for one_world in all_given:
         query = as_query(*one_world)
@@ -464,16 +473,16 @@ def _nearest_in_worlds(
     worlds, alone = worlds_of(given), exclude_self and given.other is not None
     most = places.most + alone
     all_of_them = Places(most, slice(None))
-    kind = nearest_of(as_query(*worlds.nothing.given), all_of_them, r, parts).distances.dtype
-    ids = np.full((worlds.shape[0], most), -1, np.int32)
-    distances = np.full(ids.shape, np.inf, kind)
+    ids = np.full((len(worlds.query.points), most), -1, np.int32)
+    distances = np.full(ids.shape, np.inf, worlds.query.kind)
     for world in worlds.each():
         near = nearest_of(as_query(*world.given), all_of_them, r, parts)
         ids[world.rows] = np.where(near.ids < 0, -1, world.others[near.ids])
         distances[world.rows] = near.distances
     if alone:
         ids, distances = _without_self(ids, distances)
-    return NearestPoints(ids[:, places.columns], distances[:, places.columns])
+    ids, distances = ids[:, places.columns], distances[:, places.columns]
+    return NearestPoints(ids[0], distances[0]) if worlds.query.one else NearestPoints(ids, distances)
 
 
 class Places(NamedTuple):
@@ -532,8 +541,10 @@ def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
         return values.astype(kind, copy=False)
 
 
-def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32]:
-    """Pairs that do not count, as columns ``i`` and ``j``, in order, each pair once."""
+def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32] | None:
+    """Pairs that do not count, as columns ``i`` and ``j``, in order, each pair once; None where all do."""
+    if exclude is None:
+        return None
     if exclude.size == 0:
         return np.empty((2, 0), np.int32)
     if exclude.dtype.kind not in "iu":
