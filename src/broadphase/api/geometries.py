@@ -88,10 +88,7 @@ class GeometryJoin(NamedTuple):
 
     def decide(self, candidates: PairArray, sort: bool, threads: int, limit: int) -> PairArray:
         """Rows of a and b for which the predicate holds, from pairs of both sides sorted by the first."""
-        parts = threads if len(candidates) >= _ENOUGH_FOR_THREADS else 1
-        pieces = shares(
-            len(candidates), max(4 * parts if parts > 1 else 1, len(candidates) // _MOST_IN_A_PIECE)
-        )
+        pieces = pieces_of(len(candidates), threads)
         chunks = run_all([partial(self._kept, candidates[begin:end]) for begin, end in pieces], threads)
         if sum(map(len, chunks)) > limit:
             raise PairLimitExceeded(limit)
@@ -119,6 +116,12 @@ class GeometryJoin(NamedTuple):
             holds[some] = test(owned[places[some]], *(side[seconds[some]] for side in others), *more)
         kept = candidates[holds]
         return np.ascontiguousarray(kept[:, ::-1]) if self.turned else kept
+
+
+def pieces_of(count: int, threads: int) -> list[tuple[int, int]]:
+    """The rows of exact tests that a thread makes at a time."""
+    parts = threads if count >= _ENOUGH_FOR_THREADS else 1
+    return shares(count, max(4 * parts if parts > 1 else 1, count // _MOST_IN_A_PIECE))
 
 
 def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJoin:

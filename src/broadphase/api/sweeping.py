@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from broadphase.api.meeting_spheres import sphere_times
 from broadphase.errors import PairLimitExceeded
-from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.arrays import as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
     BOX_WIDTHS,
@@ -215,13 +215,8 @@ def _as_moving(
         starts = checked_boxes(places, name, parts, period)
         sizes, widened = None, 2
     else:
-        starts = places.reshape(0, 2) if places.ndim == 1 and places.size == 0 else places
-        if starts.ndim != 2 or starts.shape[1] not in (2, 3):
-            raise ValueError(f"{name} must have shape (n, 2) or (n, 3) with radii=; got shape {places.shape}")
-        finite = np.isfinite(starts)
-        if not finite.all():
-            row = int(finite.all(axis=1).argmin())
-            raise ValueError(f"{name}[{row}] = {starts[row].tolist()} is not finite")
+        starts = as_rows(places, name, POINT_WIDTHS, "(n, 2) or (n, 3) with radii=")
+        _check_finite(starts, name)
         sizes, widened = as_radii(radii, len(starts), starts.dtype, "radii"), 1
     if period is not None:
         starts = starts.astype(np.float64, copy=False)
@@ -334,11 +329,15 @@ def _as_motion(motion: Any, places: BoxArray, dim: int, name: str) -> BoxArray:
         raise ValueError(
             f"{name} must have shape ({len(places)}, {dim}), a row for each box; got {motions.shape}"
         )
-    finite = np.isfinite(motions)
+    _check_finite(motions, name)
+    return motions
+
+
+def _check_finite(rows: BoxArray, name: str) -> None:
+    finite = np.isfinite(rows)
     if not finite.all():
         row = int(finite.all(axis=1).argmin())
-        raise ValueError(f"{name}[{row}] = {motions[row].tolist()} is not finite")
-    return motions
+        raise ValueError(f"{name}[{row}] = {rows[row].tolist()} is not finite")
 
 
 def _bounds(moving: Moving, period: Period | None) -> BoxArray:

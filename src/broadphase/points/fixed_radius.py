@@ -310,7 +310,7 @@ def find_near(
             queries = sort_queries(query, cells, reach.radii, parts, scratch)
         finds = _search(query, cells, queries, rule, parts, limit, scratch)
         order = np.empty(0, np.int32) if sort else queries.own[0, : len(query.points)]
-        return _in_order(query, finds, order, sort, rule.scale, parts, limit, scratch)
+        return _in_order(query, finds, order, sort, rule.scale, parts, limit)
 
 
 def _rule(query: PointQuery, reach: Reach) -> Rule:
@@ -501,7 +501,6 @@ def _in_order(
     scale: float,
     parts: int,
     limit: int,
-    scratch: Scratch,
 ) -> NearRows:
     n, kind = len(query.points), query.points.dtype
     many = parts > 1 and n >= ENOUGH_FOR_THREADS

@@ -13,19 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.geometries import Side, as_side, grown
+from broadphase.api.geometries import Side, as_side, grown, pieces_of
 from broadphase.api.one_shot import join
 from broadphase.inputs.foreign import as_geometries, check_same_crs
 from broadphase.inputs.points import PointQuery, as_distance, as_query
 from broadphase.points.nearest import find_nearest_points
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.slices import growing
-from broadphase.runtime.threads import run_all, shares
+from broadphase.runtime.threads import run_all
 
 Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
-
-_ENOUGH_FOR_THREADS = 2_000
 
 
 def find_nearest_geometries(a: Any, b: Any, k: int, r: Any, threads: int) -> tuple[Ids, Floats]:
@@ -80,6 +78,5 @@ def _distances(left: Side, right: Side, firsts: Rows, seconds: Rows, threads: in
             some = slice(first, last)
             out[some] = distance(left.shapes[firsts[some]], right.shapes[seconds[some]])
 
-    pieces = shares(len(firsts), 4 * threads if threads > 1 and len(firsts) >= _ENOUGH_FOR_THREADS else 1)
-    run_all([partial(find, *piece) for piece in pieces], threads)
+    run_all([partial(find, *piece) for piece in pieces_of(len(firsts), threads)], threads)
     return out
