@@ -614,7 +614,7 @@ def as_geometries(values: Any, name: str) -> Array:
 def has_extent(values: Any) -> bool:
     """Whether these are geometries of shapely, not all of them points; others are not looked at."""
     if isinstance(values, np.ndarray):
-        if values.dtype != object:
+        if values.dtype.kind != "O":
             return False
     elif isinstance(values, (list, tuple)):
         if not hasattr(next((one for one in values if one is not None), None), "geom_type"):

@@ -451,7 +451,7 @@ class PointIndex:
         rows = np.asarray([given] if one else given, reader.dtype)
         asked = as_env(env, len(rows))
         kept = self._kept
-        known = store is self._store and (store.envs is not None or not np.any(env))
+        known = store is self._store and (store.envs is not None or env is None or not np.any(env))
         if kept is None or not known:
             kept = self._made(store, reader, store.envs is not None or not known)
             if known:

@@ -172,6 +172,22 @@ def neighbors(
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
+    if (
+        other is None
+        and period is None
+        and env is None
+        and excluded is None
+        and half
+        and not offsets
+        and images == "nearest"
+        and type(r_min) is float
+        and r_min == 0.0
+    ):
+        few = find_pairs(given.points, r, limit)
+        if few is not None:
+            shape = len(given.points), len(given.points)
+            ways = partial(_ways_of_few, given.points, *few[:2])
+            return Neighbors(*few, shape, find_offsets=ways, parts=parts)
     how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
     if images != "nearest":
         if images != "all":
@@ -181,21 +197,6 @@ def neighbors(
         return _near_all(given, r, how)
     if has_periods_of_worlds(given):
         return _near_in_worlds(given, r, how)
-    if (
-        other is None
-        and period is None
-        and env is None
-        and not offsets
-        and half
-        and exclude is None
-        and type(r_min) is float
-        and r_min == 0.0
-    ):
-        few = find_pairs(given.points, r, limit)
-        if few is not None:
-            shape = len(given.points), len(given.points)
-            ways = partial(_ways_of_few, given.points, *few[:2])
-            return Neighbors(*few, shape, find_offsets=ways, parts=parts)
     return near_of(as_query(*given), r, how)
 
 
@@ -451,7 +452,7 @@ def nearest(
            [ 0,  1]], dtype=int32)
     """
     parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
-    if has_extent(points) or has_extent(other):
+    if has_extent(points) or (other is not None and has_extent(other)):
         if period is not None or env is not None or exclude_self:
             raise ValueError("period=, env= and exclude_self= are for points; leave them out with geometries")
         found = find_nearest_geometries(points, other, places.most, r, parts)
