@@ -7,7 +7,6 @@ shift.  One search then finds each pair once, those of a point and its own image
 Cost: that of the plain search among the points and these images, of which there are few if the cell is large.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +15,8 @@ import numpy.typing as npt
 from broadphase.inputs.points import Numbers, PointQuery
 from broadphase.kernels.points.pair_lists import keep_images
 from broadphase.points.fixed_radius import NearRows, find_near, one_reach
-from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS
-from broadphase.runtime import threads as own_threads
+from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import paced
 
 Floats = npt.NDArray[np.float64]
 
@@ -114,20 +111,9 @@ def _kept(
     m, dim = len(near.i), crystal.places.shape[1]
     columns, distances = result_array((2, m), np.int32), result_array((m,), np.float64)
     ways = result_array((m, 2 * dim), np.float64)
+    fixed = crystal.places, crystal.cell, *images, near.i, near.j, r, strict
 
-    def look(first: int, last: int) -> int:
-        place = first
-        for begin, end in paced(first, last):
-            place = keep_images(
-                *(crystal.places, crystal.cell, *images, near.i, near.j, r, strict, begin, end, place),
-                *(columns, ways, distances),
-            )
-        return place
+    def keep(begin: int, end: int, place: int) -> int:
+        return int(keep_images(*fixed, begin, end, place, columns, ways, distances))
 
-    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
-    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
-    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
-    if len(some) == 1:
-        return ImagePairs(columns[0, some[0]], columns[1, some[0]], distances[some[0]], ways[some[0]])
-    i, j = (np.concatenate([column[rows] for rows in some]) for column in columns)
-    return ImagePairs(i, j, *(np.concatenate([one[rows] for rows in some]) for one in (distances, ways)))
+    return ImagePairs._make(rows_kept(m, parts, keep, (*columns, distances, ways)))

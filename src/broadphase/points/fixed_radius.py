@@ -20,7 +20,6 @@ from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.distance import keep_near
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
     MOST_RANGES,
@@ -37,11 +36,13 @@ from broadphase.kernels.points.fixed_radius import (
     put_rows,
     search_near,
 )
+from broadphase.kernels.points.pair_lists import keep_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.few import find_in_cells, find_small_pairs
+from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
-from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array
-from broadphase.runtime.slices import FIRST, MOST, next_most, paced, ranges, slices
+from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, result_array
+from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
 from broadphase.runtime.threads import Cancelled, cancelled
 
 # -----------------------------------------------------------------------------------------------------------
@@ -594,26 +595,24 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
             pairs = join(boxes, _around(query.found, reach.other_radii), env=envs, **how)
     except PairLimitExceeded:
         return None
-    near, distances = np.empty_like(pairs), np.empty(len(pairs), query.points.dtype)
-    radii = reach.radii, reach.other_radii
-
-    def find(begin: int, end: int) -> list[slice]:
-        kept = []
-        for first, last in ranges(begin, end):
-            count = keep_near(
-                query.points, query.found, query.period, pairs, first, last, *radii, near, distances
-            )
-            kept.append(slice(first, first + count))
-        return kept
-
-    pieces = threads.shares(len(pairs), parts if len(pairs) >= ENOUGH_FOR_THREADS else 1)
-    kept = [
-        one for some in threads.run_all([partial(find, *piece) for piece in pieces], parts) for one in some
-    ]
-    if sum(one.stop - one.start for one in kept) > limit:
+    i, j = np.ascontiguousarray(pairs.T)
+    near = near_among(query, i, j, reach, parts)
+    if len(near.i) > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
-    i, j = (np.concatenate([near[one, side] for one in kept]) for side in range(2))
-    return NearRows(i, j, np.concatenate([distances[one] for one in kept]))
+    return near
+
+
+def near_among(query: PointQuery, i: Numbers, j: Numbers, reach: Reach, parts: int) -> NearRows:
+    """Those of some pairs that are within reach, in their order."""
+    m, kind = len(i), query.points.dtype
+    columns, distances = result_array((2, m), np.int32), result_array((m,), kind)
+    radii = (radii.astype(kind, copy=False) for radii in (reach.radii, reach.other_radii))
+    fixed = query.points, query.found, query.period, i, j, *radii, reach.r
+
+    def keep(begin: int, end: int, place: int) -> int:
+        return int(keep_near(*fixed, begin, end, place, columns, distances))
+
+    return NearRows._make(rows_kept(m, parts, keep, (*columns, distances)))
 
 
 def _around(points: Points, radii: Points) -> npt.NDArray[np.float64]:

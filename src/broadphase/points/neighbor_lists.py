@@ -1,7 +1,7 @@
 """`Neighbors`: pairs of points near each other, as lists by point and as sums over the pairs of a point."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -519,6 +519,28 @@ def both_directions(
     starts_from_counts(counts, starts[1:])
     own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], parts)
     return starts, columns, values, None if ways is None else turned
+
+
+def rows_kept(
+    m: int, parts: int, keep: Callable[[int, int, int], int], arrays: Sequence[npt.NDArray[Any]]
+) -> list[npt.NDArray[Any]]:
+    """The rows of arrays, for some of ``m`` pairs each, that ``keep(begin, end, place)`` has written.
+
+    It writes from ``place`` on and returns where it ended.
+    """
+
+    def look(first: int, last: int) -> int:
+        place = first
+        for begin, end in paced(first, last):
+            place = keep(begin, end, place)
+        return place
+
+    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
+    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
+    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
+    if len(some) == 1:
+        return [array[some[0]] for array in arrays]
+    return [np.concatenate([array[rows] for rows in some]) for array in arrays]
 
 
 def rows_among(

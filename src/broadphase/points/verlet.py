@@ -8,7 +8,6 @@ dear: points that barely move, radii that differ much.  For points of one radius
 long again as a look at all pairs of the list; a plain `neighbors` in each step is nearly as good.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,11 @@ import numpy as np
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import settled_period
-from broadphase.inputs.points import PointQuery, Points, as_distance, as_query, settled_points, settled_reach
-from broadphase.kernels.points.pair_lists import keep_near
+from broadphase.inputs.points import PointQuery, as_distance, as_query, settled_points, settled_reach
 from broadphase.methods.task import NO_LIMIT
-from broadphase.points.fixed_radius import Reach
-from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors
+from broadphase.points.fixed_radius import Reach, near_among
+from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import How, near_of, offsets_of, reach_of, rounded
-from broadphase.runtime import threads as own_threads
-from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import paced
 
 _ROUNDING = 32.0
 
@@ -99,7 +94,7 @@ class VerletList:
             kept = near_of(query, self._searched(query, reach), how._replace(offsets=False, half=True))
             self._list, self._query = kept, query
             self.searches += 1
-        i, j, distance = _near_now(query, kept, reach, self._parts)
+        i, j, distance = near_among(query, kept.i, kept.j, reach, self._parts)
         offset = rounded(offsets_of(query, i, j, self._parts), query.kind) if offsets else None
         shape = len(query.points), len(query.points)
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
@@ -127,28 +122,3 @@ class VerletList:
             np.minimum(away, np.abs(length - away), out=away)
             squares += away * away
         return bool(4.0 * squares.max() > self._skin * self._skin)
-
-
-def _near_now(query: PointQuery, kept: Neighbors, reach: Reach, parts: int) -> tuple[Any, Any, Points]:
-    """Those of the pairs that are within reach."""
-    kind, m = query.points.dtype, len(kept)
-    columns, distances = result_array((2, m), np.int32), result_array((m,), kind)
-    radii = reach.radii.astype(kind, copy=False)
-
-    def look(first: int, last: int) -> int:
-        place = first
-        for begin, end in paced(first, last):
-            stop = keep_near(
-                *(query.points, query.period, kept.i, kept.j, radii, reach.r, begin, end, columns, distances)
-            )
-            if place < begin:
-                columns[:, place : place + stop - begin] = columns[:, begin:stop].copy()
-                distances[place : place + stop - begin] = distances[begin:stop].copy()
-            place += stop - begin
-        return place
-
-    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
-    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
-    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
-    i, j = (np.concatenate([column[rows] for rows in some]) for column in columns)
-    return i, j, np.concatenate([distances[rows] for rows in some])

@@ -82,22 +82,6 @@ def find_offsets(points, others, around, i, j, begin, end, offsets):
             offsets[row, 2] = _offset(points, others, a, b, 2, z)
 
 
-@jit
-def keep_near(points, others, around, pairs, begin, end, radii, other_radii, near, distances):
-    """Write those of ``pairs[begin:end]`` that are within the sum of their radii; returns how many.
-
-    They and their distances are written from row ``begin`` on.
-    """
-    count = begin
-    for at in range(begin, end):
-        prefetch(others, pairs[min(at + AHEAD, end - 1), 1], 0)
-        i, j = unsigned(pairs[at, 0]), unsigned(pairs[at, 1])
-        apart = distance(points, others, i, j, around)
-        near[count, 0], near[count, 1], distances[count] = i, j, apart
-        count += np.int64(apart <= radii[i] + other_radii[j])
-    return count - begin
-
-
 # -----------------------------------------------------------------------------------------------------------
 # Arithmetic on vectors of `LANES` numbers, in addition to `broadphase.kernels.machine.simd`.
 #

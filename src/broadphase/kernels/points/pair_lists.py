@@ -161,19 +161,19 @@ def keep_images(
 
 
 @jit
-def keep_near(points, around, i, j, radii, r, begin, end, columns, distances):
-    """Write those of the pairs that are within ``r``, or the sum of their radii, from ``begin`` on.
+def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, place, columns, distances):
+    """Write those of the pairs that are within ``r``, or the sum of their radii, from ``place`` on.
 
     Their numbers become the rows of ``columns``.  Returns where they end.
     """
     limit = points.dtype.type(r)
     mixed = radii.shape[0] > 0
-    place = begin
     for at in range(begin, end):
+        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         a, b = unsigned(i[at]), unsigned(j[at])
         if mixed:
-            limit = radii[a] + radii[b]
-        apart = distance(points, points, a, b, around)
+            limit = radii[a] + other_radii[b]
+        apart = distance(points, others, a, b, around)
         # Written in any case, and kept if near: a wrong guess would take longer.
         columns[0, place], columns[1, place], distances[place] = i[at], j[at], apart
         place += apart <= limit
