@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
+from broadphase.points import lattice
 
 KINDS = list(product((2, 3), (np.float32, np.float64)))
 
@@ -72,8 +73,11 @@ def expect(found, right, dtype):
     assert found.distance.dtype == dtype
 
 
+@pytest.mark.parametrize("few", [0, 500])  # few points are searched in another way
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_neighbors(each, dim, dtype):
+def test_neighbors(each, dim, dtype, few, monkeypatch):
+    monkeypatch.setattr(lattice, "_FEW", few)
+
     def check(k):
         vectors, points, others, apart, across = scene(dim, 0, k)
         points, others = points.astype(dtype), others.astype(dtype)

@@ -35,6 +35,8 @@ from broadphase.runtime.slices import rows_at
 
 # Rounding never leaves out an image that is near.
 _MORE = 1e-6
+# Up to so many points, all images and a search of few points take less: half, for a hundred.
+_FEW = 500
 
 
 @dataclass(slots=True)
@@ -78,7 +80,8 @@ def find_near_images(
     query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None
 ) -> NearImages:
     """All pairs within reach."""
-    if kept is None and query.others is None and not len(reach.radii) and _is_short(query, reach.r):
+    many = len(query.points) > _FEW and not len(reach.radii)
+    if many and kept is None and query.others is None and _is_short(query, reach.r):
         return _find_short(query, reach, parts, limit)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
