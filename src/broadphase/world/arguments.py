@@ -59,7 +59,12 @@ def as_row(values: Any, count: int, name: str, wanted: Wanted = NUMBERS) -> npt.
 
 def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np.float64]:
     """One point ``(2,)`` or points ``(m, 2)``, finite; float64, in an array of the call's own."""
-    array: npt.NDArray[np.float64] = settled(values, name, wanted).astype(np.float64, copy=False)
+    return checked_points(settled(values, name, wanted), name)
+
+
+def checked_points(given: npt.NDArray[Any], name: str) -> npt.NDArray[np.float64]:
+    """`as_points` from an array of the call's own."""
+    array: npt.NDArray[np.float64] = given.astype(np.float64, copy=False)
     if array.ndim not in (1, 2) or array.shape[-1] != 2:
         raise ValueError(f"{name} must be (x, y) or have shape (m, 2); got shape {array.shape}")
     if not np.isfinite(array).all():

@@ -28,7 +28,15 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.runtime.arrays import Floats
-from broadphase.world.arguments import as_bounds, as_points, as_shape, as_tags, as_two, of_one_length
+from broadphase.world.arguments import (
+    as_bounds,
+    as_points,
+    as_shape,
+    as_tags,
+    as_two,
+    checked_points,
+    of_one_length,
+)
 from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.outlines import AskedRays
@@ -242,7 +250,7 @@ class Queries:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
-        at = as_points(centers, "center")
+        at = checked_points(centers, "center")
         radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)
         if radii.ndim and len(radii) != len(at):
             raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")

@@ -375,6 +375,14 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
     return found, move, stand
 
 
+@inline
+def _are_wanted(i, j, bits, group, category, mask):
+    """Whether a listener may want two rows, and their categories and masks agree; a row and itself never."""
+    concerns = bits[group[i], 0] & bits[group[j], 1]
+    meets = category[i] & mask[j] and mask[i] & category[j]
+    return i != j and concerns and meets
+
+
 @jit
 def put_candidates(keys, count, row, near, many, bits, group, category, mask):
     """Append pairs of ``row`` with each of ``near[:many]`` that a listener may want to ``keys[:count]``.
@@ -402,9 +410,7 @@ def put_candidates_of_many(keys, count, moved, pairs, bits, group, category, mas
 @inline
 def _put_candidate(keys, count, row, other, bits, group, category, mask):
     first, second = np.int64(min(row, other)), np.int64(max(row, other))
-    concerns = bits[group[first], 0] & bits[group[second], 1]
-    meets = category[row] & mask[other] and mask[row] & category[other]
-    if row != other and concerns and meets:
+    if _are_wanted(first, second, bits, group, category, mask):
         keys[count] = first << 32 | second
         return count + 1
     return count
@@ -469,63 +475,39 @@ def renew_contacts(table, touched, group, keys, count, before, ids, normals, dep
 
 
 @inline
-def _begin_rows(pairs, first):
-    """Where the pairs of each row begin, for sorted pairs; ``first`` are zeros, one more than rows."""
-    for k in range(pairs.shape[0]):
-        first[pairs[k, 0] + 1] += 1
-    for row in range(1, first.shape[0]):
-        first[row] += first[row - 1]
-
-
-@inline
-def _is_among(pairs, first, i, j):
-    """Whether a pair is among sorted ones."""
-    for k in range(first[i], first[i + 1]):
-        if pairs[k, 1] == j:
-            return True
-    return False
+def _is_in(pairs, i, j):
+    """Whether sorted pairs have one of these two rows."""
+    key = min(i, j) << 32 | max(i, j)
+    at, left = np.int64(0), pairs.shape[0]
+    while left > 1:
+        half = left // 2
+        at += half * np.int64(_key(pairs, at + half - 1) < key)
+        left -= half
+    return left == 1 and _key(pairs, at) == key
 
 
 @jit
-def note_hits(rows, hits, bits, group, category, mask, serial, before, first, renewed, notes):
+def note_hits(rows, hits, bits, group, category, mask, serial, before, renewed, notes):
     """Write the hits with bodies that a listener may want as notes; returns how many.
 
     Pairs that are in ``before``, which is sorted, are left out, unless one of the rows is used again.
-    ``first`` are zeros, one more than rows.
-
     ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
     of mover and other body, the serial numbers of both, and the normal.
     """
-    _begin_rows(before, first)
     noted = np.int64(0)
     for k in range(hits.shape[0]):
         if hits[k, 5] < 0.0:
             continue
         i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
-        concerns = bits[group[i], 0] & bits[group[j], 1]
-        meets = category[i] & mask[j] and mask[i] & category[j]
-        if i == j or not (concerns and meets):
+        if not _are_wanted(i, j, bits, group, category, mask):
             continue
-        if _is_among(before, first, min(i, j), max(i, j)) and not (renewed[i] or renewed[j]):
+        if not (renewed[i] or renewed[j]) and _is_in(before, i, j):
             continue
         notes[noted, 0], notes[noted, 1] = float(i), float(j)
         notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
         notes[noted, 4], notes[noted, 5] = hits[k, 1], hits[k, 2]
         noted += 1
     return noted
-
-
-@inline
-def _is_in(pairs, key):
-    """Whether sorted pairs have one with this key."""
-    low, high = 0, pairs.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if _key(pairs, middle) < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < pairs.shape[0] and _key(pairs, low) == key
 
 
 @jit
@@ -541,17 +523,11 @@ def sound_notes(
     for k in range(notes.shape[0]):
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
         here = alive[i] and alive[j] and serial[i] == notes[k, 2] and serial[j] == notes[k, 3]
-        if i == j or not here or (static[i] and static[j]):
+        if not here or (static[i] and static[j]) or not _are_wanted(i, j, bits, group, category, mask):
             continue
-        low, high = min(i, j), max(i, j)
-        concerns = bits[group[low], 0] & bits[group[high], 1]
-        meets = category[i] & mask[j] and mask[i] & category[j]
-        key = low << 32 | high
-        if not (concerns and meets) or _is_in(now, key):
+        if _is_in(now, i, j) or (not (renewed[i] or renewed[j]) and _is_in(before, i, j)):
             continue
-        if not (renewed[i] or renewed[j]) and _is_in(before, key):
-            continue
-        keys[count], chosen[count] = key, k
+        keys[count], chosen[count] = min(i, j) << 32 | max(i, j), k
         count += 1
     return count
 
@@ -614,8 +590,8 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
             if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
                 continue
             other_left, other_top, other_right, other_bottom = bounds_of(table, other)
-            apart = (other_right <= left) | (right <= other_left)
-            if apart | (other_bottom <= top) | (bottom <= other_top):
+            together = _meet(left, right, other_left, other_right, False)
+            if not (together & _meet(top, bottom, other_top, other_bottom, False)):
                 continue
             key = min(row, other) << 32 | max(row, other)
             is_sorted &= last < key
@@ -635,9 +611,7 @@ def contacts_of_pairs(table, pairs, begin, end, touched, bits, group, category, 
     found = candidates = np.int64(0)
     for k in range(begin, end):
         i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
-        concerns = bits[group[i], 0] & bits[group[j], 1]
-        meets = category[i] & mask[j] and mask[i] & category[j]
-        if not ((touched[i] or touched[j]) and concerns and meets):
+        if not ((touched[i] or touched[j]) and _are_wanted(i, j, bits, group, category, mask)):
             continue
         candidates += 1
         together, nx, ny, depth = contact_of(table, i, table, j, False)
@@ -658,8 +632,8 @@ def split_rows(before, now, renewed, began, stayed, ended, were):
     come = stay = gone = 0
     b = n = 0
     while b < before.shape[0] or n < now.shape[0]:
-        old = (np.int64(before[b, 0]) << 32 | before[b, 1]) if b < before.shape[0] else np.int64(-1)
-        new = (np.int64(now[n, 0]) << 32 | now[n, 1]) if n < now.shape[0] else np.int64(-1)
+        old = _key(before, b) if b < before.shape[0] else np.int64(-1)
+        new = _key(now, n) if n < now.shape[0] else np.int64(-1)
         leaves = new < 0 or (old >= 0 and old <= new)
         enters = old < 0 or (new >= 0 and new <= old)
         if leaves and enters and not (renewed[now[n, 0]] or renewed[now[n, 1]]):
