@@ -119,12 +119,18 @@ def rules_of(filter: PairFilter, rows: npt.NDArray[np.int32]) -> PairFilter:  # 
 
 
 @inline
+def agree(categories, masks, i, j):
+    """Whether the category of each of two rows and the mask of the other share a bit."""
+    return categories[i] & masks[j] != 0 and categories[j] & masks[i] != 0
+
+
+@inline
 def may_pair(filter, i, j):  # noqa: A002
     """Whether no rule excludes the pair of boxes ``i`` and ``j``."""
     if filter.classes.shape[0] > 0 and filter.classes[i] & filter.classes[j] != 0:
         return False
     if filter.categories.shape[0] > 0:
-        return filter.categories[i] & filter.masks[j] != 0 and filter.categories[j] & filter.masks[i] != 0
+        return agree(filter.categories, filter.masks, i, j)
     return True
 
 

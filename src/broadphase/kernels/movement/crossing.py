@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
@@ -81,8 +82,7 @@ def _may_cross(bodies, tags, row, other, passes):
     Sensors always are of interest; a body in a layer of ``passes``, which does not block, is if it and the
     mover have a listener.
     """
-    meets = bodies.category[row] & bodies.mask[other] and bodies.category[other] & bodies.mask[row]
-    if other == row or not meets:
+    if other == row or not agree(bodies.category, bodies.mask, row, other):
         return False
     if bodies.sensor[other] or bodies.sensor[row]:
         return True

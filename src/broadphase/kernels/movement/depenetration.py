@@ -13,10 +13,10 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
-from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.movement.sweep import edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
-from broadphase.kernels.shapes.table import bounds_of
+from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 from broadphase.kernels.tiles.grid import bounds_of_cell, cells_between, edge
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
@@ -45,7 +45,7 @@ def _filled_in(grid, left, top, right, bottom):
 def _body_in(boxes, left, top, right, bottom):
     """The row of a body that a box overlaps, or -1."""
     for k in range(boxes.shape[0]):
-        if left < boxes[k, 2] and boxes[k, 0] < right and top < boxes[k, 3] and boxes[k, 1] < bottom:
+        if bounds_overlap((left, top, right, bottom), edges_of_body(boxes, k)):
             return k
     return -1
 
@@ -86,7 +86,7 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
     count_x, count_y = 1, 1
     left, top, right, bottom = x - reach, y - reach, x + width + reach, y + height + reach
     for k in range(boxes.shape[0]):
-        if left < boxes[k, 2] and boxes[k, 0] < right and top < boxes[k, 3] and boxes[k, 1] < bottom:
+        if bounds_overlap((left, top, right, bottom), edges_of_body(boxes, k)):
             count_x = _note_both(xs, count_x, boxes[k, 0], boxes[k, 2], width, x)
             count_y = _note_both(ys, count_y, boxes[k, 1], boxes[k, 3], height, y)
     if grid.solid.shape[0] > 0:
@@ -140,7 +140,7 @@ def deepest(x, y, width, height, boxes, grid):
     right, bottom = x + width, y + height
     longest = 0.0
     for k in range(boxes.shape[0]):
-        if x < boxes[k, 2] and boxes[k, 0] < right and y < boxes[k, 3] and boxes[k, 1] < bottom:
+        if bounds_overlap((x, y, right, bottom), edges_of_body(boxes, k)):
             across = part_intervals(x, right, boxes[k, 0], boxes[k, 2])[1]
             along = part_intervals(y, bottom, boxes[k, 1], boxes[k, 3])[1]
             longest = max(longest, min(across, along))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.path import (
@@ -30,7 +31,7 @@ from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST
 from broadphase.kernels.movement.sweep_shapes import sides_reached
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.queries import sort_near
-from broadphase.kernels.shapes.table import BOX, bounds_of, shape_at
+from broadphase.kernels.shapes.table import BOX, bounds_of, bounds_overlap, shape_at
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
 # whether index k has to drop the row's former state first, because that was another body.
@@ -204,18 +205,16 @@ def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
     sensor.  ``layers`` are the bits of those that block.
     """
     blockers = opened = 0
-    left, top, right, bottom = region
     for k in range(first, end):
         other = source[k]
-        meets = bodies.category[row] & bodies.mask[other] and bodies.mask[row] & bodies.category[other]
-        if other == row or not meets:
+        if other == row or not agree(bodies.category, bodies.mask, row, other):
             continue
         if bodies.sensor[other] or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
             buffers.open[opened] = other
             opened += 1
             continue
         box = bounds_of(shapes, other)
-        if not (box[0] < right and left < box[2] and box[1] < bottom and top < box[3]):
+        if not bounds_overlap(box, region):
             continue
         put_near(buffers, blockers, other, box)
         blockers += 1
@@ -351,19 +350,16 @@ def pushes_of(shapes, fixed, rows, near, pushes):
     pushed = False
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
-        left, top, right, bottom = bounds_of(shapes, row)
-        deepest = 0.0
+        bounds, deepest = bounds_of(shapes, row), 0.0
         for k in range(starts[m], starts[m + 1]):
             other = np.int64(others[k])
-            box = bounds_of(shapes, other)
-            apart = left >= box[2] or box[0] >= right or top >= box[3] or box[1] >= bottom
-            if other == row or fixed[other] or apart:
+            if other == row or fixed[other] or not bounds_overlap(bounds, bounds_of(shapes, other)):
                 continue
             hit, _, _, depth = contact_of(shapes, row, shapes, other, False)
             if hit:
                 deepest = max(deepest, depth)
         if deepest > 0.0:
-            pushes[m] = deepest * (1.0 + 4.0 * TOLERANCE) + 4.0 * tolerance_of((left, top, right, bottom))
+            pushes[m] = deepest * (1.0 + 4.0 * TOLERANCE) + 4.0 * tolerance_of(bounds)
             pushed = True
     return pushed
 

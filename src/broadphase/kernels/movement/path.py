@@ -32,12 +32,13 @@ from broadphase.kernels.movement.sweep import (
     CROSS,
     MOST_TURNS,
     SLIDE,
+    edges_of_body,
     first_box_hit,
     turn,
 )
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import BOX, bounds_of
+from broadphase.kernels.shapes.table import BOX, bounds_of, bounds_overlap
 from broadphase.kernels.tiles.grid import cells_of_box
 from broadphase.kernels.tiles.slopes import any_slope, profile_at
 
@@ -153,8 +154,7 @@ def _choose(table, buffers, near, fixed, stage, searched, region):
         row = buffers.near[k]
         if stage == PUSHED and not fixed[row]:
             continue
-        boxes = buffers.boxes
-        if boxes[k, 0] < right and left < boxes[k, 2] and boxes[k, 1] < bottom and top < boxes[k, 3]:
+        if bounds_overlap(edges_of_body(buffers.boxes, k), (left, top, right, bottom)):
             only_boxes &= table.kinds[row] == BOX
             buffers.chosen[count] = k
             buffers.rows[count] = row
@@ -213,9 +213,7 @@ def _starts_near(bounds, buffers, chosen, grid):
     """Whether something chosen, or a tile, reaches into bounds: nothing else can be started in."""
     left, top, right, bottom = bounds
     for k in range(chosen):
-        at = buffers.chosen[k]
-        boxes = buffers.boxes
-        if left < boxes[at, 2] and boxes[at, 0] < right and top < boxes[at, 3] and boxes[at, 1] < bottom:
+        if bounds_overlap(bounds, edges_of_body(buffers.boxes, buffers.chosen[k])):
             return True
     if grid.solid.shape[0] == 0:
         return False

@@ -157,7 +157,8 @@ def comes_before(a, b):
 
 
 @inline
-def _edges_of_body(boxes, row):
+def edges_of_body(boxes, row):
+    """A row of bounds: left, top, right, bottom."""
     return boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3]
 
 
@@ -194,7 +195,7 @@ def _first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
             goal_y,
             goal_right,
             goal_bottom,
-            _edges_of_body(boxes, rows[k]),
+            edges_of_body(boxes, rows[k]),
             ALL_SIDES,
         )
         if time != NEVER:
@@ -288,7 +289,7 @@ def _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, h
     back from each once is enough, because a box that is clear of something stays so on its way back.
     """
     if hit[2] < rows.shape[0]:
-        other = _edges_of_body(boxes, rows[int(hit[2])])
+        other = edges_of_body(boxes, rows[int(hit[2])])
     else:
         other = bounds_of_cell(grid, int(hit[4]), int(hit[3]))
     if hit[5] == 0.0:
@@ -297,7 +298,7 @@ def _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, h
         at = (place_at(x, goal_x, hit[0]), flush_place(y, height, goal_y, other[1], other[3]))
     path = (x, y, width, height, goal_x, goal_y)
     for k in range(rows.shape[0]):
-        other = _edges_of_body(boxes, rows[k])
+        other = edges_of_body(boxes, rows[k])
         at = _draw_back(path, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
         count_rows, count_columns = grid.solid.shape

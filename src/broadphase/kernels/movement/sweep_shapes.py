@@ -36,6 +36,7 @@ from broadphase.kernels.shapes.table import (
     axes_of,
     bounds_at,
     bounds_of,
+    bounds_overlap,
     corners,
     is_rounded,
     points_of,
@@ -336,9 +337,7 @@ def _is_between(x, y, ax, ay, bx, by):
 @inline
 def _ends_inside(mover, goal_x, goal_y, table, i, scratch):
     """Whether a motion leads into a shape where a broad phase would call it an overlap."""
-    left, top, right, bottom = bounds_at(mover, ROW, goal_x, goal_y)
-    other_left, other_top, other_right, other_bottom = bounds_of(table, i)
-    if not (left < other_right and other_left < right and top < other_bottom and other_top < bottom):
+    if not bounds_overlap(bounds_at(mover, ROW, goal_x, goal_y), bounds_of(table, i)):
         return False
     tolerance = _TOUCHED * slack(mover, ROW, table, i)
     _, cone, _ = _touch(mover, goal_x, goal_y, table, i, ALL_SIDES, tolerance, scratch)

@@ -3,10 +3,11 @@
 import numpy as np
 
 from broadphase.kernels.arrays.results import put
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.table import bounds_of
+from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 
 # -----------------------------------------------------------------------------------------------------------
 # The state of boxes before they were touched, and which pairs changed.
@@ -378,9 +379,7 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
 @inline
 def _are_wanted(i, j, bits, group, category, mask):
     """Whether a listener may want two rows, and their categories and masks agree; a row and itself never."""
-    concerns = bits[group[i], 0] & bits[group[j], 1]
-    meets = category[i] & mask[j] and mask[i] & category[j]
-    return i != j and concerns and meets
+    return i != j and bits[group[i], 0] & bits[group[j], 1] != 0 and agree(category, mask, i, j)
 
 
 @jit
@@ -583,15 +582,13 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
         row = np.int64(rows[m])
         if not (touched[row] and alive[row]):
             continue
-        left, top, right, bottom = bounds_of(table, row)
+        bounds = bounds_of(table, row)
         for k in range(first[m], first[m + 1]):
             other = np.int64(others[k])
             # Two that were touched are near each other: the pair is taken once.
             if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
                 continue
-            other_left, other_top, other_right, other_bottom = bounds_of(table, other)
-            together = _meet(left, right, other_left, other_right, False)
-            if not (together & _meet(top, bottom, other_top, other_bottom, False)):
+            if not bounds_overlap(bounds, bounds_of(table, other)):
                 continue
             key = min(row, other) << 32 | max(row, other)
             is_sorted &= last < key

@@ -144,6 +144,12 @@ def bounds_of(table, i):
     return bounds_at(table, i, table.x[i], table.y[i])
 
 
+@inline
+def bounds_overlap(a, b):
+    """Whether two bounding boxes overlap; flush does not count."""
+    return (a[0] < b[2]) & (b[0] < a[2]) & (a[1] < b[3]) & (b[1] < a[3])
+
+
 @jit
 def bound_rows(table, rows, out):
     """Write the bounding box of each shape in ``rows`` into ``out``; empty rows: of every shape."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import SORTED, ordered, sort_some
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.simd import (
@@ -483,8 +484,7 @@ def _let_through(lanes, marks, i, j, step, categories, masks):
     kept = np.int64(0)
     while lanes != 0:
         lane = lowest_lane(lanes)
-        a, b = marks[ID, i + lane * step], marks[ID, j + lane]
-        if categories[a] & masks[b] != 0 and categories[b] & masks[a] != 0:
+        if agree(categories, masks, marks[ID, i + lane * step], marks[ID, j + lane]):
             kept |= lanes & -lanes
         lanes &= lanes - 1
     return mask_of(kept)
