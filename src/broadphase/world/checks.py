@@ -38,7 +38,7 @@ class Checks:
         self._moves: Counter[Any] = Counter()
         """How often each body, or call of many, has moved since the last update."""
         self._hanging: Counter[int] = Counter()
-        """By serial number, how often a walker was stopped above since it last stood; -1: it has stood."""
+        """By serial number, how often a walker was stopped above; -1: it has stood."""
         self._places = np.empty((3, 0))
         """Serial number and place of each row at the last update."""
         self._said: set[Any] = set()
@@ -59,14 +59,14 @@ class Checks:
         wanted += [(tag, f"set_response({tag!r}, ...)") for tag in state.responses]
         wanted += [(tag, f"a query with tag={tag!r}") for tag in sets.asked]
         # A tag that several wait for has waited once.
-        waiting = {tag: who for tag, who in reversed(wanted) if tag is not ANY and tag not in self._known}
-        for tag, who in waiting.items():
+        waiting = {tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in self._known}
+        for tag, asker in waiting.items():
             self._waiting[tag] += 1
             if self._waiting[tag] in _PATIENCE.values():
                 texts = {str(known): known for known in self._known}
                 near = get_close_matches(str(tag), texts, 1, _RESEMBLES)
                 hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
-                said = f"{who} waits for a tag that no body has had: {tag!r}{hint}"
+                said = f"{asker} waits for a tag that no body has had: {tag!r}{hint}"
                 if self._waiting[tag] == _PATIENCE[bool(near)]:
                     warnings.warn(TagWarning(said), stacklevel=5)
 
@@ -107,8 +107,8 @@ class Checks:
         """Note where a body has walked to: one that is always stopped above lives where y points up."""
         serial = self._state.store.serial.item(row)
         if walk.floor is not None:
-            self._hanging[serial] = -_OFTEN * _OFTEN
-        elif dy * down < 0.0 and (walk.bottom if down < 0.0 else walk.top):
+            self._hanging[serial] = -1
+        elif self._hanging[serial] >= 0 and dy * down < 0.0 and (walk.bottom if down < 0.0 else walk.top):
             self._hanging[serial] += 1
             if self._hanging[serial] == _OFTEN:
                 up, side = ("down", "larger") if down < 0.0 else ("up", "smaller")
