@@ -170,6 +170,26 @@ def test_a_listener_that_was_removed_hears_nothing():
             world.on_tile(*wrong)
 
 
+def test_off_removes_all_that_call_a_function_and_nothing_for_none():
+    world, heard = bp.World(), []
+    world.tiles = bp.TileMap([[False, False]], 10)
+    world.tiles.set_data(0, 0, "water")
+    world.tiles.set_data(1, 0, "mud")
+    for tag in ("fish", "frog"):
+        world.add(Box(2, 2, 13, 3), tag=tag)
+    for tile in ("water", "mud"):
+        world.on_tile("fish", tile, stay=heard.append)
+    world.on("fish", "frog", stay=heard.append)
+    with pytest.raises(ValueError, match="not listening"):
+        world.off(None)
+    world.update()
+    world.update()
+    assert len(heard) == 3
+    world.off(heard.append)
+    world.update()
+    assert len(heard) == 3
+
+
 @pytest.mark.parametrize("pickled", [False, True])
 def test_a_snapshot_knows_who_is_in_which_tiles(pickled):
     def scene():

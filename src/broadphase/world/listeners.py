@@ -193,16 +193,10 @@ class Listeners:
         leaving = list(removed)
         self._set(tuple(one for one in self._matcher.listeners if one not in leaving), leaving)
 
-    def off(self, what: Listener | Callback | ManyCallback) -> None:
-        """See `World.off`."""
-        removed = [
-            one
-            for one in self._matcher.listeners
-            if one is what or what in (one.begin, one.stay, one.end, one.many)
-        ]
-        if not removed:
-            raise ValueError(f"{what!r} is not listening")
-        self.remove(removed)
+    def of(self, what: Any) -> list[Listener]:
+        """A listener as a list, or all that call a function."""
+        every = self._matcher.listeners
+        return [one for one in every if calls(what, one, one.begin, one.stay, one.end, one.many)]
 
     def _set(self, listeners: tuple[Listener, ...], leaving: Sequence[Listener] = ()) -> None:
         matcher = Matcher(listeners, self._store.tag_sets.groups)
@@ -213,6 +207,11 @@ class Listeners:
             chain((matcher,), repeat(False)),
         )
         self._store.listen([(one.a, one.b) for one in listeners], partial(deque, writes, 0))
+
+
+def calls(what: Any, listener: Any, *functions: Any) -> bool:
+    """Whether it is a listener, or one of its functions."""
+    return what is not None and (listener is what or what in functions)
 
 
 def check_callback(function: Any, name: str, what: str) -> None:

@@ -17,7 +17,7 @@ from broadphase.kernels.shapes.table import BOX
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY
 from broadphase.world.bodies import Body, check_tag
-from broadphase.world.listeners import check_callback
+from broadphase.world.listeners import calls, check_callback
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile, TileMap
 
@@ -82,6 +82,10 @@ class TileListeners:
         listener = TileListener(self, tag, tile, *functions)
         self.listeners += (listener,)
         return listener
+
+    def of(self, what: Any) -> list[TileListener]:
+        """A listener as a list, or all that call a function."""
+        return [one for one in self.listeners if calls(what, one, one.enter, one.stay, one.leave)]
 
     def update(self) -> None:
         """Call all listeners: first what began, then what stays, then what is over."""

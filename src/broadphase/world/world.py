@@ -457,7 +457,7 @@ class World:
         return self._dispatch.on_tiles.add(tag, tile, enter, stay, leave)
 
     def off(self, what: Listener | TileListener | Callback | ManyCallback) -> None:
-        """Remove a listener: pass what `on` returned, or a function that was passed to `on`.
+        """Remove a listener: pass what `on` or `on_tile` returned, or a function, to remove all that call it.
 
         Contacts that have no listener any more end in the next `update`, without a call.
 
@@ -466,11 +466,13 @@ class World:
         ValueError
             Nothing listens by this name.
         """
-        for listener in self._dispatch.on_tiles.listeners:
-            if listener is what or what in (listener.enter, listener.stay, listener.leave):
-                listener.remove()
-                return
-        self._state.listeners.off(what)  # type: ignore[arg-type]  # raises where it is no listener
+        of_tiles, of_bodies = self._dispatch.on_tiles.of(what), self._state.listeners.of(what)
+        if not (of_tiles or of_bodies):
+            raise ValueError(f"{what!r} is not listening")
+        for listener in of_tiles:
+            listener.remove()
+        if of_bodies:
+            self._state.listeners.remove(of_bodies)
 
     def update(self) -> Events:
         """Find all contacts and call the listeners; see `on` for the rules.
