@@ -22,7 +22,7 @@ Give = Callable[[Any, Any], object]
 class FollowedGroup:
     """A followed group, how its sprites get bodies, and its sprites at the last look.
 
-    A group that ``reports`` says itself who comes and who leaves.
+    A group that ``reports`` tells which sprites join and leave; the others are looked through.
     """
 
     __slots__ = ("count", "followed", "give", "group", "reports")

@@ -87,7 +87,7 @@ class AskedRays:
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody draws them."""
+        """Whether they are drawn."""
         return self._kept is not None
 
     def note(self, rays: Any, distances: Any) -> None:
@@ -134,8 +134,8 @@ def _seen(lines: Floats, view: Floats) -> Floats:
 
 
 def _meets(boxes: Floats, view: Floats) -> npt.NDArray[np.bool_]:
-    meets: Any = ((boxes[:, :2] < view[2:]) & (boxes[:, 2:] > view[:2])).all(axis=1)
-    return meets  # type: ignore[no-any-return]
+    meets: npt.NDArray[np.bool_] = np.all((boxes[:, :2] < view[2:]) & (boxes[:, 2:] > view[:2]), axis=1)
+    return meets
 
 
 # ---- bodies

@@ -288,13 +288,8 @@ class Walkers:
     ) -> None:
         count = len(rows)
         self._state, self._motion, self._many = state, motion, many
-        self.rows, self.displacements, self.rules, self.layers, self.ignored = (
-            rows,
-            displacements,
-            rules,
-            layers,
-            ignored,
-        )
+        self.rows, self.displacements, self.rules = rows, displacements, rules
+        self.layers, self.ignored = layers, ignored
         self.ends = _ends(count)
         self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
