@@ -162,12 +162,7 @@ def load(
         found.append(level)
         for layer in documents.parts(node, "layerInstances", f"{file}: level {shown(level.name)}"):
             reader.read_layer(documents.node(layer, str(file)), level, cells, entities)
-    names = {one.name for one in entities}
-    wanted = [bodies] if isinstance(bodies, str) else list(bodies)
-    for name in wanted:
-        if name not in names:
-            there = ", ".join(map(repr, sorted(names))) or "none"
-            raise ValueError(f"{file} has no entity {name!r}; it has {there}")
+    wanted = documents.known_names(bodies, sorted({one.name for one in entities}), "entity", str(file))
     sides = {name.lower(): side for name, side in (one_way or {}).items()}
     tiles = _map_of(cells, _lower(solid), sides, file)
     if tiles is not None:
@@ -193,7 +188,7 @@ _FLAGS = ("static", "sensor")
 
 
 def _lower(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(name.lower() for name in ([names] if isinstance(names, str) else names))
+    return frozenset(name.lower() for name in documents.listed(names))
 
 
 # ---- reading
@@ -252,13 +247,9 @@ class _Reader:
                 end = [end[0] + level.width, end[1] + level.height]
                 found.append((level, node))
         if names is not None:
-            wanted = [names] if isinstance(names, str) else list(names)
-            there = [level.name for level, _ in found]
-            for name in wanted:
-                if name not in there:
-                    raise ValueError(
-                        f"{self._file} has no level {name!r}; it has {', '.join(map(repr, there))}"
-                    )
+            wanted = documents.known_names(
+                names, [level.name for level, _ in found], "level", str(self._file)
+            )
             found = [one for one in found if one[0].name in wanted]
         return [(level, self._whole(level, node)) for level, node in found]
 

@@ -12,6 +12,7 @@ import numpy as np
 from broadphase.errors import FileError
 from broadphase.geometry.polygons import convex_parts
 from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
+from broadphase.io.tiled.documents import known_names
 from broadphase.io.tiled.level import (
     ENDINGS,
     BlockingRules,
@@ -504,11 +505,7 @@ def _of_objects(
 ) -> tuple[list[TiledObject], list[NewBody]]:
     layers = [(one, layer) for one in placed for layer in one.level.object_layers]
     there = sorted({layer.name for _, layer in layers})
-    wanted = there if names is None else [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in there:
-            names_there = ", ".join(map(repr, there)) or "none"
-            raise ValueError(f"{where} has no object layer {name!r}; it has {names_there}")
+    wanted = there if names is None else known_names(names, there, "object layer", where)
     found: list[TiledObject] = []
     new: list[NewBody] = []
     for (level, place), layer in layers:

@@ -11,7 +11,7 @@ and range, or the error names its place in the file.
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
@@ -398,3 +398,21 @@ def _value(owner: Node, key: str, where: str, default: Any) -> Any:
     if default is _NEEDED:
         raise FileError(f"{where} has no {key!r}")
     return default
+
+
+# ---- names that a user gives
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """Several names, or one."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def known_names(names: Iterable[str], there: Collection[str], what: str, where: str) -> list[str]:
+    """Names as a list; raises ``ValueError`` if one is not there."""
+    wanted = listed(names)
+    for name in wanted:
+        if name not in there:
+            names_there = ", ".join(map(repr, there)) or "none"
+            raise ValueError(f"{where} has no {what} {name!r}; it has {names_there}")
+    return wanted

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError
+from broadphase.io.tiled.documents import known_names
 from broadphase.io.tiled.maps import (
     HEX_TURN,
     MIRRORED_X,
@@ -850,12 +851,7 @@ def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Pa
     """The layers with one of these names; without ``names`` all layers."""
     if names is None:
         return parts
-    wanted = [names] if isinstance(names, str) else list(names)
-    there = {part.layer.name for part in parts}
-    for name in wanted:
-        if name not in there:
-            names_there = ", ".join(map(repr, sorted(there))) or "none"
-            raise ValueError(f"{where} has no tile layer {name!r}; it has {names_there}")
+    wanted = known_names(names, sorted({part.layer.name for part in parts}), "tile layer", where)
     return [part for part in parts if part.layer.name in wanted]
 
 
