@@ -146,7 +146,7 @@ def tiles_under(
 
     A tile that blocks is under a box that touches one of its sides, as nothing can be in it.
     """
-    has = np.array([tag in known.tags for known in tiles._data])
+    has = tiles._having(tag)
     none = np.empty(0, np.int64)
     if not has.any():
         return none, none, none

@@ -440,6 +440,10 @@ class TileMap:
         """`set_data` for all tiles: the number of each in a list, whose first entry is nothing."""
         self._kinds, self._data = kinds.copy(), [TileData(*one) for one in data]
 
+    def _having(self, tag: Any) -> npt.NDArray[np.bool_]:
+        """Which entries of ``_data`` have a tag."""
+        return np.array([tag in known.tags for known in self._data])
+
     def data(self, column: int, row: int) -> TileData:
         """What a tile is; nothing outside the map."""
         rows, columns = self._kinds.shape
@@ -453,7 +457,7 @@ class TileMap:
 
     def tagged(self, tag: Any, box: Any = None) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the tiles with a tag, of all or of those that a box overlaps."""
-        chosen = np.array([tag in known.tags for known in self._data])
+        chosen = self._having(tag)
         columns, rows = self.cells((-math.inf, -math.inf, math.inf, math.inf) if box is None else box)
         kinds = self._kinds[rows.start : rows.stop, columns.start : columns.stop]
         found = np.argwhere(chosen[kinds])[:, ::-1]

@@ -219,8 +219,7 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
             flush = 0.0
             if exact:
                 if body >= 0:
-                    at = chosen[k]
-                    box = boxes[at, 0], boxes[at, 1], boxes[at, 2], boxes[at, 3]
+                    box = edges_of_body(boxes, chosen[k])
                 else:
                     box = bounds_of_cell(grid, column, row)
                 hit, nx, ny, depth = box_box(left, top, right, bottom, box[0], box[1], box[2], box[3], False)

@@ -1,8 +1,8 @@
 r"""The ground probe and the snap: what a walker stands on, and the way down to it.
 
 *Ground probe.*  Feet look down for a surface: the top of an obstacle, or a sloped side where a corner of
-the walker rests on it.  Whoever is a rounding error above it stands on it; so does one a rounding error below
-(`eased`).  A level floor holds the walker, a steep one does not::
+the walker rests on it.  A walker that is a rounding error above a surface stands on it, and so does one that
+is a rounding error below (`eased`).  A level floor holds the walker, a steep one does not::
 
     |  walker  |                  the left corner rests on
     |          |                  the side, the right one
