@@ -176,6 +176,20 @@ def cut_evenly(sample: wp.array2d[Any], k: int, axis: int, cuts: wp.array[Any]):
 # The copies of each box: the nodes in which it is, on each axis that is cut.
 
 
+@wp.struct
+class Axis:
+    """An axis that is cut into strips, or, with ``leaves = 0``, is not."""
+
+    strips: wp.array2d[int]
+    """``(2, n)``: the first and the last strip of each box."""
+    leaves: int
+    """A power of four."""
+    marks: wp.array[int]
+    """Of each node whether a box covers it."""
+    bits: int
+    """That a node and how a box is in it take."""
+
+
 @wp.func
 def piece(first: int, last: int, leaves: int, marks: wp.array[int], which: int):
     """One copy of a box on one axis, as ``node << 2 | kind``; with ``which=-1`` how many there are.
@@ -251,38 +265,34 @@ def column(keys: wp.array2d[Any], axis: int, out: wp.array[Any], ids: wp.array[i
     ids[i] = i
 
 
+@wp.func
+def copies_of(axis: Axis, i: int):
+    """How many copies a box has on one axis."""
+    if axis.leaves == 0:
+        return 1
+    return piece(axis.strips[0, i], axis.strips[1, i], axis.leaves, axis.marks, -1)
+
+
+@wp.func
+def with_node(block: wp.uint64, axis: Axis, i: int, which: int):
+    """A block followed by the node of a copy on one axis, and how the box is in it."""
+    if axis.leaves == 0:
+        return block
+    code = piece(axis.strips[0, i], axis.strips[1, i], axis.leaves, axis.marks, which)
+    return block << wp.uint64(axis.bits) | wp.uint64(code)
+
+
 @wp.kernel
-def count_copies(
-    ids: wp.array[int],
-    y: wp.array2d[int],
-    leaves_y: int,
-    marks_y: wp.array[int],
-    z: wp.array2d[int],
-    leaves_z: int,
-    marks_z: wp.array[int],
-    counts: wp.array[wp.int64],
-):
+def count_copies(ids: wp.array[int], y: Axis, z: Axis, counts: wp.array[wp.int64]):
     t = wp.tid()
-    i = ids[t]
-    count = int(1)
-    if leaves_y > 0:
-        count = piece(y[0, i], y[1, i], leaves_y, marks_y, -1)
-    if leaves_z > 0:
-        count *= piece(z[0, i], z[1, i], leaves_z, marks_z, -1)
-    counts[t] = wp.int64(count)
+    counts[t] = wp.int64(copies_of(y, ids[t]) * copies_of(z, ids[t]))
 
 
 @wp.kernel
 def put_copies(
     rows: wp.array[int],
-    y: wp.array2d[int],
-    leaves_y: int,
-    marks_y: wp.array[int],
-    z: wp.array2d[int],
-    leaves_z: int,
-    marks_z: wp.array[int],
-    bits_y: int,
-    bits_z: int,
+    y: Axis,
+    z: Axis,
     numbers: wp.array[int],
     rows_of_a: int,
     starts: wp.array[wp.int64],
@@ -291,22 +301,13 @@ def put_copies(
 ):
     t = wp.tid()
     i = rows[t]
-    many_z = int(1)
-    if leaves_z > 0:
-        many_z = piece(z[0, i], z[1, i], leaves_z, marks_z, -1)
+    many_z = copies_of(z, i)
     at = int(starts[t])
     for c in range(int(starts[t + 1]) - at):
         block = wp.uint64(0)
         if numbers.shape[0] > 0:
             block = wp.uint64(numbers[i])
-        code_y = int(0)
-        code_z = int(0)
-        if leaves_y > 0:
-            code_y = piece(y[0, i], y[1, i], leaves_y, marks_y, c // many_z)
-        if leaves_z > 0:
-            code_z = piece(z[0, i], z[1, i], leaves_z, marks_z, c % many_z)
-        block = block << wp.uint64(bits_y) | wp.uint64(code_y)
-        block = block << wp.uint64(bits_z) | wp.uint64(code_z)
+        block = with_node(with_node(block, y, i, c // many_z), z, i, c % many_z)
         block = block << wp.uint64(1)
         if i < rows_of_a:
             block = block | wp.uint64(1)
@@ -416,12 +417,16 @@ def all_ranges(n: int, rows_of_a: int, ids: wp.array[int], begins: wp.array[int]
 
 
 @wp.func
-def met_here(block: wp.uint64, place: int, bits: int, first_i: int, first_j: int):
+def met_here(block: wp.uint64, place: int, axis: Axis, i: int, j: int):
     """Whether a pair that meets in several nodes counts in this one, on one axis.
 
     It counts where the box that begins later begins.
     """
-    code = int((block >> wp.uint64(place)) % (wp.uint64(1) << wp.uint64(bits)))
+    if axis.bits == 0:
+        return True
+    first_i = axis.strips[0, i]
+    first_j = axis.strips[0, j]
+    code = int((block >> wp.uint64(place)) % (wp.uint64(1) << wp.uint64(axis.bits)))
     kind = code % 4
     if kind == LEAF:
         return wp.max(first_i, first_j) == code >> 2
@@ -468,10 +473,8 @@ def test(
     starts: wp.array[wp.int64],
     work: wp.int64,
     share: wp.int64,
-    bits_y: int,
-    bits_z: int,
-    y: wp.array2d[int],
-    z: wp.array2d[int],
+    y: Axis,
+    z: Axis,
     unmoved: wp.array[wp.bool],
     categories: wp.array[wp.uint32],
     masks: wp.array[wp.uint32],
@@ -504,10 +507,8 @@ def test(
             for axis in range(dim):
                 hit = hit and keys[axis, r] <= keys[dim + axis, at] and keys[axis, at] <= keys[dim + axis, r]
             j = ids[at]
-            if hit and bits_y > 0:
-                hit = met_here(blocks[r], 1 + bits_z, bits_y, y[0, i], y[0, j])
-            if hit and bits_z > 0:
-                hit = met_here(blocks[r], 1, bits_z, z[0, i], z[0, j])
+            if hit:
+                hit = met_here(blocks[r], 1 + z.bits, y, i, j) and met_here(blocks[r], 1, z, i, j)
             if hit and unmoved.shape[0] > 0:
                 hit = not (unmoved[i] and unmoved[j])
             if hit and categories.shape[0] > 0:

@@ -89,19 +89,6 @@ class Found(NamedTuple):
     shift: int
 
 
-class _Axis(NamedTuple):
-    """An axis that is cut into strips."""
-
-    strips: Array
-    """``(2, n)``: the first and the last strip of each box."""
-    leaves: int
-    """A power of four; 0 where the axis is not cut."""
-    marks: Array
-    """Of each node whether a box covers it."""
-    bits: int
-    """That a node and how a box is in it take."""
-
-
 class _Ranges(NamedTuple):
     """Copies of boxes, and what each is compared with."""
 
@@ -113,8 +100,8 @@ class _Ranges(NamedTuple):
     starts: Array
     """How many tests come before those of each copy."""
     work: int
-    y: _Axis
-    z: _Axis
+    y: kernels.Axis
+    z: kernels.Axis
 
 
 def find_all(search: Search, limit: int, *, sort: bool) -> Found:
@@ -151,13 +138,11 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
     share = max(_AT_ONCE, -(-ranges.work // _MOST_THREADS))
     threads = -(-ranges.work // share)
     places, none = wp.zeros(threads + 1, dtype=wp.int64), wp.empty(0, dtype=wp.uint64)
-    y, z = ranges.y, ranges.z
 
     def test(out: Array) -> None:
         parts = [*ranges[:5], wp.int64(ranges.work), wp.int64(share)]
-        cut = [y.bits, z.bits, y.strips, z.strips]
-        how = [*search.rules, *search.near, wp.uint64(shift)]
-        wp.launch(kernels.test, threads, [*parts, *cut, *how, places, out])
+        how = [ranges.y, ranges.z, *search.rules, *search.near, wp.uint64(shift)]
+        wp.launch(kernels.test, threads, [*parts, *how, places, out])
 
     test(none)
     places = scanned(places)
@@ -193,9 +178,8 @@ def _ranges(search: Search) -> _Ranges:
     order, rows = wp.empty(2 * n, dtype=keys.dtype), wp.empty(2 * n, dtype=int)
     wp.launch(kernels.column, n, [keys, axis, order, rows])
     wp.utils.radix_sort_pairs(order, rows, n)
-    cut = [y.strips, y.leaves, y.marks, z.strips, z.leaves, z.marks]
     counts = wp.zeros(n + 1, dtype=wp.int64)
-    wp.launch(kernels.count_copies, n, [rows, *cut, counts])
+    wp.launch(kernels.count_copies, n, [rows, y, z, counts])
     starts = scanned(counts)
     total = last(starts)
     _make_room(
@@ -206,7 +190,7 @@ def _ranges(search: Search) -> _Ranges:
     )
     blocks, ids = wp.empty(2 * total, dtype=wp.uint64), wp.empty(2 * total, dtype=int)
     sides = [numbers, search.rows_of_a]
-    wp.launch(kernels.put_copies, n, [rows, *cut, y.bits, z.bits, *sides, starts, blocks, ids])
+    wp.launch(kernels.put_copies, n, [rows, y, z, *sides, starts, blocks, ids])
     bits = 1 + y.bits + z.bits + (worlds - 1).bit_length()
     wp.utils.radix_sort_pairs(blocks, ids, total, end_bit=bits)
     keys = wp.empty((2 * search.dim, total), dtype=keys.dtype)
@@ -218,12 +202,12 @@ def _ranges(search: Search) -> _Ranges:
     return _Ranges(keys, blocks, ids, begins, starts, last(starts), y, z)
 
 
-def _plan(search: Search) -> tuple[Array, int, int, _Axis, _Axis]:
+def _plan(search: Search) -> tuple[Array, int, int, kernels.Axis, kernels.Axis]:
     """Numbers of environments, and how many; the axis to sweep along, and the cut ones.
 
-    Swept is the axis on which a box overlaps the fewest others, on average.  Strips are twice as wide as a
-    quarter of the boxes are at most (wider ones cost a few copies more), and no narrower than the number of
-    tests makes worth while.
+    The sweep goes along the axis on which a box overlaps the fewest others, on average.  Strips are twice as
+    wide as a quarter of the boxes are at most (wider ones cost a few copies more), and no narrower than the
+    number of tests makes worth while.
     """
     n, dim, keys = search.n, search.dim, search.keys
     stats = wp.zeros(kernels.STATS, dtype=wp.int64)
@@ -250,7 +234,7 @@ def _plan(search: Search) -> tuple[Array, int, int, _Axis, _Axis]:
     return numbers, max(int(found[kernels.WORLDS]), 1), axis, y, z
 
 
-def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> _Axis:
+def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> kernels.Axis:
     cuts = wp.empty(count - 1, dtype=search.keys.dtype)
     wp.launch(kernels.cut_evenly, count - 1, [sample, k, axis, cuts])
     leaves = 4 ** -(-(count - 1).bit_length() // 2)
@@ -258,11 +242,17 @@ def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> _Axis:
     strips, marks = wp.empty((2, search.n), dtype=int), wp.zeros(nodes, dtype=int)
     none = wp.empty(0, dtype=int)
     wp.launch(kernels.find_strips, search.n, [search.keys, axis, cuts, leaves, strips, none, marks])
-    return _Axis(strips, leaves, marks, (nodes - 1).bit_length() + 2)
+    return _axis(strips, leaves, marks, (nodes - 1).bit_length() + 2)
 
 
-def _uncut() -> _Axis:
-    return _Axis(wp.empty((2, 0), dtype=int), 0, wp.empty(0, dtype=int), 0)
+def _uncut() -> kernels.Axis:
+    return _axis(wp.empty((2, 0), dtype=int), 0, wp.empty(0, dtype=int), 0)
+
+
+def _axis(strips: Array, leaves: int, marks: Array, bits: int) -> kernels.Axis:
+    axis = kernels.Axis()
+    axis.strips, axis.leaves, axis.marks, axis.bits = strips, leaves, marks, bits
+    return axis
 
 
 def sorted_sample(keys: Array, n: int) -> tuple[Array, int]:
