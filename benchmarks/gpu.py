@@ -4,7 +4,7 @@
     python benchmarks/gpu.py [--device cuda:0] [--boxes 10000 100000 1000000] [--parts hard times]
 
 *hard*: scenes on which broad phases break down.  The pairs are counted and compared with those of the
-processor; printed are the copies of each box, and the tests for each box and pair, the same on every machine.
+processor; the copies of each box and the tests for each box and pair are the same on every machine.
 *times*: equal cubes with about two pairs a box, float32 in 3-D, in milliseconds.  *Whole call* is what a
 program waits for, with the arrays on the device; *kernels* is the time of the kernels alone (on a CUDA
 device); *copying* brings the boxes to the device and back.  Newton writes pairs into a buffer of fixed size,
@@ -41,10 +41,10 @@ def giants(n: int, random: np.random.Generator) -> Boxes:
     return boxes
 
 
-def beams(n: int, random: np.random.Generator) -> Boxes:
-    """Long and thin, along both axes, crossing."""
-    low, size = random.random((n, 2), np.float32), np.full((n, 2), 1e-6, np.float32)
-    size[np.arange(n), random.integers(0, 2, n)] = 0.05
+def beams(n: int, random: np.random.Generator, dim: int = 2, length: float = 0.05) -> Boxes:
+    """Long and thin, along all axes, crossing."""
+    low, size = random.random((n, dim), np.float32), np.full((n, dim), 1e-6, np.float32)
+    size[np.arange(n), random.integers(0, dim, n)] = length
     return np.hstack([low, low + size])
 
 
@@ -56,9 +56,7 @@ def beams_apart(n: int, random: np.random.Generator) -> Boxes:
 
 
 def beams_3d(n: int, random: np.random.Generator) -> Boxes:
-    low, size = random.random((n, 3), np.float32), np.full((n, 3), 1e-6, np.float32)
-    size[np.arange(n), random.integers(0, 3, n)] = 0.2
-    return np.hstack([low, low + size])
+    return beams(n, random, dim=3, length=0.2)
 
 
 def a_line(n: int, random: np.random.Generator) -> Boxes:
@@ -104,14 +102,18 @@ def hard(device: str, n: int) -> None:
     sweep._ranges = plan
 
 
+def corners(boxes: Boxes, device: str) -> list[Any]:
+    return [
+        wp.array(np.ascontiguousarray(part), dtype=wp.vec3, device=device)
+        for part in (boxes[:, :3], boxes[:, 3:])
+    ]
+
+
 def newton_pairs(boxes: Boxes, device: str, kind: str) -> Callable[[], int]:
     from newton import geometry
 
     n = len(boxes)
-    low, high = (
-        wp.array(np.ascontiguousarray(part), dtype=wp.vec3, device=device)
-        for part in (boxes[:, :3], boxes[:, 3:])
-    )
+    low, high = corners(boxes, device)
     worlds, groups = wp.zeros(n, dtype=int, device=device), wp.ones(n, dtype=int, device=device)
     search = getattr(geometry, kind)(worlds, device=device)
     out = wp.zeros(4 * n, dtype=wp.vec2i, device=device)
@@ -137,10 +139,7 @@ def count_later(
 
 
 def bvh_pairs(boxes: Boxes, device: str) -> Callable[[], int]:
-    low, high = (
-        wp.array(np.ascontiguousarray(part), dtype=wp.vec3, device=device)
-        for part in (boxes[:, :3], boxes[:, 3:])
-    )
+    low, high = corners(boxes, device)
 
     def run() -> int:
         tree, count = wp.Bvh(low, high), wp.zeros(1, dtype=int, device=device)

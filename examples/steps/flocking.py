@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import broadphase as bp
-from examples.steps.compiled import jit
+from examples.steps.compiled import jit, wrapped
 
 Floats = npt.NDArray[np.float64]
 
@@ -78,11 +78,7 @@ def _loop(i: Any, j: Any, distance: Any, birds: Any, side: float, around: Any, p
         a, b = i[k], j[k]
         pull = min(KEEP_OFF * (distance[k] / ROOM - 1.0), CLOSE_UP) / max(distance[k], 0.1)
         for axis in range(2):
-            way = places[b, axis] - places[a, axis]
-            if way > side / 2:
-                way -= side
-            elif way < -side / 2:
-                way += side
+            way = wrapped(places[b, axis] - places[a, axis], side)
             push[a, axis] += pull * way
             push[b, axis] -= pull * way
             around[a, axis] += velocities[b, axis]

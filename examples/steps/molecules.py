@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 import broadphase as bp
-from examples.steps.compiled import jit
+from examples.steps.compiled import jit, wrapped
 
 Floats = npt.NDArray[np.float64]
 
@@ -84,11 +84,7 @@ def _loop(i: Any, j: Any, distance: Any, places: Any, side: float, forces: Any) 
         energy += 4.0 * (sixth * sixth - sixth)
         pull = (24.0 - 48.0 * sixth) * sixth * inverse
         for axis in range(3):
-            way = places[b, axis] - places[a, axis]
-            if way > side / 2:
-                way -= side
-            elif way < -side / 2:
-                way += side
+            way = wrapped(places[b, axis] - places[a, axis], side)
             forces[a, axis] += pull * way
             forces[b, axis] -= pull * way
     return energy
