@@ -330,12 +330,12 @@ _PLAIN_NUMBA = """
 import sys
 from importlib import import_module
 from broadphase.compiler.types import parse
-from broadphase.kernels.machine.signatures import PACKAGE, listed
+from broadphase.kernels.machine.signatures import PACKAGE
 
-for kernel in sys.argv[1:]:
+for line in sys.argv[1:]:
+    kernel, _, types = line.partition(": ")
     module, _, name = (PACKAGE + kernel).rpartition(".")
     dispatcher = getattr(import_module(module), name)
-    types = listed()[kernel][0]
     try:
         dispatcher.compile(parse(types))
     except Exception as error:
@@ -352,7 +352,8 @@ PARTS = 8
 def test_plain_numba_compiles_every_kernel(part, monkeypatch):
     """Kernels are ordinary Numba: nothing here prepares Numba for them."""
     monkeypatch.setenv("NUMBA_OPT", "0")  # it is enough that Numba takes them
-    plain = compiling(_PLAIN_NUMBA, *list(signatures.listed())[part::PARTS])
+    kernels = list(signatures.listed().items())[part::PARTS]
+    plain = compiling(_PLAIN_NUMBA, *(f"{kernel}: {types}" for kernel, lists in kernels for types in lists))
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
 
 
@@ -363,7 +364,7 @@ FEW = ("tree.queries.query_nearest", "cells.bins.enter", "boxes.brute_force.comp
 @needs_compiler
 def test_plain_numba_compiles_a_kernel_of_each_kind(monkeypatch):
     monkeypatch.setenv("NUMBA_OPT", "0")
-    plain = compiling(_PLAIN_NUMBA, *FEW)
+    plain = compiling(_PLAIN_NUMBA, *(f"{kernel}: {signatures.listed()[kernel][0]}" for kernel in FEW))
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
 
 
