@@ -90,9 +90,7 @@ def damaged(draw):
     for _ in range(draw(st.integers(0, 4))):
         at = draw(st.integers(0, max(0, len(data) - 1)))
         end = min(len(data), at + draw(st.sampled_from([1, 1, 2, 4, 8, 60])))
-        harm = draw(
-            st.sampled_from(["flip", "flip", "byte", "byte", "cut", "drop", "double", "other", "wide"])
-        )
+        harm = draw(st.sampled_from(HARMS))
         if harm == "flip" and at < len(data):
             data[at] ^= 1 << draw(st.integers(0, 7))
         elif harm == "byte" and at < len(data):

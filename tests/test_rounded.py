@@ -89,7 +89,7 @@ def test_values():
     ("make", "said"),
     [
         (lambda: Capsule(1, 2, 1, 2, 3), r"both ends of the capsule are 1, 2; use Circle\(1, 2, 3\)"),
-        (lambda: Capsule(1, 2, 3, 4, -1), "radius"),
+        (lambda: Capsule(1, 2, 3, 4, -1), "radius must not be negative"),
         (lambda: World().add(Capsule(1, 2, 3, 4, 0)), "is a segment; in a world a capsule needs a radius"),
         (lambda: Capsule(1, 2, math.nan, 4, 1), "to_x must be finite"),
         (lambda: RoundedBox(0, 0, 4, 4, 2.5), "radius = 2.5 is too large for a box of 4 x 4"),
