@@ -23,7 +23,7 @@ const ANSWERS = {
 };
 
 /** The index that suits a state of the map: the default if hardly slower than the best; null if nothing was measured. */
-export function suited(data, state) {
+function suited(data, state) {
   const { ms, ranked } = data.ranked(state);
   if (!ranked.length) return null;
   const ofDefault = ranked.find(({ method }) => method === data.auto);
@@ -32,7 +32,7 @@ export function suited(data, state) {
 }
 
 /** A program that does it, whole but for the reader's arrays. */
-export function programFor(data, state, { lists, walls }) {
+function programFor(data, state, { lists, walls }) {
   const lines = ["import broadphase as bp", ""];
   if (lists) {
     lines.push("# In each frame, from rows [min_x, min_y, max_x, max_y]:", "hits = bp.join(bullets, enemies)  # rows (bullet, enemy)");
@@ -50,7 +50,7 @@ export function programFor(data, state, { lists, walls }) {
 }
 
 /** Sentences about the time. */
-export function sentencesFor(data, state, { lists, walls }) {
+function sentencesFor(data, state, { lists, walls }) {
   if (lists) {
     const all = suited(data, { ...state, ask: "pairs", share: 1 });
     return [

@@ -69,7 +69,7 @@ class Data {
 }
 
 /** Sentences about a state that was measured, and the Python for it. */
-export function advice(data, state) {
+function advice(data, state) {
   const { ms, ranked } = data.ranked(state);
   const [best, ...others] = ranked;
   const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => data.classes[method]);

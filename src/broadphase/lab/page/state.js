@@ -1,6 +1,6 @@
 // What the page shows, and the URL that restores it.
 
-export const DEFAULTS = {
+const DEFAULTS = {
   scene: "balls",
   count: 120,
   seed: 1,

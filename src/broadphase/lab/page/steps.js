@@ -9,7 +9,7 @@ import { twoLists, WAYS } from "./methods/two_lists.js";
 import { ballsIn, boxesOf, moved, squeezed, withBalls, withBullets } from "./scene.js";
 
 /** The width of a cell with the least work in the step about cells; later steps use it. */
-export const BEST_CELL = 60;
+const BEST_CELL = 60;
 const [FEW, SOME] = [24, 200];
 const [BULLETS, ENEMIES] = [12, 36];
 const [QUERY_WIDTH, QUERY_HEIGHT] = [190, 130];

@@ -6,7 +6,7 @@ import { Search } from "./search.js";
 const [PRIME_X, PRIME_Y, LOW_BITS] = [1640531513n, 2654435789n, 0x7fffffffn];
 
 /** The slot of a cell; cells that are far from each other may share one. */
-export const slotOf = (x, y, slots) =>
+const slotOf = (x, y, slots) =>
   Number((((BigInt(x) & LOW_BITS) * PRIME_X) ^ ((BigInt(y) & LOW_BITS) * PRIME_Y)) % BigInt(slots));
 
 /** `slots`: how many the table has; best a prime. */
