@@ -9,6 +9,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import WAYS
 from broadphase.inputs.numeric import real, whole
 from broadphase.kernels.shapes.table import POLYGON, ShapeColumns
+from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
 
 # A cone is cut into sectors, and the arc of each into sides of at most so many degrees.
@@ -70,12 +71,9 @@ def as_units(direction: Any) -> Floats:
     given: Floats = settled(direction, "direction", WAYS).astype(np.float64)
     if given.shape[-1:] != (2,):
         raise ValueError(f"direction must be (x, y) or have shape (..., 2); got shape {given.shape}")
-    largest = np.abs(given).max(axis=-1, keepdims=True)
-    if not (np.isfinite(largest) & (largest > 0.0)).all():
+    if not (np.isfinite(given).all() and given.any(axis=-1).all()):
         raise ValueError(f"direction = {direction!r} must be finite and not zero")
-    scaled = given / largest
-    units: Floats = scaled / np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
-    return units
+    return unit_vectors(given)
 
 
 def _turned(units: Floats, turns: Floats) -> Floats:

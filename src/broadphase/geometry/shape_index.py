@@ -24,6 +24,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.slices import growing
 
@@ -169,9 +170,7 @@ class ShapeIndex:
             near: Any = boxes._space.all_hits(rows, NO_RULES)
         else:
             near = environments.all_hits(boxes, rows, env, NO_RULES)
-        ways = rows[:, 2:4] / np.abs(rows[:, 2:4]).max(axis=1, keepdims=True)
-        ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
-        given = np.column_stack((rows[:, :2], ways, rows[:, 4]))
+        given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), rows[:, 4]))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
         hits[:, 0] = np.inf
         numbers, every = np.arange(len(rows)), np.arange(len(self), dtype=np.int32)
@@ -280,10 +279,7 @@ class ShapeIndex:
 
     def _in_rows(self, query: FloatTuple | Floats, env: Any) -> tuple[Floats, Any, bool]:
         """Queries in rows, the environment of each, and whether it is a single one."""
-        single = isinstance(query, tuple) and np.ndim(env) == 0
-        rows = np.atleast_2d(query)
-        if isinstance(query, tuple) and not single:
-            rows = np.repeat(rows, len(env), axis=0)
+        rows, single = environments.rows_asked(query, env)
         if self._boxes._store.envs is not None and env is None:
             env = 0
         return rows, env, single

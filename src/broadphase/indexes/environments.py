@@ -407,6 +407,15 @@ def as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
     return np.broadcast_to(ignored, (n,))
 
 
+def rows_asked(query: FloatTuple | Rows, env: Any) -> tuple[Rows, bool]:
+    """Queries in rows, one for each environment, and whether it is a single query of one world."""
+    rows: Rows = np.atleast_2d(query)
+    if not isinstance(query, tuple):
+        return rows, False
+    single = np.ndim(env) == 0
+    return rows if single else np.repeat(rows, len(env), axis=0), single
+
+
 def _one(index: Any, env: Any, query: FloatTuple | Rows) -> FloatTuple | None:
     """One query to one world, with the number of that world; None where it is not that."""
     worlds = index._space.searched
@@ -421,10 +430,7 @@ def _placed(index: Any, env: Any, query: FloatTuple | Rows) -> tuple[PlainSpace,
     if not space.structure.has_worlds:  # for this query, as if it had environments
         space = copy.copy(space)
         space.structure = space.searched = Worlds(space.structure)
-    single = isinstance(query, tuple) and np.ndim(env) == 0
-    rows: Rows = np.atleast_2d(query)
-    if isinstance(query, tuple) and not single:
-        rows = np.repeat(rows, len(env), axis=0)
+    rows, single = rows_asked(query, env)
     envs = as_env(env, len(rows))
     assert envs is not None
     worlds: Any = space.searched

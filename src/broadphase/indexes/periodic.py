@@ -36,7 +36,7 @@ from broadphase.methods.periodic import with_across
 from broadphase.methods.task import Found, Task
 from broadphase.periods.ghosts import Wrapped, period_of, wrap_points, wrapped_boxes
 from broadphase.periods.images import Periodic, nearest_of_images, wrapped
-from broadphase.periods.rays import bounds_between, legs
+from broadphase.periods.rays import bounds_between, legs, unit_vectors
 from broadphase.runtime.memory import Scratch
 
 # Distances are rounded; an image farther away than this factor is certainly farther.
@@ -307,9 +307,7 @@ def _hits_around(
     far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * period)
     rays[:, :dim] = np.where(far, wrapped(rays[:, :dim], period), rays[:, :dim])
     ahead = rays[:, : 2 * dim + 1].copy()  # the number of an environment may follow
-    ways = ahead[:, dim : 2 * dim]
-    ways /= np.abs(ways).max(axis=1, keepdims=True)
-    ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+    ahead[:, dim : 2 * dim] = unit_vectors(ahead[:, dim : 2 * dim])
     parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
     nearest, done, tests = np.full(n, np.inf), np.zeros(n, np.bool_), 0
     for active, begun, ends in legs(ahead, period, done):

@@ -44,6 +44,13 @@ def legs(
         active, begun = active[continues], ends[continues]
 
 
+def unit_vectors(vectors: Floats) -> Floats:
+    """Vectors ``(..., dim)``, none of them zero, made 1 long; no square overflows."""
+    scaled: Floats = vectors / np.abs(vectors).max(axis=-1, keepdims=True)
+    scaled /= np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
+    return scaled
+
+
 def along(rays: Floats, far: Floats) -> Floats:
     """Where rays are at these distances."""
     dim = rays.shape[1] // 2
