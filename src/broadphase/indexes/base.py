@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import BoxRules, FloatTuple, Reader, Rows
+from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
@@ -42,7 +43,7 @@ _NO_CODE = frozenset((float, int, np.ndarray, type(None)))
 """Types of arguments that run no code of the caller's when they are read."""
 
 
-class Index:
+class Index(ById):
     """A broad phase that persists between frames: insert boxes, move them, and query it.
 
     Parameters
@@ -269,38 +270,6 @@ class Index:
             raise
         return places.ids
 
-    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
-        """Remove a box; its id is free for the next insert.
-
-        Parameters
-        ----------
-        id : int
-
-        Raises
-        ------
-        KeyError
-            No box has this id.
-        """
-        self._leave(_just(arguments.known_id(self._store, id)))
-
-    def remove_many(self, ids: Any) -> None:
-        """Remove boxes.
-
-        Parameters
-        ----------
-        ids : array_like of int, shape (k,)
-
-        Raises
-        ------
-        KeyError
-            An id is not in use; nothing has changed.
-        ValueError
-            An id is named twice; nothing has changed.
-        """
-        known = np.sort(arguments.known_ids(self._store, settled(ids, "ids")))
-        if len(known):
-            self._leave(known)
-
     def clear(self) -> None:
         """Remove all boxes; ids begin at 0 again.  Reserved memory stays."""
         self._unsettle()  # first, should it be interrupted
@@ -396,17 +365,6 @@ class Index:
         capacity = arguments.count(n, "n", 0)
         self._store.reserve(capacity)
         self._space.reserve(capacity)
-
-    def __len__(self) -> int:
-        return self._store.live
-
-    def __contains__(self, id: object) -> bool:  # noqa: A002
-        return arguments.is_known_id(self._store, id)
-
-    @property
-    def ids(self) -> IdArray:
-        """The ids in use, ascending: ``(len,)`` int32, read-only."""
-        return read_only(self._store.ids())
 
     @property
     def boxes(self) -> BoxArray:

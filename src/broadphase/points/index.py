@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
+from broadphase.indexes.by_id import ById
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
@@ -44,7 +45,7 @@ class _Kept(Kept):
     """All ids are below."""
 
 
-class PointIndex:
+class PointIndex(ById):
     """Points that are built once and searched often.
 
     Parameters
@@ -264,56 +265,14 @@ class PointIndex:
             self._store.take_back(known, before)
             raise
 
-    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
-        """Take a point out; its id is free for the next insert.
-
-        Parameters
-        ----------
-        id : int
-
-        Raises
-        ------
-        KeyError
-            No point has this id.
-        """
-        known = arguments.known_id(self._store, id)
-        self._kept = None
-        self._store.drop(np.array([known], np.int32))
-
-    def remove_many(self, ids: Any) -> None:
-        """Take points out.
-
-        Parameters
-        ----------
-        ids : array_like of int, shape (k,)
-
-        Raises
-        ------
-        KeyError
-            An id is not in use; nothing has changed.
-        ValueError
-            An id is named twice; nothing has changed.
-        """
-        known = np.sort(arguments.known_ids(self._store, settled(ids, "ids")))
-        self._kept = None
-        if len(known):
-            self._store.drop(known)
-
     def clear(self) -> None:
         """Take all points out; ids begin at 0 again.  Dimension, dtype and period stay."""
         self._kept = None
         self._store.empty()
 
-    def __len__(self) -> int:
-        return self._store.live
-
-    def __contains__(self, id: object) -> bool:  # noqa: A002
-        return arguments.is_known_id(self._store, id)
-
-    @property
-    def ids(self) -> IdArray:
-        """The ids in use, ascending: ``(len,)`` int32, read-only."""
-        return read_only(self._store.ids())
+    def _leave(self, ids: IdArray) -> None:
+        self._kept = None
+        self._store.drop(ids)
 
     @property
     def envs(self) -> Envs:
