@@ -48,8 +48,9 @@ def found_by_looking(boxes, requested, touching, may=True):
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
-def test_windows_of_every_width(name, dim, touching, dtype):
-    boxes, requested = scene(1, 300, dim), windows(2, 2_100, dim)  # more than threads are given 1,000 each of
+def test_windows_of_every_width(name, dim, touching, dtype, exhaustive):
+    boxes = scene(1, 700 if exhaustive else 300, dim)
+    requested = windows(2, 2_100, dim)  # more than threads are given 1,000 each of
     index = make(name, dim, touching=touching, dtype=dtype)
     index.insert_many(boxes)
     expected = found_by_looking(boxes, requested, touching)

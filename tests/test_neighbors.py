@@ -430,10 +430,10 @@ def test_counts_are_those_of_the_pairs(each, dim, dtype):
 
 
 @pytest.mark.parametrize("period", [None, 1.0])
-def test_counts_are_those_of_scipy(period):
+def test_counts_are_those_of_scipy(period, exhaustive):
     spatial = pytest.importorskip("scipy.spatial")
     random = np.random.default_rng(10)
-    points, others = random.random((8_000, 3)), random.random((500, 3))
+    points, others = random.random((30_000 if exhaustive else 8_000, 3)), random.random((500, 3))
     lengths = np.array([0.01, 0.03, 0.02, 0.05])
     tree, among = (spatial.cKDTree(each, boxsize=period) for each in (points, others))
     found = bp.count_neighbors(points, lengths, period=period)
