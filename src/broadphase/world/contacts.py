@@ -329,8 +329,8 @@ class ContactTracker:
         store, notes = self._store, np.empty((len(hits), 6))
         known = store.tag_sets.bits, store.group, store.category, store.mask, store.serial
         # What was in contact at the last update does not begin again.
-        before = _NO_PAIRS if stopped else self.found.ids
-        noted = notes[: kernel.note_hits(rows, hits, *known, before, store.renewed, notes)]
+        before, first = _NO_PAIRS if stopped else self.found.ids, np.zeros(len(store.bodies) + 1, np.int64)
+        noted = notes[: kernel.note_hits(rows, hits, *known, before, first, store.renewed, notes)]
         if not store.tag_sets.exact:
             noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
         if len(noted):
