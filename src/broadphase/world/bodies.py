@@ -985,16 +985,21 @@ class BodyStore:
         degrees = finite(angle, "angle")
         x, y = self.x.item(row), self.y.item(row)
         if about is not None:
-            center = self.shape(row).center
-            to_x, to_y = turned_point(center, degrees - self.table.angle(row), as_two(about, "about"))
-            x, y = as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
+            x, y = self.place_turned(row, degrees, as_two(about, "about"))
         if degrees == self.table.angle(row):
             self.put(row, x, y)
         else:
             self.turn_many(np.array([row], np.int32), np.array([degrees]), self.space.place(x, y))
 
-    def turn_many(self, rows: Rows, angles: Floats, places: tuple[float, float] | None = None) -> None:
-        """Other angles, and another place, checked before."""
+    def place_turned(self, row: int, degrees: float, about: tuple[float, float]) -> tuple[float, float]:
+        """Where a body is placed at another angle, after a turn about a point."""
+        center = self.shape(row).center
+        to_x, to_y = turned_point(center, degrees - self.table.angle(row), about)
+        x, y = self.x.item(row) + (to_x - center[0]), self.y.item(row) + (to_y - center[1])
+        return as_place(x, "x"), as_place(y, "y")
+
+    def turn_many(self, rows: Rows, angles: Floats, places: Any = None) -> None:
+        """Other angles, and other places ``x, y`` (one number or one for each row), checked before."""
         if self.space.periodic:
             for row, angle in zip(rows.tolist(), angles.tolist(), strict=True):
                 shape = self.table.base(row).rotated(angle)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from broadphase.geometry.shapes import finite
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
@@ -66,11 +68,11 @@ def turn_as_one(motion: Motion, bodies: Any, by: Any, about: Any) -> object | No
     bounds = store.table.bounds(rows)
     low, high = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
     pivot = tuple((0.5 * (low + high)).tolist()) if about is None else as_two(about, "about")
-    angles = [store.table.angle(row) + degrees for row in rows.tolist()]
+    angles, places = [store.table.angle(row) + degrees for row in rows.tolist()], []
     for row, angle in zip(rows.tolist(), angles, strict=True):
         found = motion.blocker_turned(row, angle, pivot, rows.tolist())
         if found is not None:
             return found
-    for row, angle in zip(rows.tolist(), angles, strict=True):
-        store.turn_to(motion.body(row), angle, pivot)
+        places.append(store.space.place(*store.place_turned(row, angle, pivot)))
+    store.turn_many(rows, np.array(angles), np.array(places).T)
     return None
