@@ -283,6 +283,37 @@ def test_no_atoms_are_nearer_than_a_negative_cutoff(cutoff):
     assert [len(found) for found in neighbor_list("ijS", bulk("Cu"), cutoff)] == [0, 0, 0]
 
 
+# Systems of vesin's own tests (BSD-3-Clause), with how many rows ASE lists.
+OF_VESIN = {
+    "face-centred": ([[0, 0, 0]], [[0, 1.5, 1.5], [1.5, 0, 1.5], [1.5, 1.5, 0]], True, 3.0, 12),
+    "smaller than the cutoff": ([[0, 0, 0]], np.diag([0.5, 0.5, 0.5]), True, 0.6, 6),
+    "slanted": (
+        [[1.42, 0, 0], [2.84, 0, 0], [3.55, -1.22975607, 0], [4.97, -1.22975607, 0]],
+        [[4.26, -2.45951215, 0], [2.13, 1.22975607, 0], [0, 0, 50]],
+        True,
+        6.4,
+        180,
+    ),
+    "a slab without height": ([[0, 2.5, 0], [2, 0, 0]], np.diag([4, 4.5, 0]), (True, True, False), 7.0, 36),
+    "no cell": ([[3.9, 1.6, 7.1], [3.2, 1.6, 7.9], [5.0, 1.7, 5.8]], np.zeros((3, 3)), False, 8.0, 6),
+}
+
+
+@pytest.mark.parametrize("name", OF_VESIN)
+def test_systems_of_vesins_tests(name):
+    points, cell, pbc, cutoff, rows = OF_VESIN[name]
+    # A rotation that also mirrors, and points outside of the cell.
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    turn *= -np.sign(np.linalg.det(turn))
+    for place, vectors in ((points, cell), (points @ turn.T + [70, -30, 50], cell @ turn.T)):
+        atoms = ase.Atoms(positions=place, cell=vectors, pbc=pbc)
+        found = in_order(*neighbor_list("ijdDS", atoms, cutoff))
+        expected = in_order(*ase.neighborlist.neighbor_list("ijdDS", atoms, cutoff))
+        for mine, theirs in zip(found, expected, strict=True):
+            assert len(mine) == rows
+            np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
 def test_a_tube_has_one_vector():
     tube = nanotube(3, 3, length=2)
     for own, theirs in zip(
@@ -293,8 +324,8 @@ def test_a_tube_has_one_vector():
 
 def test_what_else_ase_is_asked():
     copper = bulk("Cu", "fcc", a=3.6)
-    i = neighbor_list("i", copper, 3.0)
-    assert i.tolist() == [0] * 12
+    for cutoff in (3.0, {("Cu", 29): 3, ("C", "H"): 9}):
+        assert neighbor_list("i", copper, cutoff).tolist() == [0] * 12
     found = neighbor_list("Dd", molecule("H2O"), 1.2)
     np.testing.assert_allclose(np.linalg.norm(found[0], axis=1), found[1])
     for letter, shape in zip("ijdDS", [(0,), (0,), (0,), (0, 3), (0, 3)], strict=True):
@@ -306,6 +337,11 @@ def test_what_else_ase_is_asked():
     for arguments, message in (
         (("k", copper, 1.0), "quantities must be letters of ijdDS; got 'k'"),
         (("i", copper, [1.0, 2.0]), r"a radius for each of the 1 atoms; got \(2,\)"),
+        (("i", copper, np.nan), "cutoff is NaN"),
+        (("i", copper, [np.nan]), r"cutoff\[0\] is NaN"),
+        (("i", copper, {("Cu", 29): np.nan}), r"cutoff\[\('Cu', 29\)\] is NaN"),
+        (("i", copper, {"Cu": 3}), "pairs of elements as keys.*got 'Cu'"),
+        (("i", copper, {("Cu", "Uc"): 3}), r"got \('Cu', 'Uc'\)"),
     ):
         with pytest.raises(ValueError, match=message):
             neighbor_list(*arguments)

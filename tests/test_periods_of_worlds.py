@@ -113,8 +113,6 @@ def test_what_is_wrong_is_named():
         bp.neighbors(points, R, env=np.where(np.arange(len(env)) == 0, 9, env), period=periods)
     with pytest.raises(ValueError, match="leave one of them out"):
         bp.neighbors(points, R, env=env, period=periods, exclude=[[0, 1]])
-    with pytest.raises(ValueError, match="may hold lattice vectors or the lengths of each world"):
-        bp.neighbors(points[:90].reshape(3, 30, 3), R, period=periods[:3])
     radii = np.where(np.arange(len(points)) == 7, -1.0, 0.5)
     with pytest.raises(ValueError, match=r"r\[7\] = -1 is no radius"):
         bp.neighbors(points, radii, env=env, period=periods)
@@ -124,3 +122,44 @@ def test_what_is_wrong_is_named():
     points[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"points\[7\]"):
         bp.nearest(points, 1, env=env, period=periods)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_numbers_that_may_be_a_cell_or_lengths_are_refused(dim):
+    points, env, periods = scene(dim, False)
+    rows = np.concatenate([np.flatnonzero(env == one)[:10] for one in range(dim)])
+    points, env, lengths = points[rows], env[rows], periods[:dim] + 6 * np.eye(dim)
+    worlds, index = points.reshape(dim, 10, dim), bp.PointIndex(period=lengths)
+    index.insert_many(points, env=env)
+    for ask in (
+        lambda period: bp.neighbors(points, R, env=env, period=period),
+        lambda period: bp.neighbors(worlds, R, period=period),
+        lambda period: bp.neighbors(points, R, other=points, env=(env, env), period=period),
+        lambda period: bp.count_neighbors(points, R, env=env, period=period),
+        lambda period: bp.nearest(points, 2, env=env, period=period),
+        lambda period: bp.VerletList(R, 0.1, period=period).neighbors(points, env=env),
+        lambda _: index.nearest(points[0], 1, env=0),
+    ):
+        with pytest.raises(ValueError, match=r"for the cell give -np\.array.*; for lengths.*np\.diag"):
+            ask(lengths)
+    # What the message says, and what can only be one of both.
+    same = env[:, None] == env
+    images = np.array(list(itertools.product((-3, -2, -1, 0, 1, 2, 3), repeat=dim))) @ lengths
+    away = points[None, :, None] - points[:, None, None] + images
+    right = {
+        "cell": (np.linalg.norm(away, axis=3).min(axis=2), -lengths),
+        "lengths": (apart(points, points, env, env, lengths), [np.diag(row) for row in lengths]),
+        "an open axis": (
+            apart(points, points, env, env, np.where(lengths == lengths[0, 0], 1e9, lengths)),
+            [[None, *lengths[0, 1:]], *lengths[1:]],
+        ),
+    }
+    for distances, period in right.values():
+        i, j = np.nonzero(np.triu((distances <= R) & same, 1))
+        near = bp.neighbors(points, R, env=env, period=period)
+        assert_array_equal(np.column_stack((near.i, near.j)), np.column_stack((i, j)))
+    cell = np.diag(lengths[0])
+    for one in (bp.neighbors(worlds, R, period=cell), bp.neighbors(worlds, R, period=lengths[0])):
+        assert len(one) == np.count_nonzero(
+            np.triu(apart(points, points, env, env, np.array([lengths[0]] * dim)) <= R, 1)
+        )

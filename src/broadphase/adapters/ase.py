@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
+from broadphase.inputs.arrays import as_float_array
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.all_images import Crystal, find_all_images
 from broadphase.points.neighbor_lists import both_directions
@@ -41,7 +42,8 @@ def neighbor_list(
         The atoms.
     cutoff : float, dict or array_like
         The distance that a pair must be nearer than; one for each pair of elements, such as
-        ``{("H", "C"): 1.2}`` (other pairs do not count); or a radius for each atom, where the sum counts.
+        ``{("H", "C"): 1.2}``, by symbol or number (other pairs do not count); or a radius for each atom,
+        where the sum counts.
     self_interaction : bool
         Whether each atom is a neighbour of itself.
     max_nbins : float
@@ -55,7 +57,7 @@ def neighbor_list(
     Raises
     ------
     ValueError
-        An unknown letter, a cutoff of the wrong form, or a periodic axis without a cell vector.
+        An unknown letter, a cutoff that is NaN or of the wrong form, or a periodic axis without a vector.
 
     Examples
     --------
@@ -136,12 +138,34 @@ def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whol
         kinds, most = np.asarray(numbers), max(_data.atomic_numbers.values())
         table = np.full((most + 1, most + 1), -1.0)
         for pair, length in cutoff.items():
-            first, second = (_data.atomic_numbers[one] if isinstance(one, str) else one for one in pair)
-            table[first, second] = table[second, first] = length
+            first, second = _as_elements(pair)
+            table[first, second] = table[second, first] = _not_nan(length, f"cutoff[{pair!r}]")
         return max(float(table.max()), 0.0), lambda i, j: table[kinds[i], kinds[j]]
-    if np.ndim(cutoff) == 0:
-        return max(float(cutoff), 0.0), None
-    radii = np.asarray(cutoff, np.float64)
-    if radii.shape != (n,):
-        raise ValueError(f"cutoff must be a number or a radius for each of the {n} atoms; got {radii.shape}")
-    return 2 * float(radii.max(initial=0.0)), lambda i, j: radii[i] + radii[j]
+    lengths = _not_nan(cutoff, "cutoff")
+    if lengths.ndim == 0:
+        return max(float(lengths), 0.0), None
+    if lengths.shape != (n,):
+        raise ValueError(
+            f"cutoff must be a number or a radius for each of the {n} atoms; got {lengths.shape}"
+        )
+    return 2 * float(lengths.max(initial=0.0)), lambda i, j: lengths[i] + lengths[j]
+
+
+def _as_elements(pair: Any) -> list[Any]:
+    """The atomic numbers of two elements, given by symbol or number."""
+    known = _data.atomic_numbers
+    if isinstance(pair, tuple) and len(pair) == 2:
+        found = [known.get(one, -1) if isinstance(one, str) else one for one in pair]
+        if all(one in known.values() for one in found):
+            return found
+    raise ValueError(
+        f'cutoff must have pairs of elements as keys, such as ("H", "C") or (1, 6); got {pair!r}'
+    )
+
+
+def _not_nan(lengths: Any, name: str) -> npt.NDArray[np.float64]:
+    array = as_float_array(lengths, name).astype(np.float64)
+    if np.isnan(array).any():
+        row = f"[{int(np.isnan(array).argmax())}]" if array.ndim else ""
+        raise ValueError(f"{name}{row} is NaN; give a distance")
+    return array

@@ -82,7 +82,7 @@ def settled_points(points: Any, other: Any, period: Any, env: Any) -> GivenPoint
 
 def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     """Check all that `neighbors` and `nearest` share, after `settled_points`."""
-    _check_cell_of_worlds(points, period)
+    _check_cell_of_worlds(points, period, env)
     one = other is not None and points.ndim == 1 and len(points) in (2, 3)
     if one:
         points = points[None]
@@ -111,12 +111,20 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
 
 
-def _check_cell_of_worlds(points: Any, period: Any) -> None:
-    """Refuse ``(dim, dim)`` numbers beside as many worlds: they may be lattice vectors or lengths of each."""
-    if points.ndim == 3 and is_matrix(period) and len(points) == len(period) == points.shape[2]:
+def _check_cell_of_worlds(points: Any, period: Any, env: Any) -> None:
+    """Refuse ``(dim, dim)`` numbers that may be lattice vectors, or the lengths of each environment."""
+    if not is_matrix(period) or (len(period),) != points.shape[-1:]:
+        return
+    if env is None and (points.ndim != 3 or len(points) != len(period)):
+        return
+    # A length is positive or None, and lattice vectors are finite: most matrices are only one of them.
+    if all(isinstance(row, tuple) and len(row) == len(period) for row in period) and all(
+        isinstance(value, (int, float)) and 0 < value < math.inf for row in period for value in row
+    ):
         raise ValueError(
-            f"period has shape ({len(period)}, {len(period)}) beside {len(points)} worlds of points: it may "
-            "hold lattice vectors or the lengths of each world; for vectors give points as rows, with env="
+            f"period = {period} beside environments may be the lattice vectors of one cell for all, or the "
+            f"lengths of environments 0 to {len(period) - 1}; for the cell give -np.array(period), the same "
+            "lattice; for lengths give a matrix for each environment: [np.diag(row) for row in period]"
         )
 
 

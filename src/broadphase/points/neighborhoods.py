@@ -88,6 +88,7 @@ def neighbors(
         vectors that need not be at right angles.  The distance of two points is that of their nearest
         images, and each pair is found once, however large ``r`` is.
         ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number.
+        Positive numbers of shape ``(dim, dim)`` may be either beside environments, and are refused.
     env : array_like of int, optional
         The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
         arrays.  Arrays ``(worlds, n, dim)``, and ``(worlds, m, dim)`` of others, say the same without it;

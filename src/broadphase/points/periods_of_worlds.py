@@ -4,6 +4,7 @@ Cost: a search for each environment, some 20 us where it is small.  Where all ha
 all is faster.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -51,14 +52,16 @@ class Worlds(NamedTuple):
 def has_periods_of_worlds(given: GivenPoints) -> bool:
     """Whether the period is ``(worlds, dim)`` or ``(worlds, dim, dim)``.
 
-    ``(dim, dim)`` is a lattice beside ``env=``; beside ``dim`` worlds of points it is refused elsewhere.
+    ``(dim, dim)`` is a lattice, unless an axis has no period; `as_query` refuses what may be lengths too.
     """
     period = given.period
     if not is_matrix(period) or (given.env is None and given.points.ndim != 3):
         return False
     if not all(isinstance(one, tuple) for one in period):
         return False
-    return all(map(is_matrix, period)) or len(period) != given.points.shape[-1]
+    if all(map(is_matrix, period)) or (len(period),) != given.points.shape[-1:]:
+        return True
+    return any(length is None or length == math.inf for one in period for length in one)
 
 
 def worlds_of(given: GivenPoints) -> Worlds:
