@@ -4,7 +4,7 @@ import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 
-from hypothesis import given  # noqa: E402
+from hypothesis import example, given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 import broadphase as bp  # noqa: E402
@@ -236,3 +236,65 @@ def test_a_look_and_a_move_go_through_no_group():
     bodies.move(player, 1, 1)
     group.move(others[0], 1, 1)
     assert (group.walked, plain.walked) == (0, 0)
+
+
+numbers = st.one_of(st.integers(-20, 20), st.floats(-20, 20, width=32))
+kinds = st.sampled_from([pygame.Rect, pygame.FRect])
+steps = st.lists(
+    st.tuples(st.sampled_from(["sync", "look", "kill", "join", "leave", "set"]), st.integers(0, 9))
+)
+
+
+@given(st.lists(st.tuples(*[numbers] * 4), min_size=1, max_size=12), kinds, kinds, kinds, steps)
+@example([(0, 0, 9, 9), (1, 1, 9, 9)], *[pygame.Rect] * 3, [("leave", 0), ("join", 0), ("sync", 0)])
+@example([(5, 5, 4, 4), (3.2, 3.2, 2.3, 2.3)], *[pygame.Rect] * 2, pygame.FRect, [])
+def test_a_group_that_is_alone_answers_as_one_that_shares_its_bodies(rects, kind, odd, asking, steps):
+    groups = WorldGroup(), WorldGroup(bodies=SpriteBodies())
+    sprites = [[Ball(group) for _ in rects] for group in groups]
+
+    def put(k, at):
+        for side in sprites:
+            side[k].rect = (kind if k else odd)(rects[at])
+
+    def look():
+        for at in range(len(rects)):
+            query = Ball()
+            query.rect = asking(rects[at])
+            for asked in ((query, query), (sprites[0][at], sprites[1][at])):
+                answers = [group.colliding(one) for group, one in zip(groups, asked, strict=True)]
+                rows = [
+                    [side.index(one) for one in found] for side, found in zip(sprites, answers, strict=True)
+                ]
+                assert rows[0] == rows[1]
+
+    for k in range(len(rects)):
+        put(k, k)
+    for step, number in [("sync", 0), ("look", 0), *steps, ("look", 0)]:
+        k = number % len(rects)
+        if step == "look":
+            look()
+        elif step == "set":
+            put(k, (7 * k + number) % len(rects))
+        for group, side in zip(groups, sprites, strict=True):
+            if step == "sync":
+                group.sync()
+            elif step == "join":
+                group.add(side[k])
+            elif step == "leave":
+                group.remove(side[k])
+            elif step == "kill":
+                side[k].kill()
+    assert [body.shape for body in groups[0].world] == [body.shape for body in groups[1].world]
+
+
+def test_many_looks_at_many_sprites_see_the_last_update():
+    group = WorldGroup(*(Ball(rect=(10 * k, 0, 8, 8)) for k in range(600)))
+    query, (first, second, *_) = Ball(rect=(4, 0, 9, 8)), group.sprites()
+    group.update()
+    group.update(2)
+    first.rect.x, second.rect.size = 3_000, (1, 1)  # not seen before the next update
+    for _ in range(100):
+        assert group.colliding(query) == [first, second]
+    assert group.body(second).shape == bp.Box(12, 0, 8, 8)
+    group.update()
+    assert group.colliding(query) == [second]

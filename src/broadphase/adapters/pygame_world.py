@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning, need
-from broadphase.geometry.shapes import Box, Circle, Shape, extent
+from broadphase.geometry.shapes import Bounds, Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
@@ -298,7 +298,7 @@ class SpriteBodies(Following[_Followed]):
         return getattr(sprite, "rect", None) is not None
 
     def _give(self, sprite: Any, group: Any, is_round: bool, leader: Leader, options: dict[str, Any]) -> Body:
-        body = self.world.add(_shape(sprite, is_round), data=sprite, **options)
+        body = self.world.add(_shape(sprite, is_round, _rect_of(sprite)), data=sprite, **options)
         known = _Followed(body, group, is_round, leader == "body")
         before, row = self._agreed, body.id
         if row >= len(before.rects):
@@ -309,6 +309,9 @@ class SpriteBodies(Following[_Followed]):
         self._known[sprite] = known
         self._agree(sprite)
         return body
+
+    def _id_of(self, sprite: Any) -> int:
+        return self._known[sprite].body._row
 
     def _is_known(self, data: Any) -> bool:
         """Whether the data of a body is a sprite that has its body here."""
@@ -326,7 +329,7 @@ class SpriteBodies(Following[_Followed]):
         if known.leads:
             self._move_sprite(sprite, known)
         elif self._agreed.rects[known.body._row].tolist() != [*_rect_of(sprite)] and known.body.alive:
-            known.body.shape = _shape(sprite, known.round)
+            known.body.shape = _shape(sprite, known.round, sprite.rect)
             self._agree(sprite)
         return known
 
@@ -362,19 +365,20 @@ class SpriteBodies(Following[_Followed]):
             if known is not None:  # or one before has killed this one, too
                 self._move_sprite(sprite, known)
 
-    def _move_bodies(self, sprites: list[Any]) -> None:
-        """Move bodies to their sprites; those whose size is unchanged in one call."""
+    def _move_bodies(self, sprites: list[Any], there: list[Any] | None = None) -> None:
+        """Move bodies to their sprites, or to these rects; those whose size is unchanged in one call."""
         known, store = self._known, self.world._state.store
-        rows, rects = np.array([known[one].body._row for one in sprites], np.int32), _rects_of(sprites)
+        rows, rects = np.array([known[one].body._row for one in sprites], np.int32), _rects_of(sprites, there)
         kinds, placed, goals = np.empty(len(rows), np.uint8), np.empty_like(rows), np.empty((len(rows), 2))
         moved, resized, astray, sound = sprite_kernels.bodies_of_rects(
             rects, self._agreed, rows, store.x, store.y, kinds, placed, goals
         )
         if not sound:
-            for sprite in sprites:
-                _shape(sprite, False)  # says what is wrong
+            for sprite, rect in zip(sprites, rects.tolist(), strict=True):
+                _shape(sprite, False, rect)  # says what is wrong
         for k in np.flatnonzero(kinds == RESIZED).tolist() if resized else ():
-            known[sprites[k]].body.shape = _shape(sprites[k], known[sprites[k]].round)
+            one = known[sprites[k]]
+            one.body.shape = _shape(sprites[k], one.round, rects[k].tolist())
         if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
                 warnings.warn(SpriteWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
@@ -397,10 +401,10 @@ def _rect_of(sprite: Any) -> Any:
     return rect
 
 
-def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """``(n, 4)``"""
+def _rects_of(sprites: Sequence[Any], there: list[Any] | None = None) -> npt.NDArray[np.float64]:
+    """``(n, 4)``: the rects of sprites, or those given."""
     try:
-        numbers = chain.from_iterable([sprite.rect for sprite in sprites])
+        numbers = chain.from_iterable([sprite.rect for sprite in sprites] if there is None else there)
         return np.fromiter(numbers, np.float64, 4 * len(sprites)).reshape(-1, 4)
     except (AttributeError, TypeError):
         for sprite in sprites:
@@ -408,8 +412,8 @@ def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
         raise
 
 
-def _shape(sprite: Any, is_round: bool) -> Shape:
-    x, y, width, height = _rect_of(sprite)
+def _shape(sprite: Any, is_round: bool, rect: Any) -> Shape:
+    x, y, width, height = rect
     x, width = min(x, x + width), abs(width)
     y, height = min(y, y + height), abs(height)
     if not is_round:
@@ -420,6 +424,62 @@ def _shape(sprite: Any, is_round: bool) -> Shape:
 
 # ---- a group that has a world
 
+# Up to so many rects pygame's loop takes less time than a query of the world; with more, moving the bodies
+# pays after so many looks.
+_FEW_RECTS, _MOST_LOOKS = 500, 60
+# The numbers of an FRect up to here are rounded by less than a sixteenth.
+_FARTHEST = 2.0**20
+_ROUNDED = 2
+
+
+class _Noted:
+    """The rects of sprites at a `sync`: where their bodies are to be, once it pays to move them.
+
+    pygame's loop over a list of rects takes 3 ns for each, while reading one takes 170 and moving its body
+    as much.
+    """
+
+    def __init__(self, sprites: list[Any], rects: list[Any]) -> None:
+        self.sprites, self.rects = sprites, rects
+        self._looks = 0
+        self._kind = type(rects[0])
+
+    def overlapping(self, box: Bounds) -> list[Any] | None:
+        """The sprites whose rects overlap a box, as `World.query_box` would say of their bodies.
+
+        ``None`` where pygame's numbers cannot hold it, or where moving the bodies pays by now.
+        """
+        left, top, right, bottom = box
+        if not (min(left, top) > -_FARTHEST and right < _FARTHEST and bottom < _FARTHEST):
+            return None
+        if self._looks >= _MOST_LOOKS and len(self.rects) > _FEW_RECTS:
+            return None
+        self._looks += 1
+        # pygame rounds; so its loop finds the candidates.
+        wide = left - _ROUNDED, top - _ROUNDED, right - left + 2 * _ROUNDED, bottom - top + 2 * _ROUNDED
+        found = []
+        for k in self._kind(wide).collidelistall(self.rects):
+            x, y, width, height = self.rects[k]
+            low, high = (x, x + width) if width > 0 else (x + width, x)
+            if low < right and left < high:
+                low, high = (y, y + height) if height > 0 else (y + height, y)
+                if low < bottom and top < high:
+                    found.append(self.sprites[k])
+        return found
+
+
+def _noted(sprites: list[Any]) -> _Noted | None:
+    """The rects of sprites now; ``None`` if pygame's loop would not find all that overlap."""
+    try:
+        kind = type(sprites[0].rect)
+        rects = [kind.copy(sprite.rect) for sprite in sprites]
+    except (IndexError, AttributeError, TypeError):
+        return None
+    # pygame's loop finds no rect without an area.
+    return _Noted(sprites, rects) if kind in (_pygame.Rect, _pygame.FRect) and all(rects) else None
+
+
+_pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 _Sprite = _sprite.Sprite
 
@@ -478,11 +538,21 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         for one in sprites:
             if isinstance(one, World | SpriteBodies):
                 raise TypeError(f"a WorldGroup takes sprites and bodies=SpriteBodies(world); got {one!r}")
-        self.bodies = SpriteBodies() if bodies is None else bodies
+        self._bodies = SpriteBodies() if bodies is None else bodies
         super().__init__()
-        give = self.bodies._giving(round, leader, options)
-        self._followed = self.bodies._add_group(self, give, reports=True)
+        give = self._bodies._giving(round, leader, options)
+        self._followed = self._bodies._add_group(self, give, reports=True)
+        # A world that nobody else has seen is asked for rects alone, and need not be up to date.
+        self._unseen = bodies is None and not round and leader == "sprite"
+        self._noted: _Noted | None = None
         self.add(*sprites)
+
+    @property
+    def bodies(self) -> SpriteBodies:
+        """The bodies of this group, and of those that share them."""
+        self._unseen = False
+        self._settle()
+        return self._bodies
 
     @property
     def world(self) -> World:
@@ -491,12 +561,20 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Call ``update`` of every sprite, as pygame's groups do; then `sync`."""
-        super().update(*args, **kwargs)
+        if args or kwargs:
+            super().update(*args, **kwargs)
+        else:  # half the time where nothing is handed on
+            for sprite in self.sprites():
+                sprite.update()
         self.sync()
 
     def sync(self) -> None:
         """Move the bodies of this group to their sprites."""
-        self.bodies.sync(self)
+        if self._unseen:
+            self._bodies._give_bodies()
+            self._noted = _noted(list(self.spritedict))
+        if self._noted is None:
+            self._bodies.sync(self)
 
     def body(self, sprite: Any) -> Body:
         """The body of a sprite of this group.
@@ -564,27 +642,42 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
-        bodies, members = self.bodies, self.spritedict
-        bodies._add_new()
+        bodies, members = self._bodies, self.spritedict
         left, top, width, height = sprite.rect
         right, bottom = left + width, top + height
         if width < 0 or height < 0:
             left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
+        box, noted = (left, top, right, bottom), self._noted
+        if noted is not None:
+            found = None if bodies._came else noted.overlapping(box)
+            if found is not None:
+                found = [one for one in found if one is not sprite and one in members]
+                return sorted(found, key=bodies._id_of) if len(found) > 1 else found
+            self._settle()
+        bodies._add_new()
         return [
             one
-            for body in bodies.world.query_box((left, top, right, bottom))
+            for body in bodies.world.query_box(box)
             if isinstance(one := body.data, _Sprite) and one is not sprite and one in members
         ]
+
+    def _settle(self) -> None:
+        """Move the bodies to the rects of the last `sync`."""
+        if self._noted is not None:
+            known, noted = self._bodies._known, self._noted
+            kept = [pair for pair in zip(noted.sprites, noted.rects, strict=True) if pair[0] in known]
+            self._bodies._move_bodies([sprite for sprite, _ in kept], [rect for _, rect in kept])
+            self._noted = None
 
     def add_internal(self, sprite: Any, *layer: Any) -> None:
         """Add a sprite; pygame calls this however a sprite joins.  It gets its body later."""
         super().add_internal(sprite, *layer)
-        self.bodies._note_joined(self._followed, sprite)
+        self._bodies._note_joined(self._followed, sprite)
 
     def remove_internal(self, sprite: Any) -> None:
         """Remove a sprite and its body; pygame calls this however a sprite leaves."""
         super().remove_internal(sprite)
-        self.bodies._note_left(self._followed, sprite)
+        self._bodies._note_left(self._followed, sprite)
 
     def copy(self) -> Any:
         """A plain group with the same sprites, because a sprite has one body only."""
@@ -596,8 +689,6 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
 
 # ---- drawing
-
-_pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 
 Color = tuple[int, int, int] | str
 Point = tuple[float, float]
