@@ -9,12 +9,13 @@ left to do after a library's own call is counted with it.  Each point has about 
 figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
 and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
 *small*: each way to ask about few rows, compared with the same call with one array of float64, and SciPy;
-and one query of many points that are kept.  *cells*: lists of atoms with all images and their shifts, as
+and one query of points that are kept.  *cells*: lists of atoms with all images and their shifts, as
 vesin, matscipy-neighbours and ASE make them, and triclinic cells.  *sums*: what is made of the pairs, beside
 NumPy and compiled loops, and a Verlet list.
 """
 
 import argparse
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -297,17 +298,33 @@ def compare_small(seconds: float) -> None:
             "swept": lambda boxes=boxes, other=other: bp.swept_pairs(boxes, other),
         }
         report_small(f"pairs of {n} boxes", calls, seconds)
-    points = np.random.default_rng(SEED).random((100_000, 2))
-    index, tree, r, query = bp.PointIndex(points), spatial.cKDTree(points), distance_for(points), points[0]
-    growing = (float(r * factor) for _ in iter(int, 1) for factor in np.geomspace(0.5, 2.0, 1000))
-    one: dict[str, Callable[[], Any]] = {
-        OURS: lambda: index.neighbors(query, r),
-        "r grows": lambda: index.neighbors(query, next(growing)),
-        "SciPy": lambda: tree.query_ball_point(query, r),
-        "nearest 4": lambda: index.nearest(query, 4),
-        "SciPy's nearest 4": lambda: tree.query(query, 4),
-    }
-    report_small("one query of a PointIndex of 100000 points", one, seconds)
+    for dim, n in itertools.product((2, 3), (1_000, 100_000)):
+        compare_one_query(np.random.default_rng(SEED).random((n, dim)), seconds)
+
+
+def compare_one_query(points: Points, seconds: float) -> None:
+    """One query after another of points that are kept: `PointIndex`, its drop-in for SciPy, and SciPy."""
+    from scipy.spatial import KDTree
+
+    from broadphase.adapters.scipy import KDTree as DropIn
+
+    index, ours, theirs, r = bp.PointIndex(points), DropIn(points), KDTree(points), distance_for(points)
+    some = itertools.cycle(np.random.default_rng(SEED).random((1000, points.shape[1])))
+    growing = itertools.cycle(np.geomspace(0.5 * r, 2.0 * r, 1000).tolist())
+    for name, radii in (("neighbors", itertools.repeat(r)), ("neighbors, r grows", growing)):
+        near: dict[str, Callable[[], Any]] = {
+            OURS: lambda radii=radii: index.neighbors(next(some), next(radii)),
+            "its drop-in": lambda radii=radii: ours.query_ball_point(next(some), next(radii)),
+            "SciPy": lambda radii=radii: theirs.query_ball_point(next(some), next(radii)),
+        }
+        report_small(f"{name} of one among {len(points)} points, {points.shape[1]}-D", near, seconds)
+    for k in (1, 4):
+        nearest: dict[str, Callable[[], Any]] = {
+            OURS: lambda k=k: index.nearest(next(some), k),
+            "its drop-in": lambda k=k: ours.query(next(some), k),
+            "SciPy": lambda k=k: theirs.query(next(some), k),
+        }
+        report_small(f"nearest {k} of one among {len(points)} points, {points.shape[1]}-D", nearest, seconds)
 
 
 def compare_cells(seconds: float) -> None:

@@ -34,6 +34,8 @@ ANSWERS = {
     "boxes.brute_force.scan_for_ray",
     "cells.queries.nearest_to",
     "cells.queries.search_box",
+    "points.fixed_radius.near_point",
+    "points.nearest_points.nearest_point",
     "sorted.search_box",
     "sorted.search_nearest",
     "sorted.search_ray",

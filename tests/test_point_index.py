@@ -130,8 +130,15 @@ def test_one_query_at_a_time(each, dim, dtype):
         index = bp.PointIndex(points, period=period)
         for row in range(0, len(points), 97):
             right = point_scenes.near(points[row : row + 1], r, points, period)
-            for array, wanted in zip(index.neighbors(points[row], r), right, strict=True):
+            found = index.neighbors(points[row], r)
+            for array, wanted in zip(found, right, strict=True):
                 np.testing.assert_array_equal(array, wanted)
+                assert array.dtype == (dtype if array is found.distance else np.int32)
+            right = point_scenes.nearest(points[row : row + 1], 3, points, r, period)
+            for k, columns in ((3, slice(None)), ([3, 1], [2, 0])):
+                for array, wanted in zip(index.nearest(points[row].tolist(), k, r=r), right, strict=True):
+                    np.testing.assert_array_equal(array, wanted[0][columns])
+            assert index.nearest(points[row], 1).distances.dtype == dtype
 
     scenes = [(scene, r, None) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
     periods = [(scene, r, (1.25,) * dim) for scene in ("uniform", "clusters") for r in (0.02, 0.3, 2.0)]
@@ -163,6 +170,32 @@ def test_one_point_is_a_query(dim, dtype):
         assert found.shape == (1, 200)
         np.testing.assert_array_equal(found.j, index.neighbors(points[7:8], 0.2).j)
         assert not found.i.any()
+
+
+@pytest.mark.parametrize("period", [None, (1.0, None)])
+def test_one_query_however_it_is_written(period):
+    """Ids and offsets are those of rows; what is no plain point within the world takes another way."""
+    points = np.random.default_rng(2).random((300, 2))
+    index = bp.PointIndex(points, period=period)
+    index.remove_many(np.arange(0, 300, 7))
+    index.nearest((0.0, 0.0), 1)
+    for query in ((0.5, 1), [True, 0], (-0.25, 7.5), (2.5, -3), np.array([1, 0])):
+        row = np.array([query], np.float64)
+        for r in (0.2, 1, np.float64(0.7)):
+            one, many = index.neighbors(query, r), index.neighbors(row, r, offsets=True)
+            for found, wanted in zip(one, many, strict=True):
+                np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_allclose(one.unit * one.distance[:, None], many.offset)
+            assert (one.shape, one.csr().indices.tolist()) == (many.shape, many.j.tolist())
+            for found, wanted in zip(index.nearest(query, 4, r=r), index.nearest(row, 4, r=r), strict=True):
+                np.testing.assert_array_equal(found, wanted[0])
+    for wrong in ((0.5, np.nan), (10**400, 0.5), ("a", 0.5), (0.5, 0.5, 0.5), (0.5,)):
+        with pytest.raises((ValueError, TypeError, OverflowError)):
+            index.neighbors(wrong, 0.1)
+        with pytest.raises((ValueError, TypeError, OverflowError)):
+            index.nearest(wrong, 1)
+    with pytest.raises(bp.PairLimitExceeded):
+        index.neighbors((0.5, 0.5), 0.5, max_pairs=3)
 
 
 def test_dimension_and_dtype_are_those_of_the_first_points():

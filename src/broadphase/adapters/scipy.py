@@ -5,6 +5,7 @@ Euclidean distances are searched here; for the rest (another ``p``, weights, mor
 SciPy's own tree is built and searched.
 """
 
+import math
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -123,20 +124,18 @@ class KDTree:
         if not self._answers(p):
             found: tuple[Any, Any] = self.scipy_tree.query(x, k, eps, p, distance_upper_bound, workers)
             return found
-        points, shape = self._points(x)
-        single = np.ndim(k) == 0
+        places: Any = k if np.ndim(k) == 0 else list(k)
         bound = float(distance_upper_bound)
-        below = float(np.inf if bound == np.inf else np.nextafter(bound, -np.inf))
+        below = bound if bound == math.inf else math.nextafter(bound, -math.inf)
         some = below >= 0.0  # nothing is nearer than nan
         near = self._index.nearest(
-            points, k if single else list(k), r=below if some else 0.0, threads=_threads(workers)
+            self._points(x), places, r=below if some else 0.0, threads=_threads(workers)
         )
         distances, ids = near.distances, near.ids.astype(np.intp)
         if not some:
             distances, ids = np.full_like(distances, np.inf), np.full_like(ids, -1)
         ids[ids < 0] = self.n
-        shape = shape if single and k == 1 else (*shape, ids.shape[1])
-        return distances.reshape(shape)[()], ids.reshape(shape)[()]
+        return (distances[..., 0][()], ids[..., 0][()]) if places == 1 else (distances, ids)
 
     def query_ball_point(
         self,
@@ -154,11 +153,12 @@ class KDTree:
         """
         if not self._answers(p):
             return self.scipy_tree.query_ball_point(x, r, p, eps, workers, return_sorted, return_length)
-        points, shape = self._points(x)
-        reach = r if np.ndim(r) == 0 else np.broadcast_to(_real(r, "r"), shape).ravel()
+        points = self._points(x)
+        shape = points.shape[:-1]
+        reach = r if np.ndim(r) == 0 else np.broadcast_to(_real(r, "r"), shape)
         near = self._index.neighbors(points, reach, threads=_threads(workers))
         if return_length:
-            return np.bincount(near.i, minlength=len(points)).astype(np.intp).reshape(shape)[()]
+            return np.bincount(near.i, minlength=near.shape[0]).astype(np.intp).reshape(shape)[()]
         if not shape:
             return near.j.tolist()
         lists = _lists(near)
@@ -244,14 +244,14 @@ class KDTree:
         lengths = [length if length > 0 else None for length in self.boxsize.tolist()]
         return (*lengths, None) if self.m == 1 else tuple(lengths)
 
-    def _points(self, x: Any) -> tuple[npt.NDArray[np.float64], tuple[int, ...]]:
-        """Queries as rows, and the shape of the answer."""
+    def _points(self, x: Any) -> npt.NDArray[np.float64]:
+        """Queries of any number of axes."""
         points = _real(x, "x")
         if points.shape[-1:] != (self.m,):
             raise ValueError(
                 f"x must have {self.m} numbers a point, as the data have; got shape {points.shape}"
             )
-        return _plane(points.reshape(-1, self.m)), points.shape[:-1]
+        return _plane(points)
 
     @cached_property
     def _index(self) -> PointIndex:
@@ -271,7 +271,7 @@ def _real(values: Any, name: str) -> npt.NDArray[np.float64]:
 
 def _plane(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Points on a line get a second axis."""
-    return np.pad(points, ((0, 0), (0, 1))) if points.shape[1] == 1 else points
+    return points if points.shape[-1] > 1 else np.concatenate((points, np.zeros_like(points)), axis=-1)
 
 
 def _threads(workers: int) -> int | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import bits_of
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.few_points import (
     Memory,
@@ -25,8 +26,10 @@ from broadphase.kernels.points.few_points import (
     find_pairs_in_space,
     find_pairs_of_few,
 )
-from broadphase.kernels.points.fixed_radius import MOST_RANGES, Cells, find_few_near
+from broadphase.kernels.points.fixed_radius import MOST_RANGES, Cells, find_few_near, near_point
 from broadphase.runtime.memory import Group, borrowed_scratch
+
+_near_point = try_call(near_point)
 
 _MOST = 1_000
 _MOST_FOR_NEAREST = 8_000
@@ -133,6 +136,19 @@ def find_in_cells(query: PointQuery, cells: Cells, r: float) -> tuple[Numbers, N
             return None
         both = memory.rows[:, :count].copy()
         return both[0], both[1], memory.distances[:count].copy()
+
+
+def find_near_point(query: PointQuery, cells: Cells, point: Any, r: float) -> tuple[Numbers, Points] | None:
+    """Numbers, in order, and distances of what is near one point, which is read and checked here.
+
+    ``query`` has no environments and no lattice.  None if the point is not a tuple of numbers within the
+    world, or if much is near it.
+    """
+    try:
+        found = _near_point(cells, query.found, query.period, point, r)
+    except OverflowError:  # an int that no float can hold
+        return None
+    return (found[0], found[1]) if found is not None and found[2] else None
 
 
 def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:

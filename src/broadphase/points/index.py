@@ -10,6 +10,7 @@ queries for each change, and gains nothing where everything moves in each frame.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -24,12 +25,30 @@ from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_w
 from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_point_period, settled_period
-from broadphase.inputs.points import PointQuery, Points, as_query, query_from, settled_points, settled_reach
+from broadphase.inputs.points import (
+    PointQuery,
+    Points,
+    as_distance,
+    as_query,
+    query_from,
+    settled_points,
+    settled_reach,
+)
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
+from broadphase.points.few import find_near_point
 from broadphase.points.lattice import Kept
+from broadphase.points.nearest import find_nearest_point
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import How, NearestPoints, as_places, near_of, nearest_of
+from broadphase.points.neighborhoods import (
+    How,
+    NearestPoints,
+    Places,
+    as_places,
+    near_of,
+    nearest_of,
+    offsets_of,
+)
 
 
 @dataclass(slots=True)
@@ -43,6 +62,8 @@ class _Kept(Kept):
     """The environments that there are, ascending; None where all points share one."""
     end: int = field(kw_only=True)
     """All ids are below."""
+    plain: bool = field(kw_only=True)
+    """Whether kernels read and answer single queries: no environments, no lattice, no rounding afterwards."""
 
 
 class PointIndex(ById):
@@ -336,6 +357,10 @@ class PointIndex(ById):
                [0, 2, 1]])
         """
         parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
+        if env is None and not exclude_self and not offsets and type(r_min) is float and r_min == 0.0:
+            near = self._near_point(points, r, parts)
+            if near is not None and len(near) <= limit:
+                return near
         (points, r), env, _ = self._in_rows(env, points, r)
         query, kept = self._query(points, env)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
@@ -387,12 +412,44 @@ class PointIndex(ById):
         NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
+        if env is None and not exclude_self:
+            near = self._nearest_of_point(points, places, r)
+            if near is not None:
+                return near
         (points,), env, axes = self._in_rows(env, points)
         query, kept = self._query(points, env)
         ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
         return arguments.in_axes(NearestPoints(ids, distances), axes)
+
+    def _near_point(self, point: Any, r: Any, parts: int) -> Neighbors | None:
+        """What `neighbors` returns for one point; None where that is not the usual case."""
+        given, kept = arguments.as_given(point), self._kept
+        if given is None or kept is None or not kept.plain or type(r) is not float or not r >= 0.0:
+            return None
+        query = kept.query
+        reach = as_distance(r, query.kind)
+        found = find_near_point(query, kept.cells.cells(query, reach, parts), given, reach)
+        if found is None:
+            return None
+        rows, distance = found
+        i, ids = np.zeros(len(rows), np.int32), rows if kept.ids is None else kept.ids[rows]
+        ways = partial(_ways_from, query, given, i, rows)
+        return Neighbors(i, ids, distance, (1, kept.end), among=False, parts=parts, find_offsets=ways)
+
+    def _nearest_of_point(self, point: Any, places: Places, r: Any) -> NearestPoints | None:
+        """What `nearest` returns for one point; None where that is not the usual case."""
+        given, kept = arguments.as_given(point), self._kept
+        if given is None or kept is None or not kept.plain or kept.tree is None:
+            return None
+        found = find_nearest_point(kept.query, kept.tree, given, places.most, as_distance(r, kept.query.kind))
+        if found is None:
+            return None
+        ids, distances = found
+        if kept.ids is not None:
+            ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
+        return NearestPoints(ids[places.columns], distances[places.columns])
 
     def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Points and distances in rows, environments, and the axes of the question if it has several."""
@@ -435,6 +492,7 @@ class PointIndex(ById):
             ids=None if store.live == store.end else ids,
             end=int(ids[-1]) + 1 if len(ids) else 0,
             envs=np.unique(envs) if with_envs else None,
+            plain=not with_envs and query.lattice is None and query.kind == query.found.dtype,
         )
 
     # ---- copies
@@ -459,6 +517,11 @@ def _array(points: Any, name: str) -> Points:
     """The points as an array of the call's own, not looked at yet (`broadphase.inputs.arrays.settled`)."""
     own: Points = settled(points, name, POINTS)
     return own
+
+
+def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Points:
+    """The offsets from a point to some of an index."""
+    return offsets_of(query_from(query, np.array([point]), True), i, rows, 1)
 
 
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:

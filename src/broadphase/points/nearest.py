@@ -16,6 +16,7 @@ import numpy.typing as npt
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
     Scale,
@@ -25,6 +26,7 @@ from broadphase.kernels.points.nearest_points import (
     bound_leaves,
     bound_levels,
     find_keys,
+    nearest_point,
     search_points,
     take_in_order,
 )
@@ -32,6 +34,8 @@ from broadphase.methods.morton import Curve, curve_for
 from broadphase.points.few import find_small_nearest
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
+
+_nearest_point = try_call(nearest_point)
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
@@ -96,21 +100,43 @@ def find_nearest_points(
         *(tree, Scale(scale, around, query.period), r),
         *(query.points, query.found, queries, places),
     )
-    capacity = 2 * wanted + 12 * LANES
 
     def search(first: int, last: int) -> None:
-        scratch = Scratch(
-            np.empty(2 * LANES * (len(tree.levels) + 1), np.int64),
-            np.empty((1, capacity), kind),
-            np.empty((2, capacity)),
-            np.empty((2, capacity), np.int32),
-        )
+        scratch = _scratch(tree, wanted)
         for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
             search_points(*fixed, begin, end, wanted, scratch, ids, distances)
 
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
     threads.run_all([partial(search, *piece) for piece in pieces], parts)
     return ids, distances
+
+
+def find_nearest_point(
+    query: PointQuery, made: CurveTree, point: Any, k: int, r: float
+) -> tuple[Numbers, Points] | None:
+    """What `find_nearest_points` returns for one point, which is read and checked here.
+
+    ``query`` has no environments and no lattice.  None if the point is not a tuple of numbers within the
+    world, or if numbers are so large that they are scaled.
+    """
+    if made.scale != 1.0 or made.kind != query.found.dtype:
+        return None
+    scale, scratch = Scale(1.0, query.period, query.period), _scratch(made.tree, k)
+    try:
+        found = _nearest_point(made.tree, scale, *made.curve, made.keys, query.found, point, k, r, scratch)
+    except OverflowError:  # an int that no float can hold
+        return None
+    return (found[0], found[1]) if found is not None and found[2] else None
+
+
+def _scratch(tree: Tree, wanted: int) -> Scratch:
+    capacity = 2 * wanted + 12 * LANES
+    return Scratch(
+        np.empty(2 * LANES * (len(tree.levels) + 1), np.int64),
+        np.empty((1, capacity), tree.points.columns.dtype),
+        np.empty((2, capacity)),
+        np.empty((2, capacity), np.int32),
+    )
 
 
 def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_] | None:

@@ -58,6 +58,19 @@ def distance(points, others, i, j, around):
     return kind(length(x, y, z, small, large, up, down))
 
 
+@inline
+def take_place(values, found, around, point):
+    """Write one point, rounded as the others are, into a row; whether it is finite and within the world."""
+    if len(values) != found.shape[1]:
+        return False
+    within = True
+    for axis in range(len(values)):
+        place = found.dtype.type(values[axis])
+        point[0, axis] = place
+        within &= (0 <= place <= around[axis]) if around[axis] < np.inf else abs(place) < np.inf
+    return within
+
+
 # -----------------------------------------------------------------------------------------------------------
 # Offsets from each point of a pair to the nearest image of the other.
 
