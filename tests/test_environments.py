@@ -505,9 +505,10 @@ def test_arrays_of_worlds_that_do_not_fit_are_refused():
     ):
         with pytest.raises(ValueError, match=rf"\(worlds, n, {widths}\).*; got shape \(100, 2, [34]\)"):
             call()
-    with pytest.raises(ValueError, match=r"may hold lattice vectors or the lengths of each world"):
-        bp.neighbors(np.zeros((3, 4, 3)), 1, period=np.eye(3) * 5)
-    assert len(bp.neighbors(np.zeros((2, 4, 3)), 1, period=np.eye(3) * 5)) == 12
+    with pytest.raises(ValueError, match=r"may be the lattice vectors of one cell for all, or the lengths"):
+        bp.neighbors(np.zeros((3, 4, 3)), 1, period=np.eye(3) * 5 + 1)
+    for period in (np.eye(3) * 5, np.eye(3) * 5 + 1):
+        assert len(bp.neighbors(np.zeros((2, 4, 3)), 1, period=period)) == 12
     with pytest.raises(ValueError, match="give both as"):
         bp.join(boxes, boxes[:1])
     with pytest.raises(ValueError, match=r"origin has shape \(2, 3, 2\) and direction has shape \(2, 4, 2\)"):

@@ -326,6 +326,13 @@ def test_what_nearest_geometries_cannot_do_is_said():
             bp.nearest(SQUARES, 1, other=DOTS, **wrong)
     with pytest.raises(TypeError, match=r"other\[1\] = 'x' is no geometry"):
         bp.nearest(SQUARES, 1, other=[DOTS.iloc[0], "x"])
+    with pytest.raises(
+        TypeError, match=r"nearest of geometries needs .*; other holds int64; .*shapely\.points"
+    ):
+        bp.nearest(SQUARES, 1, other=[[0, 0]])
+    for call, fix in ((bp.pairs, "give its bounds"), (bp.PointIndex, "give its center; ShapeIndex")):
+        with pytest.raises(TypeError, match=rf"row 0 is Circle\(.*; {fix}"):
+            call([bp.Circle(0, 0, 1)])
 
 
 def test_the_labels_are_named_after_the_index_of_b():

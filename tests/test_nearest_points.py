@@ -198,6 +198,42 @@ def test_some_of_the_nearest():
         bp.nearest(points, [1, 0])
 
 
+@pytest.mark.parametrize("k", [2, 40, [1, 3]])
+def test_worlds_are_answered_in_their_shape(k):
+    worlds, others = np.random.default_rng(32).random((2, 4, 30, 3))
+    few, lengths = others[:, :5], np.linspace(0.5, 1, 12).reshape(4, 3)
+    for other, periods in product((None, others, few), (None, np.ones((1, 3)), lengths)):
+        found = bp.nearest(worlds, k, other=other, period=None if periods is None else np.squeeze(periods))
+        for world, alone in enumerate(worlds):
+            among = None if other is None else other[world]
+            period = None if periods is None else np.broadcast_to(periods, (4, 3))[world]
+            near = bp.nearest(alone, k, other=among, period=period)
+            first = world * (30 if other is None else other.shape[1])
+            np.testing.assert_array_equal(found.ids[world], np.where(near.ids < 0, -1, near.ids + first))
+            np.testing.assert_array_equal(found.distances[world], near.distances)
+
+
+def test_more_than_there_are_and_than_memory_holds():
+    points = np.random.default_rng(33).random((5, 2))
+    index = bp.BoxTree()
+    index.insert_many(np.hstack((points, points)))
+    whole = bp.nearest(points, 4)
+    some = bp.nearest(points, [1, 10**12, 4, 5])  # as many columns as there are places
+    np.testing.assert_array_equal(some.ids[:, [0, 2]], whole.ids[:, [0, 3]])
+    np.testing.assert_array_equal(some.distances[:, [0, 2]], whole.distances[:, [0, 3]])
+    assert (some.ids[:, [1, 3]] == -1).all()
+    assert np.isinf(some.distances[:, [1, 3]]).all()
+    for ask in (
+        lambda k: bp.nearest(points, k),
+        lambda k: bp.nearest(points, k, other=points, period=(1, 1)),
+        lambda k: bp.nearest(points[None], k, period=[(1, 1)]),
+        lambda k: bp.PointIndex(points).nearest(points, k),
+        lambda k: index.nearest(points, k),
+    ):
+        with pytest.raises(MemoryError, match="1000000000000"):
+            ask(10**12)
+
+
 @pytest.mark.parametrize("period", [None, (1.0, 1.0, 1.0)])
 def test_a_row_is_not_nearest_to_itself(period):
     points = np.random.default_rng(30).random((120, 3)).astype(np.float32)

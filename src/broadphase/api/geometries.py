@@ -141,7 +141,8 @@ def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJ
             else f'distance= is for predicate="dwithin"; leave it out with {predicate!r}'
         )
     distance = None if distance is None else settled_reach(distance)
-    shapes, others = as_geometries(a, "a"), as_geometries(b, "b")
+    given = ("predicate=", "leave predicate out for boxes")
+    shapes, others = as_geometries(a, "a", *given), as_geometries(b, "b", *given)
     left, right = as_side(shapes), as_side(others)
     distances = None
     if distance is not None:

@@ -30,6 +30,7 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
+from broadphase.inputs.points import check_room_for_nearest
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
@@ -277,6 +278,7 @@ class PlainSpace:
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
         held = min(k, self.store.live)
+        check_room_for_nearest(len(points), k, held)
         ids = np.full((len(points), k), -1, np.int32)
         distances = np.full(ids.shape, np.inf)
         self.last = ("nearest", 0, 0)

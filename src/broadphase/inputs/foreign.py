@@ -318,7 +318,7 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
         return array.astype(np.float64)
     if any(hasattr(item, "geom_type") for item in array.flat):
         return _from_shapes(array, name, wanted)
-    raise TypeError(f"{name} must hold real numbers; got dtype object{_first_non_number(array)}")
+    raise TypeError(f"{name} must hold real numbers; got dtype object{_first_non_number(array, wanted)}")
 
 
 def column(values: Any, name: str) -> Array:
@@ -545,7 +545,7 @@ def _numbers(values: Any, name: str) -> Array:
     return array
 
 
-def _first_non_number(array: Array) -> str:
+def _first_non_number(array: Array, wanted: Wanted = NUMBERS) -> str:
     """The first object that is not a number, with advice; empty where the dtype says enough."""
     if array.dtype != object:
         return ""
@@ -557,7 +557,10 @@ def _first_non_number(array: Array) -> str:
             at = f"row {place[0]}" + "".join(f", column {k}" for k in place[1:])
             shown = repr(value)
             shown = shown if len(shown) <= 40 else shown[:40] + "..."
-            return f": {at} is {shown} ({type(value).__name__}); leave it out, or make a number of it"
+            fix = "leave it out, or make a number of it"
+            if hasattr(type(value), "moved_to"):  # a shape of `broadphase.geometry`
+                fix = "give its bounds" if wanted is BOXES else "give its center; ShapeIndex searches shapes"
+            return f": {at} is {shown} ({type(value).__name__}); {fix}"
     return ": numbers as Python objects; give them a dtype of numbers with .astype(float)"
 
 
@@ -583,8 +586,10 @@ def _from_shapes(array: Array, name: str, wanted: Wanted) -> Array:
     return points
 
 
-def as_geometries(values: Any, name: str) -> Array:
+def as_geometries(values: Any, name: str, needed_by: str, fix: str) -> Array:
     """Geometries of shapely as a new array of objects, one a row; missing ones are None.
+
+    ``needed_by`` and ``fix`` are for the message where these are numbers.
 
     Raises
     ------
@@ -596,8 +601,7 @@ def as_geometries(values: Any, name: str) -> Array:
     array = values if type(values) is np.ndarray else as_array(values, name, BOXES)
     if array.dtype != object and array.size:
         raise TypeError(
-            f"predicate= needs geometries of shapely or geopandas; {name} holds {array.dtype}; "
-            "leave predicate out for boxes"
+            f"{needed_by} needs geometries of shapely or geopandas; {name} holds {array.dtype}; {fix}"
         )
     if array.ndim != 1:
         raise ValueError(f"{name} must be a row of geometries; got shape {array.shape}")

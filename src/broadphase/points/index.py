@@ -38,17 +38,9 @@ from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_near_point
 from broadphase.points.lattice import Kept
-from broadphase.points.nearest import find_nearest_point
+from broadphase.points.nearest import Places, as_places, find_nearest_point
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import (
-    How,
-    NearestPoints,
-    Places,
-    as_places,
-    near_of,
-    nearest_of,
-    offsets_of,
-)
+from broadphase.points.neighborhoods import How, NearestPoints, near_of, nearest_of, offsets_of
 
 
 @dataclass(slots=True)
@@ -443,12 +435,16 @@ class PointIndex(ById):
         given, kept = arguments.as_given(point), self._kept
         if given is None or kept is None or not kept.plain or kept.tree is None:
             return None
+        if places.most > len(kept.query.found):
+            return None
         found = find_nearest_point(kept.query, kept.tree, given, places.most, as_distance(r, kept.query.kind))
         if found is None:
             return None
         ids, distances = found
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
+        if places.columns is None:
+            return NearestPoints(ids, distances)
         return NearestPoints(ids[places.columns], distances[places.columns])
 
     def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:

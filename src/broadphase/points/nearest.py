@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import whole
-from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.points import Numbers, PointQuery, Points, check_room_for_nearest
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
@@ -216,6 +216,47 @@ def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int6
     threads.run_all([partial(bound, *span) for span in spans], parts)
     bound_levels(levels, boxes, worlds)
     return levels, boxes, worlds
+
+
+class Places(NamedTuple):
+    """Which of the nearest to return."""
+
+    most: int
+    columns: list[int] | None
+    """Of the answer for so many; None for all."""
+
+    def capped(self, n: int, m: int) -> int:
+        """How many of ``m`` points to search for, for each of ``n``: no more than there are.
+
+        Raises
+        ------
+        MemoryError
+            The results are more than the memory that is free.
+        """
+        k = self.most if self.columns is None else len(self.columns)
+        most = min(self.most, max(m, 1))
+        check_room_for_nearest(n, max(k, most), m)
+        return most
+
+    def of(self, ids: Numbers, distances: Points) -> tuple[Numbers, Points]:
+        """Those of an answer, which may have fewer columns if there are fewer points."""
+        n, width = ids.shape
+        if self.columns is None and self.most == width:
+            return ids, distances
+        columns = range(self.most) if self.columns is None else self.columns
+        if self.most > width:  # one more column, of those that are missing
+            columns = [min(column, width) for column in columns]
+            ids = np.hstack((ids, np.full((n, 1), -1, np.int32)))
+            distances = np.hstack((distances, np.full((n, 1), np.inf, distances.dtype)))
+        return ids[:, columns], distances[:, columns]
+
+
+def as_places(k: Any) -> Places:
+    """Check ``k``: how many of the nearest, or a list of places."""
+    if not isinstance(k, (list, tuple)):
+        return Places(as_count(k), None)
+    columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
+    return Places(max(columns, default=0) + 1, columns)
 
 
 def as_count(k: Any, name: str = "k") -> int:

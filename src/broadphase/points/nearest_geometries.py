@@ -16,8 +16,8 @@ import numpy.typing as npt
 from broadphase.api.geometries import Side, as_side, grown, pieces_of
 from broadphase.api.one_shot import join
 from broadphase.inputs.foreign import as_geometries, check_same_crs
-from broadphase.inputs.points import PointQuery, as_distance, as_query
-from broadphase.points.nearest import find_nearest_points
+from broadphase.inputs.points import PointQuery, Points, as_distance, as_query
+from broadphase.points.nearest import Places, find_nearest_points
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.slices import growing
 from broadphase.runtime.threads import run_all
@@ -26,27 +26,29 @@ Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
 
 
-def find_nearest_geometries(a: Any, b: Any, k: int, r: Any, threads: int) -> tuple[Ids, Floats]:
+def find_nearest_geometries(a: Any, b: Any, places: Places, r: Any, threads: int) -> tuple[Ids, Points]:
     """Rows of b and distances, ``(n, k)``: by distance, then row; -1 and inf where there are fewer.
 
     ``b`` is None for the geometries themselves, of which none is its own neighbour.
     """
     if b is not None:
         check_same_crs(a, "points", b, "other")
-    shapes = as_geometries(a, "points")
+    given = ("nearest of geometries", "make geometries of them by shapely.points")
+    shapes = as_geometries(a, "points", *given)
     left = as_side(shapes)
-    right = left if b is None else as_side(as_geometries(b, "other"))
+    right = left if b is None else as_side(as_geometries(b, "other", *given))
+    k = places.capped(len(shapes), len(right.shapes))
     reach = np.full(len(left.shapes), as_distance(r, np.dtype(np.float64)))
     ids, distances = np.full((len(shapes), k), -1, np.int32), np.full((len(shapes), k), np.inf)
     if not (len(left.shapes) and len(right.shapes)):
-        return ids, distances
+        return places.of(ids, distances)
     near, count = find_nearest_points(_middles(left, right), k + (b is None), np.inf, threads)[0], len(reach)
     if b is None:
         near = np.where(near == np.arange(count)[:, None], -1, near)
     known = np.flatnonzero((near >= 0).sum(axis=1) >= k)
-    firsts, places = np.nonzero(near[known] >= 0)
+    firsts, columns = np.nonzero(near[known] >= 0)
     apart = np.full((len(known), near.shape[1]), -np.inf)
-    apart[firsts, places] = _distances(left, right, known[firsts], near[known][firsts, places], threads)
+    apart[firsts, columns] = _distances(left, right, known[firsts], near[known][firsts, columns], threads)
     # With one more than k, the farthest may be left out; without a distance a row looks at all.
     reach[known] = np.minimum(reach[known], np.sort(apart, axis=1)[:, -1])
     pairs = join(grown(left.boxes, right.boxes, reach), right.boxes, threads=threads)
@@ -61,7 +63,7 @@ def find_nearest_geometries(a: Any, b: Any, k: int, r: Any, threads: int) -> tup
     first = place < k
     rows, place = left.rows[pairs[first, 0]], place[first]
     ids[rows, place], distances[rows, place] = right.rows[pairs[first, 1]], apart[first]
-    return ids, distances
+    return places.of(ids, distances)
 
 
 def _middles(left: Side, right: Side) -> PointQuery:

@@ -35,7 +35,7 @@ from broadphase.points.fixed_radius import (
     one_reach,
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
-from broadphase.points.nearest import as_count, find_nearest_points, make_tree
+from broadphase.points.nearest import Places, as_places, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, order_of, rows_among
 from broadphase.points.periods_of_worlds import has_periods_of_worlds, worlds_of
@@ -434,14 +434,17 @@ def nearest(
     Returns
     -------
     NearestPoints
-        ``ids`` and ``distances``, ``(n, k)``, or ``(k,)`` of one point, sorted by distance, then by number;
-        -1 and inf where there are fewer.  Distances are those of `neighbors`, number for number.  With a
-        period, float32 points are sorted by their distances in float64, before these are rounded.
+        ``ids`` and ``distances``, ``(n, k)``, of arrays of worlds ``(worlds, n, k)``, of one point ``(k,)``.
+        They are sorted by distance, then by number; -1 and inf where there are fewer.  Distances are those of
+        `neighbors`, number for number.  With a period, float32 points are sorted by their distances in
+        float64, before these are rounded.
 
     Raises
     ------
     TypeError, ValueError
         As for `neighbors`; also if ``k`` is not a positive int, or a list of them.
+    MemoryError
+        The results of so many are more than the memory that is free.
 
     Examples
     --------
@@ -456,25 +459,29 @@ def nearest(
     if has_extent(points) or (other is not None and has_extent(other)):
         if period is not None or env is not None or exclude_self:
             raise ValueError("period=, env= and exclude_self= are for points; leave them out with geometries")
-        found = find_nearest_geometries(points, other, places.most, r, parts)
-        return NearestPoints(found[0][:, places.columns], found[1][:, places.columns])
+        return NearestPoints(*find_nearest_geometries(points, other, places, r, parts))
     given = settled_points(points, other, period, env)
-    if has_periods_of_worlds(given):
-        return _nearest_in_worlds(given, places, r, parts, bool(exclude_self))
     if other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
         if few is not None:
-            return NearestPoints(few[0][:, places.columns], few[1][:, places.columns])
-    return nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
+            return NearestPoints(*places.of(*few))
+    if has_periods_of_worlds(given):
+        found = _nearest_in_worlds(given, places, r, parts, bool(exclude_self))
+    else:
+        found = nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
+    if given.points.ndim < 3:
+        return found
+    shape = *given.points.shape[:2], found.ids.shape[1]
+    return NearestPoints(found.ids.reshape(shape), found.distances.reshape(shape))
 
 
 def _nearest_in_worlds(
-    given: GivenPoints, places: "Places", r: Any, parts: int, exclude_self: bool
+    given: GivenPoints, places: Places, r: Any, parts: int, exclude_self: bool
 ) -> NearestPoints:
     """What `nearest` returns with a period for each environment."""
     worlds, alone = worlds_of(given), exclude_self and given.other is not None
-    most = places.most + alone
-    all_of_them = Places(most, slice(None))
+    most = places.capped(len(worlds.query.points), len(worlds.query.found)) + alone
+    all_of_them = as_places(most)
     ids = np.full((len(worlds.query.points), most), -1, np.int32)
     distances = np.full(ids.shape, np.inf, worlds.query.kind)
     for world in worlds.each():
@@ -483,24 +490,8 @@ def _nearest_in_worlds(
         distances[world.rows] = near.distances
     if alone:
         ids, distances = _without_self(ids, distances)
-    ids, distances = ids[:, places.columns], distances[:, places.columns]
+    ids, distances = places.of(ids, distances)
     return NearestPoints(ids[0], distances[0]) if worlds.query.one else NearestPoints(ids, distances)
-
-
-class Places(NamedTuple):
-    """Which of the nearest to return."""
-
-    most: int
-    columns: Any
-    """Of the answer for so many."""
-
-
-def as_places(k: Any) -> Places:
-    """Check ``k``: how many of the nearest, or a list of places."""
-    if not isinstance(k, (list, tuple)):
-        return Places(as_count(k), slice(None))
-    columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
-    return Places(max(columns, default=0) + 1, columns)
 
 
 def nearest_of(
@@ -513,7 +504,7 @@ def nearest_of(
 ) -> NearestPoints:
     """What `nearest` returns; through what is kept."""
     limit, alone = as_distance(r, query.kind), exclude_self and query.others is not None
-    most = places.most + alone
+    most = places.capped(len(query.points), len(query.found)) + alone
     if query.lattice is not None:
         ids, distances = find_nearest_images(query, most, limit, parts, kept)
     else:
@@ -523,7 +514,7 @@ def nearest_of(
         ids, distances = find_nearest_points(query, most, limit, parts, tree)
     if alone:
         ids, distances = _without_self(ids, distances)
-    ids, distances = ids[:, places.columns], rounded(distances, query.kind)[:, places.columns]
+    ids, distances = places.of(ids, rounded(distances, query.kind))
     return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
 
 
