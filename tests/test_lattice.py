@@ -4,6 +4,7 @@ Where coordinates and vectors are multiples of 1/8, nothing is rounded before th
 all images says the same to the bit.
 """
 
+import tracemalloc
 from functools import cache
 from itertools import product
 
@@ -77,6 +78,7 @@ def expect(found, right, dtype):
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_neighbors(each, dim, dtype, few, monkeypatch):
     monkeypatch.setattr(lattice, "_FEW", few)
+    monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 1 << 18 if few else 5_000)
 
     def check(k):
         vectors, points, others, apart, across = scene(dim, 0, k)
@@ -164,6 +166,33 @@ def test_radii_and_worlds():
     np.testing.assert_array_equal(bp.nearest(points, 4, **both).ids, ids)
     worlds = np.stack((points, points[::-1]))
     assert len(bp.neighbors(worlds, 1.5, period=cell)) == 2 * len(bp.neighbors(points, 1.5, period=cell))
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_crowds_and_worlds_in_a_cell(dim):
+    """Crowds at the corners, which are one place: cells of the search are in a hash table."""
+    cell, random = np.array([[64.0, 0, 0], [16, 64, 0], [-16, 16, 64]])[:dim, :dim], np.random.default_rng(6)
+    points = np.concatenate((random.random((100, dim)) @ cell, random.normal(size=(420, dim)) / 4))
+    points, env = np.rint(64 * points) / 64 + random.integers(-1, 2, (520, dim)) @ cell, np.arange(520) % 2
+    apart = brute_force(points, points, cell, 2)
+    for near in (0.25, 1.5, 24.0):
+        expect(bp.neighbors(points, near, period=cell), pairs_within(apart, near, True), float)
+        meet = np.where(env[:, None] == env, apart, np.inf)
+        found = bp.neighbors(points, near, period=cell, env=env, offsets=True)
+        expect(found, pairs_within(meet, near, True), float)
+        np.testing.assert_array_equal(np.sqrt((found.offset**2).sum(axis=1)), found.distance)
+        right = len(pairs_within(meet, near, True)[0])
+        assert bp.count_neighbors(points, near, period=cell, env=env) == right
+
+
+def test_counts_of_long_distances_store_few_pairs():
+    points = np.random.default_rng(7).random((1_500, 2))
+    tracemalloc.start()
+    counts = bp.count_neighbors(points, [0.0, 99.0], period=[[1.0, 0.0], [0.3, 1.0]])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert counts.tolist() == [0, 1_500 * 1_499 // 2]
+    assert peak < 12 * counts[1]
 
 
 def test_a_long_thin_cell():

@@ -187,7 +187,7 @@ def _checked(
         raise unsound_point_error(points[row], f"{name}[{row}]")
     if lattice is not None:
         points = in_cell(points, lattice, name)
-        return points, points.min(axis=0), points.max(axis=0)
+        return points, *_extent(points)[1:]
     # As Python's numbers: for two or three of them each call of NumPy takes a microsecond.
     ends = zip(around.tolist(), lowest.tolist(), highest.tolist(), strict=True)
     if any(end < math.inf and (low < 0.0 or high > end) for end, low, high in ends):

@@ -47,16 +47,22 @@ class Lattice(NamedTuple):
 def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
     """A copy within the cell of a lattice, rounded to its units."""
     with np.errstate(over="ignore", invalid="ignore"):
-        far = np.flatnonzero(~(np.abs(points @ lattice.inverse) < _MOST_CELLS).all(axis=1))
-    if len(far):
-        row = int(far[0])
+        along = points @ lattice.inverse
+        near = along.min(initial=0.0) > -_MOST_CELLS and along.max(initial=0.0) < _MOST_CELLS
+    if not near:
+        row = int(np.flatnonzero(~(np.abs(along) < _MOST_CELLS).all(axis=1))[0])
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
             "place; bring it into the world"
         )
-    for _ in range(2):  # what is far away is not exactly in the cell after the first time
-        points = points - np.floor(points @ lattice.inverse) @ lattice.vectors
-    return np.rint(points / lattice.units) * lattice.units
+    inside = points - np.floor(along, out=along) @ lattice.vectors
+    home = np.floor(inside @ lattice.inverse)  # what is far away is not exactly in the cell yet
+    if home.any():
+        inside -= home @ lattice.vectors
+    inside /= lattice.units
+    np.rint(inside, out=inside)
+    inside *= lattice.units
+    return inside
 
 
 def images_around(points: Points, lattice: Lattice, reach: float) -> tuple[npt.NDArray[np.int64], Points]:

@@ -26,7 +26,13 @@ from broadphase.kernels.points.few_points import (
     find_pairs_in_space,
     find_pairs_of_few,
 )
-from broadphase.kernels.points.fixed_radius import MOST_RANGES, Cells, find_few_near, near_point
+from broadphase.kernels.points.fixed_radius import (
+    MOST_RANGES,
+    RANGE_ROWS,
+    Cells,
+    find_few_near,
+    near_point,
+)
 from broadphase.runtime.memory import Group, borrowed_scratch
 
 _near_point = try_call(near_point)
@@ -130,7 +136,7 @@ def find_in_cells(query: PointQuery, cells: Cells, r: float) -> tuple[Numbers, N
         return None
     with borrowed_scratch() as scratch:
         memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
-        ranges = scratch.array("few ranges", (4, MOST_RANGES), np.int64)
+        ranges = scratch.array("few ranges", (RANGE_ROWS, MOST_RANGES), np.int64)
         count = find_few_near(cells, points, query.others, query.period, r, _MOST_OF_A_QUERY, ranges, memory)
         if count < 0:
             return None

@@ -22,7 +22,9 @@ from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
+    INVERSE,
     MOST_RANGES,
+    RANGE_ROWS,
     RANKED,
     Cells,
     Finds,
@@ -68,6 +70,8 @@ _MOST_KEPT = 4
 ROOM_TO_GROW = 1.5
 """So much larger distances than the one asked for are served too, where distances grow slowly."""
 _SLOTS_EACH = 16
+# In a lattice: distances whose squares need no care, and what rounding may add to half of a vector.
+_SHORTEST, _LONGEST, _CLOSER = 2.0**-200, 2.0**200, 1e-6
 
 
 def sort_into_cells(query: PointQuery, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
@@ -123,26 +127,69 @@ def sort_queries(query: PointQuery, cells: Cells, radii: Points, parts: int, scr
     return queries
 
 
+class _Axes(NamedTuple):
+    """Along which cells are cut, as Python's numbers: for two or three each call of NumPy takes 1 us."""
+
+    periodic: list[bool]
+    low: list[float]
+    spread: list[float]
+    """How far the world reaches, in the units of ``low``."""
+    each: list[float]
+    """How many of these units a length at right angles to the other axes has."""
+
+
+def _axes(query: PointQuery) -> _Axes:
+    """The axes of space, or in a lattice its vectors."""
+    around, dim = query.period.tolist(), query.found.shape[1]
+    lows, highs, each = query.low.tolist(), query.high.tolist(), [1.0] * dim
+    periodic = [math.isfinite(period) for period in around[:dim]]
+    if len(around) > dim:
+        inverse, vectors = query.period[dim:].reshape(2, dim, dim)
+        periodic, around = [bool(vector.any()) for vector in vectors], [1.0] * dim
+        each = [math.hypot(*column) for column in inverse.T.tolist()]
+        if not all(periodic):
+            along = query.found @ inverse
+            lows, highs = along.min(axis=0).tolist(), along.max(axis=0).tolist()
+    low = [0.0 if periodic[axis] else lows[axis] for axis in range(dim)]
+    spread = [around[axis] if periodic[axis] else highs[axis] - lows[axis] for axis in range(dim)]
+    return _Axes(periodic, low, spread, each)
+
+
+def around_lattice(vectors: Points, inverse: Points) -> Points:
+    """What ``period`` of a `PointQuery` is in a lattice; vectors are zeros for axes without a period.
+
+    There `find_near` and `count_near` find at most one image of each point, one that is less than half of
+    each vector away.
+    """
+    return np.concatenate((np.full(len(vectors), np.inf), inverse.ravel(), vectors.ravel()))
+
+
+def fits_in_lattice(around: Points, dim: int, r: float) -> bool:
+    """Whether all images within ``r`` are less than half of each lattice vector away."""
+    inverse, vectors = around[dim:].reshape(2, dim, dim)
+    halves = 2.0 * r * np.hypot.reduce(inverse, axis=0)
+    return _SHORTEST <= r <= _LONGEST and bool((halves[vectors.any(axis=1)] < 1.0 - _CLOSER).all())
+
+
 def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     """Cells of one size over the whole world; None if it is too large for that."""
-    # As Python's numbers: for two or three of them each call of NumPy takes a microsecond.
-    periods, lows, highs = query.period.tolist(), query.low.tolist(), query.high.tolist()
-    dim, periodic = len(periods), [math.isfinite(period) for period in periods]
-    low = [0.0 if periodic[axis] else lows[axis] for axis in range(dim)]
-    spread = [periods[axis] if periodic[axis] else highs[axis] - lows[axis] for axis in range(dim)]
-    if not max(spread) < _WIDEST:
+    periodic, low, spread, each = _axes(query)
+    dim = len(low)
+    lengths = [spread[axis] / each[axis] for axis in range(dim)]
+    if not max(lengths) < _WIDEST:
         return None
     budget = max(_CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
-    side = max(least, _side_for(spread, budget))
-    counts, per_unit = [1] * dim, [1.0 / min(side, _WIDEST)] * dim
+    side = max(least, _side_for(lengths, budget))
+    counts, per_unit = [1] * dim, [one / min(side, _WIDEST) for one in each]
     for axis in range(dim):
         if side < _WIDEST:
-            whole = max(math.floor(spread[axis] / side), 1)
+            whole = max(math.floor(lengths[axis] / side), 1)
             counts[axis] = whole if periodic[axis] or spread[axis] == 0.0 else whole + 1
         if periodic[axis]:
             per_unit[axis] = counts[axis] / max(spread[axis], _NARROWEST)
-    rows = np.array([low, per_unit, [0.0] * dim, [number - 1.0 for number in counts], periods])
+    rows = np.array([low, per_unit, [0.0] * dim, [number - 1.0 for number in counts]])
+    rows = np.concatenate((rows, query.period.reshape(-1, dim)))
     plane = counts[0] * counts[1]
     world = math.prod(counts)
     return Grid(rows, (counts[0], plane, world), 0, world * query.worlds, side > least)
@@ -161,9 +208,14 @@ def _side_for(spread: list[float], cells: float) -> float:
 
 def _table(query: PointQuery, reach: float) -> Grid:
     """Cells of exactly the necessary width, wherever they are, in a hash table."""
-    found = query.found
+    found, dim = query.found, query.found.shape[1]
     step = max(len(found) // _SAMPLE, 1)
-    sample = np.sort(found[::step].astype(np.float64), axis=0)
+    sample = found[::step].astype(np.float64)
+    axes = _axes(query)
+    each = np.array(axes.each)
+    if len(query.period) > dim:
+        sample = sample @ query.period[dim : dim + dim * dim].reshape(dim, dim)
+    sample.sort(axis=0)
     middle = sample[len(sample) // 2]
     with np.errstate(over="ignore"):
         bulk = float((sample[(3 * len(sample)) // 4] - sample[len(sample) // 4]).max())
@@ -174,23 +226,23 @@ def _table(query: PointQuery, reach: float) -> Grid:
     side = max(side, _NARROWEST)
     # From 0, so that no place overflows; beyond the last width whose reciprocal is normal there is one cell.
     origin = middle if side < _WIDEST else np.zeros_like(middle)
-    per_unit = 1.0 / side if side < _LAST_WIDTH else 0.0
-    periodic = np.isfinite(query.period)
-    around = np.where(periodic, query.period, 1.0)
+    per_unit = each / side if side < _LAST_WIDTH else np.zeros(dim)
+    periodic = np.array(axes.periodic)
+    around = np.where(periodic, axes.spread, 1.0)
     with np.errstate(over="ignore"):
-        cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
-        each = cells / around
-    short = np.isinf(each)  # so short a period is one cell
-    cells, each = np.where(short, 1.0, cells), np.where(short, 0.0, each)
+        cells = np.clip(np.floor(around / each / side), 1.0, _LAST_CELL)
+        per_around = cells / around
+    short = np.isinf(per_around)  # so short a period is one cell
+    cells, per_around = np.where(short, 1.0, cells), np.where(short, 0.0, per_around)
     rows = np.array(
         [
             np.where(periodic, 0.0, origin),
-            np.where(periodic, each, per_unit),
+            np.where(periodic, per_around, per_unit),
             np.where(periodic, 0.0, -_LAST_CELL),
             np.where(periodic, cells - 1.0, _LAST_CELL),
-            query.period,
         ]
     )
+    rows = np.concatenate((rows, query.period.reshape(-1, dim)))
     blocks = 1 << max(_TABLE_EACH * len(found) // BLOCK, 16).bit_length()
     return Grid(rows, (0, 0, 0), blocks, blocks * BLOCK, False)
 
@@ -207,6 +259,7 @@ def _placed(
 ) -> Cells | None:
     """The points in the order of their cells; None if they crowd in few of them and that matters."""
     n, dim = points.shape
+    along = points @ grid.rows[INVERSE : INVERSE + dim] if len(grid.rows) > INVERSE else points
     spans = threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
     slots = scratch.array(f"{name} slots", (n,), np.int32 if grid.slots < 2**31 else np.int64)
     counts = scratch.array(f"{name} counts", (len(spans), grid.slots), np.int64)
@@ -214,7 +267,7 @@ def _placed(
     def count(part: int, first: int, last: int) -> None:
         counts[part] = 0
         for begin, end in paced(first, last):
-            count_cells(points, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
+            count_cells(along, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
 
     threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
     starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)
@@ -377,7 +430,7 @@ def _search(
         base = piece * capacity
         out = ids[:, base : base + capacity], squares[:, base : base + capacity]
         more: list[Any] = []
-        ranges = np.empty((4, MOST_RANGES), np.int64)
+        ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
         total = filled = 0
         most = int(min(MOST, FIRST))
         while at < end:
@@ -415,19 +468,13 @@ def _search(
     return finds
 
 
-def count_near(
-    query: PointQuery, distances: Sequence[float], parts: int, upward: bool = False
-) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it; found pairs are counted and not kept.
-
-    ``upward`` is as in `find_near`.
-    """
+def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
+    """For each of some distances how many pairs lie within it; found pairs are counted and not kept."""
     counts = np.zeros(len(distances), np.int64)
     if len(query.points) == 0 or len(query.found) == 0 or len(distances) == 0:
         return counts
     kind = query.points.dtype
     rules = [_rule(query, one_reach(r, kind)) for r in distances]
-    rules = [rule._replace(upward=upward or rule.upward) for rule in rules]
     # Distances far beyond the usual are searched one by one, each with differences scaled for itself.
     usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
     for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:
@@ -457,7 +504,7 @@ def _count_within(
 
         def search(at: int, end: int) -> npt.NDArray[np.int64]:
             tally = np.zeros(len(bounds) + 1, np.int64)
-            ranges = np.empty((4, MOST_RANGES), np.int64)
+            ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
             size, most = _COUNTED_AT_ONCE, int(min(MOST, FIRST))
             here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))
             while at < end:

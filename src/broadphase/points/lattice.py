@@ -1,15 +1,15 @@
 """Points in a periodic world with lattice vectors, which need not be at right angles (triclinic cells).
 
-Points that may be found are repeated around the cell (`broadphase.periods.lattice`), as far as a search
-reaches.  Among these images the search is that of a plain world.  Where two of one point may be near, the
-nearest counts; else half of the images are enough (`broadphase.points.all_images`).
+For distances of less than half of the cell, cells of the search are cut along its vectors
+(`fixed_radius.around_lattice`).  For others, points that may be found are repeated around the cell
+(`broadphase.periods.lattice`), as far as a search reaches.  Among these images the search is that of a plain
+world, and the nearest of each point counts.
 
-Cost: that of the plain search among more points, and of sorting; three times that of axes at right angles for
-short distances, up to 64 times as many points in 3-D for those of half the cell and beyond.
+Cost: for short distances that of axes at right angles; for those of half the cell and beyond that of up to 64
+times as many points in 3-D.
 """
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,25 +18,25 @@ import numpy.typing as npt
 
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
-from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import Lattice, images_around
-from broadphase.points.all_images import upward_images
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
     KeptCells,
     Reach,
+    around_lattice,
     count_near,
     find_near,
     find_near_mixed,
+    fits_in_lattice,
+    one_reach,
 )
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
-from broadphase.runtime.slices import rows_at
 
-# Rounding never leaves out an image that is near.
-_MORE = 1e-6
 # Up to so many points, all images and a search of few points take less: half, for a hundred.
 _FEW = 500
+# Distances that are counted are found for so many pairs of a point and an image at a time.
+_PAIRS_AT_ONCE = 1 << 18
 
 
 @dataclass(slots=True)
@@ -72,17 +72,16 @@ class NearImages(NamedTuple):
     """The plain world, in which offsets are those from ``start`` to the images ``at``."""
     start: Numbers
     at: Numbers
-    turned: npt.NDArray[np.bool_] | None = None
-    """Which of the offsets are from ``j`` to ``i``."""
 
 
 def find_near_images(
-    query: PointQuery, reach: Reach, parts: int, limit: int, kept: Kept | None
+    query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int, kept: Kept | None
 ) -> NearImages:
     """All pairs within reach."""
-    many = len(query.points) > _FEW and not len(reach.radii)
-    if many and kept is None and query.others is None and _is_short(query, reach.r):
-        return _find_short(query, reach, parts, limit)
+    short = _short_query(query, reach.r) if not len(reach.radii) and kept is None else None
+    if short is not None and len(query.points) > _FEW:
+        i, j, distance = find_near(short, reach, sort, parts, limit)
+        return NearImages(i, j, distance, short, i, j)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
@@ -113,52 +112,47 @@ def find_near_images(
     return NearImages(i, j, distance, plain, i, at)
 
 
-def _is_short(query: PointQuery, r: float) -> bool:
-    """Whether no two images of a point, which differ by a vector of the lattice, are within ``r``."""
-    shortest = min(math.hypot(*vector) for vector in _lattice_of(query).vectors.tolist())
-    return bool(2.0 * r < (1.0 - _MORE) * shortest)
-
-
-def _find_short(query: PointQuery, reach: Reach, parts: int, limit: int) -> NearImages:
-    """The same where at most one image of each pair is near: each pair once, from one of its ends."""
-    plain, source = _upward(query, reach.r)
-    i, at, distance = find_near(plain, reach, True, parts, limit, upward=True)
-    j = source[at]
-    turned = j < i
-    first, second = np.where(turned, j, i), np.where(turned, i, j)
-    crossing = np.flatnonzero(at >= len(query.points))
-    if not len(crossing):
-        return NearImages(i, j, distance, plain, i, at)
-    # All others are in order already.
-    keys, inner = first.astype(np.int64) << 32 | second, np.flatnonzero(at < len(query.points))
-    crossing = crossing[argsort_keys(keys[crossing])]
-    order = np.insert(inner, np.searchsorted(keys[inner], keys[crossing]), crossing)
-    start, at, turned = (rows_at(one, order) for one in (i, at, turned))
-    i, j, distance = (rows_at(one, order) for one in (first, second, distance))
-    return NearImages(i, j, distance, plain, start, at, turned)
-
-
-def _upward(query: PointQuery, r: float) -> tuple[PointQuery, Numbers]:
-    """A query among the points and their upward images (`all_images`), and the row of each of these."""
-    lattice, points = _lattice_of(query), query.points
-    wide = r * np.linalg.norm(lattice.inverse, axis=0) + _MORE
-    rows, steps = upward_images(points @ lattice.inverse, wide, np.ones(points.shape[1], np.bool_))
-    found = np.concatenate((points, points[rows] + steps @ lattice.vectors))  # exact, see `periods.lattice`
-    source = np.concatenate((np.arange(len(points)), rows)).astype(np.int32)
-    ends = (found.min(axis=0), found.max(axis=0)) if len(found) else (query.low, query.high)
-    envs = query.envs[source] if len(query.envs) else query.envs
-    plain = query._replace(others=found, lattice=None, other_envs=envs, low=ends[0], high=ends[1])
-    return plain, source
+def _short_query(query: PointQuery, r: float) -> PointQuery | None:
+    """The same query for `fixed_radius`; None if the distance is too long for that."""
+    lattice = _lattice_of(query)
+    around = around_lattice(lattice.vectors, lattice.inverse)
+    fits = fits_in_lattice(around, len(lattice.vectors), r)
+    return query._replace(lattice=None, period=around) if fits else None
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it; they are stored if images may be several."""
-    if query.others is None and _is_short(query, max(distances, default=0.0)):
-        return count_near(_upward(query, max(distances, default=0.0))[0], distances, parts, upward=True)
-    none = np.empty(0)
-    reach = Reach(max(distances, default=0.0), none, none)
-    found = np.sort(find_near_images(query, reach, parts, NO_LIMIT, None).distance)
-    return np.searchsorted(found, np.array(distances, np.float64), "right")
+    """For each of some distances how many pairs lie within it; never are many of these stored."""
+    counts, short = np.zeros(len(distances), np.int64), []
+    for k, r in enumerate(distances):
+        if _short_query(query, r) is not None:
+            short.append(k)
+    if short:
+        plain = _short_query(query, max(distances[k] for k in short))
+        assert plain is not None
+        counts[short] = count_near(plain, [distances[k] for k in short], parts)
+    long = np.setdiff1d(np.arange(len(distances)), short)
+    if len(long) and len(query.points):
+        bounds = np.array(distances)[long]
+        order = np.argsort(bounds)
+        tally = np.zeros(len(long) + 1, np.int64)
+        for found in _in_pieces(query, float(bounds.max()), parts):
+            tally += np.bincount(np.searchsorted(bounds[order], found), minlength=len(tally))
+        counts[long[order]] = np.cumsum(tally[:-1])
+    return counts
+
+
+def _in_pieces(query: PointQuery, r: float, parts: int) -> Iterator[Points]:
+    """The distances of the pairs within ``r``, found from some of the points at a time."""
+    reach, at, n = one_reach(r, query.points.dtype), 0, len(query.points)
+    images = _images(query, r, None)
+    kept, many = Kept(images=images), max(_PAIRS_AT_ONCE // max(len(images.source), 1), 1)
+    while at < n:
+        rows = slice(at, at + many)
+        envs = query.envs[rows] if len(query.envs) else query.envs
+        some = query._replace(points=query.points[rows], others=query.found, envs=envs)
+        i, j, distance, *_ = find_near_images(some, reach, True, parts, NO_LIMIT, kept)
+        yield distance if query.others is not None else distance[i + np.int32(at) < j]
+        at = rows.stop
 
 
 def find_nearest_images(

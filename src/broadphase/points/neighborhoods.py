@@ -291,10 +291,11 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     excluded = _as_excluded(how.exclude, query)
     most = limit + alone * min(len(query.points), len(query.found))
     most += 0 if excluded is None else len(excluded[0])
-    plain, start, at, turned = query, None, None, None
+    plain, start, at = query, None, None
     try:
         if query.lattice is not None:
-            i, j, distance, plain, start, at, turned = find_near_images(query, reach, how.parts, most, kept)
+            found_images = find_near_images(query, reach, how.sort, how.parts, most, kept)
+            i, j, distance, plain, start, at = found_images
         elif kept is None or len(reach.other_radii):
             i, j, distance = find_near_mixed(query, reach, how.sort, how.parts, most)
         else:
@@ -306,11 +307,10 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
         i, j, distance = i[keep], j[keep], distance[keep]
         start = None if start is None else start[keep]
         at = None if at is None else at[keep]
-        turned = None if turned is None else turned[keep]
         if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
     ends = i if start is None else start, j if at is None else at
-    ways = partial(_ways, plain, *ends, turned, query.kind, how.parts)
+    ways = partial(_ways, plain, *ends, query.kind, how.parts)
     found = Neighbors(
         i,
         j,
@@ -352,8 +352,7 @@ def count_neighbors(
     """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
 
     As `scipy.spatial.cKDTree.count_neighbors`, but each pair of points counts once, and no point counts with
-    itself.  (Pairs are stored for a while with lattice vectors, if ``r`` is more than half of the shortest.)
-    From such counts one gets the radial distribution function.
+    itself.  From such counts one gets the radial distribution function.
 
     Parameters
     ----------
@@ -576,12 +575,9 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
         return Reach(float(own.max() + others.max()), own, others)
 
 
-def _ways(query: PointQuery, i: Any, j: Any, turned: Any, kind: "np.dtype[Any]", parts: int) -> Points:
-    """The offsets of pairs of images, the turned ones from the other end, rounded."""
-    offset = offsets_of(query, i, j, parts)
-    if turned is not None:
-        offset[turned] *= -1.0
-    return rounded(offset, kind)
+def _ways(query: PointQuery, i: Any, j: Any, kind: "np.dtype[Any]", parts: int) -> Points:
+    """The offsets of pairs of images, rounded."""
+    return rounded(offsets_of(query, i, j, parts), kind)
 
 
 def _ways_of_few(points: Any, i: Any, j: Any) -> Points:

@@ -39,9 +39,33 @@ def length(x, y, z, small, large, up, down):
     return math.sqrt(x * x + y * y + z * z) * up
 
 
+@inline
+def step_to_nearest(along):
+    """By how many vectors the nearest image is shifted, from the way along a vector; -1, 0 or 1."""
+    return 0.0 - (along > 0.5) + (along < -0.5)
+
+
+@inline
+def _way_in_lattice(points, others, i, j, around):
+    """The way from row ``i`` to the image of row ``j`` that is less than half of each vector away.
+
+    ``around`` holds the periods, which are inf, then the inverse of the lattice vectors and these.
+    """
+    dim = points.shape[1]
+    x, y, z = points[i, 0], points[i, 1], points[i, dim - 1]
+    ahead, aside, above = others[j, 0] - x, others[j, 1] - y, others[j, dim - 1] - z
+    for k in range(dim):
+        along = ahead * around[dim + k] + aside * around[2 * dim + k]
+        if dim == 3:
+            along += above * around[3 * dim + k]
+        step, at = step_to_nearest(along), dim + (dim + k) * dim
+        x, y, z = x - step * around[at], y - step * around[at + 1], z - step * around[at + dim - 1]
+    return others[j, 0] - x, others[j, 1] - y, others[j, dim - 1] - z
+
+
 @always_inline
 def distance(points, others, i, j, around):
-    """The distance from row ``i`` to row ``j`` of the others."""
+    """The distance from row ``i`` to row ``j`` of the others; in a lattice less than half of each vector."""
     kind = points.dtype.type
     dim = points.shape[1]
     small, large = kind(2.0**-30), kind(2.0**60)
@@ -54,6 +78,9 @@ def distance(points, others, i, j, around):
     z = kind(0)
     if dim == 3:
         z = minimum_image(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
+    if around.shape[0] > 3:
+        ahead, aside, above = _way_in_lattice(points, others, i, j, around)
+        x, y, z = kind(ahead), kind(aside), kind(above if dim == 3 else 0)
     # As Python, `math.sqrt` returns a float64 of float32 too.
     return kind(length(x, y, z, small, large, up, down))
 
@@ -84,11 +111,18 @@ def _offset(points, others, i, j, axis, around):
 def find_offsets(points, others, around, i, j, begin, end, offsets):
     """Write the offsets from row ``i`` to row ``j`` of the others into ``offsets[begin:end]``."""
     three = points.shape[1] == 3
-    x, y, z = around[0], around[1], around[around.shape[0] - 1]
+    x, y, z = around[0], around[1], around[points.shape[1] - 1]
+    lattice = around.shape[0] > 3
     for at in range(begin, end):
         # Sorted by ``i``, the pairs access ``j`` at random.
         prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
+        if lattice:
+            ahead, aside, above = _way_in_lattice(points, others, a, b, around)
+            offsets[row, 0], offsets[row, 1] = ahead, aside
+            if three:
+                offsets[row, 2] = above
+            continue
         offsets[row, 0] = _offset(points, others, a, b, 0, x)
         offsets[row, 1] = _offset(points, others, a, b, 1, y)
         if three:

@@ -22,9 +22,13 @@ from broadphase.kernels.points.few_points import UNSUITABLE, near_lanes, safe_bo
 # too many of them, the slots are a hash table of blocks of neighbouring cells of a row: cells far apart may
 # share a slot then, which costs comparisons and does not change the result.  In both cases neighbouring cells
 # of a row usually have neighbouring slots.
+#
+# In a world with lattice vectors, cells are cut along these: what is above is in units of the vectors, and
+# periods are inf.  Below are the inverse of the vectors and the vectors, with zeros for an axis without one.
+# Cells beyond the boundary are those of the other side, seen from a point that is moved by a vector.
 
 
-ORIGIN, PER_UNIT, FIRST, LAST, PERIOD = 0, 1, 2, 3, 4
+ORIGIN, PER_UNIT, FIRST, LAST, PERIOD, INVERSE = 0, 1, 2, 3, 4, 5
 
 
 class Grid(NamedTuple):
@@ -164,16 +168,26 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
 # cells.
 
 
-MOST_RANGES = 27
+RANGE_ROWS, MOST_RANGES = 6, 27
 _CROWD = 1 << 16  # so many points are compared before an interrupt can be answered
 # Of one point, which is searched with the GIL and on the stack: points of a range, and neighbours.
 _CROWD_OF_A_POINT, _MOST_OF_A_POINT = 1 << 12, 128
 
 
 @inline
+def _has_vector(grid, axis):
+    """Whether there is a lattice vector for this axis."""
+    dim = grid.shape[1]
+    at = INVERSE + dim + axis
+    return grid.shape[0] > INVERSE and (grid[at, 0] != 0 or grid[at, 1] != 0 or grid[at, dim - 1] != 0)
+
+
+@inline
 def _around(cell, grid, axis):
     """The first cell, how many cells, and whether differences there may cross the periodic boundary."""
     first, last = np.int64(grid[FIRST, axis]), np.int64(grid[LAST, axis])
+    if _has_vector(grid, axis):
+        return cell - 1, np.int64(3), False
     if grid[PERIOD, axis] == np.inf:
         begin = max(cell - 1, first)
         return begin, min(cell + 1, last) - begin + 1, False
@@ -185,15 +199,44 @@ def _around(cell, grid, axis):
 
 @inline
 def _wrapped(cell, grid, axis):
+    """The cell within the period, and by how many lattice vectors its points are shifted."""
     cells = np.int64(grid[LAST, axis]) + 1
-    if grid[PERIOD, axis] == np.inf:
-        return cell
-    return cell + cells if cell < 0 else (cell - cells if cell >= cells else cell)
+    lattice = _has_vector(grid, axis)
+    if grid[PERIOD, axis] == np.inf and not lattice:
+        return cell, 0
+    if cell < 0:
+        return cell + cells, -1 if lattice else 0
+    return (cell - cells, 1 if lattice else 0) if cell >= cells else (cell, 0)
+
+
+@inline
+def _along(point, grid, axis):
+    """A coordinate in units of the lattice vectors."""
+    along = point[0] * grid[INVERSE, axis] + point[1] * grid[INVERSE + 1, axis]
+    return along + point[2] * grid[INVERSE + 2, axis] if grid.shape[1] == 3 else along
+
+
+_NOT_SHIFTED = 13  # in base 3, with the digits 0, 1 and 2 for shifts of -1, 0 and 1
+
+
+@inline
+def _moved(point, shift, grid):
+    """A point in the place where points shifted by lattice vectors are seen as they are seen unshifted."""
+    dim = grid.shape[1]
+    x, y, z = point
+    for axis in range(dim):
+        step, at = shift % 3 - 1, INVERSE + dim + axis
+        x, y, z = x - step * grid[at, 0], y - step * grid[at, 1], z - step * grid[at, dim - 1]
+        shift //= 3
+    return x, y, z
 
 
 @inline
 def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
-    """Write the ranges of places around a cell into ``ranges``; how many, and whether they are folded."""
+    """Write the ranges of places around a cell into ``ranges``; how many, and whether they are folded.
+
+    Row 2 becomes how their points are shifted.
+    """
     dim = grid.shape[1]
     x0, wide, folded = _around(x, grid, 0)
     y0, tall, fold = _around(y, grid, 1)
@@ -203,42 +246,45 @@ def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
         z0, deep, fold = _around(z, grid, dim - 1)
         folded |= fold
     found = 0
-    slots = 0  # ranges of slots, in rows 2 and 3; the last of them may still grow
+    slots = 0  # ranges of slots, in rows 3 to 5; the last of them may still grow
     for c in range(z0, z0 + deep):
-        plane = _wrapped(c, grid, dim - 1) if dim == 3 else np.int64(0)
+        plane, above = _wrapped(c, grid, dim - 1) if dim == 3 else (np.int64(0), 0)
         for b in range(y0, y0 + tall):
-            row = _wrapped(b, grid, 1)
+            row, aside = _wrapped(b, grid, 1)
+            shift = _NOT_SHIFTED + 3 * aside + 9 * above
             if blocks == 0 and x0 >= 0 and x0 + wide <= np.int64(grid[LAST, 0]) + 1:
                 slot = slot_of(x0, row, plane, env, steps, blocks)
                 begin, end = starts[unsigned(slot)], starts[unsigned(slot + wide)]
                 if begin < end:
-                    ranges[0, found], ranges[1, found] = begin, end
+                    ranges[0, found], ranges[1, found], ranges[2, found] = begin, end, shift
                     found += 1
                 continue
             for a in range(x0, x0 + wide):
-                slot = slot_of(_wrapped(a, grid, 0), row, plane, env, steps, blocks)
-                if slots > 0 and slot == ranges[3, slots - 1]:
-                    ranges[3, slots - 1] = slot + 1
+                column, ahead = _wrapped(a, grid, 0)
+                slot = slot_of(column, row, plane, env, steps, blocks)
+                if slots > 0 and slot == ranges[4, slots - 1] and ranges[5, slots - 1] == shift + ahead:
+                    ranges[4, slots - 1] = slot + 1
                     continue
-                ranges[2, slots] = slot
-                ranges[3, slots] = slot + 1
+                ranges[3, slots], ranges[4, slots], ranges[5, slots] = slot, slot + 1, shift + ahead
                 slots += 1
     for k in range(slots):
-        begin, end = ranges[2, k], ranges[3, k]
+        begin, end = ranges[3, k], ranges[4, k]
         if blocks > 0:
             # In the hash table cells may share slots; none is searched twice.
             begin, end = _not_yet(begin, end, k, ranges)
         if begin < end and starts[begin] < starts[end]:
-            ranges[0, found], ranges[1, found] = starts[begin], starts[end]
+            ranges[0, found], ranges[1, found], ranges[2, found] = starts[begin], starts[end], ranges[5, k]
             found += 1
     return found, folded
 
 
 @inline
 def _not_yet(begin, end, k, ranges):
-    """A range of slots without those that earlier ranges hold."""
+    """A range of slots without those that earlier ranges hold, shifted alike."""
     for before in range(k):
-        low, high = ranges[2, before], ranges[3, before]
+        low, high = ranges[3, before], ranges[4, before]
+        if ranges[5, before] != ranges[5, k]:
+            continue  # at most one image of a point is near
         if low < end and begin < high:
             # A range is at most three cells, so the rest is at one end; what remains is split into single
             # cells.
@@ -287,8 +333,9 @@ class _Query(NamedTuple):
 def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit):
     """Find the points of ``cells`` near the ``queries``, which are `Cells` too, from place ``at`` to ``end``.
 
-    ``ranges`` is scratch, ``(4, MOST_RANGES)``.  The rows of ``finds`` are counted from ``base``.  It stops
-    after ``most`` tests, after more than ``limit`` finds, and when the finds of the next point may not fit.
+    ``ranges`` is scratch, ``(RANGE_ROWS, MOST_RANGES)``.  The rows of ``finds`` are counted from ``base``.
+    It stops after ``most`` tests, after more than ``limit`` finds, and when the finds of the next point may
+    not fit.
     Returns ``at, found, tests``.
     """
     grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
@@ -299,7 +346,7 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
     dim = grid.shape[1]
     found = tests = np.int64(0)
     mixed = columns.shape[0] > dim
-    worlds = own.shape[0] > 1
+    worlds, lattice = own.shape[0] > 1, grid.shape[0] > INVERSE
     capacity = ids.shape[1] - 2 * LANES
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
@@ -310,8 +357,11 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
     while at < end:
         point = (query_columns[0, at], query_columns[1, at], query_columns[dim - 1, at])
         env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
-        x, y = cell_on(point[0], grid, 0), cell_on(point[1], grid, 1)
-        z = cell_on(point[2], grid, dim - 1) if dim == 3 else np.int64(0)
+        ahead, aside, above = np.float64(point[0]), np.float64(point[1]), np.float64(point[2])
+        if lattice:
+            ahead, aside, above = _along(point, grid, 0), _along(point, grid, 1), _along(point, grid, dim - 1)
+        x, y = cell_on(ahead, grid, 0), cell_on(aside, grid, 1)
+        z = cell_on(above, grid, dim - 1) if dim == 3 else np.int64(0)
         if not (x == cell[0] and y == cell[1] and z == cell[2] and env == cell[3]):
             cell = (x, y, z, env)
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
@@ -325,6 +375,11 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
             if found + last - first > capacity:
                 return at, begin, tests
             tests += last - first
+            if lattice and ranges[2, k] != _NOT_SHIFTED:
+                ahead, aside, above = _moved(point, ranges[2, k], grid)
+                query = _Query((kind(ahead), kind(aside), kind(above)), env, least, radius)
+            elif lattice:
+                query = _Query(point, env, least, radius)
             if rule.careful or folded:
                 found = _compare_with_care(
                     columns, own, first, last, query, bound, factor, around, dim, mixed, worlds,
@@ -397,7 +452,7 @@ def near_point(cells, found, around, values, r):
 
     Not if the point is not within the world, if there is much near it, or if its cells are crowded.
     """
-    point, ranges = one_row(len(values), found.dtype), some_rows(4, MOST_RANGES, np.int64)
+    point, ranges = one_row(len(values), found.dtype), some_rows(RANGE_ROWS, MOST_RANGES, np.int64)
     rows, distances = some_rows(2, _MOST_OF_A_POINT, np.int32), many(_MOST_OF_A_POINT, found.dtype)
     count = np.int64(UNSUITABLE)
     if take_place(values, found, around, point):
