@@ -30,6 +30,7 @@ from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
     boxes_in_layers,
     list_near,
+    put_waiting,
     take_list,
     take_moved,
 )
@@ -48,6 +49,9 @@ ShapeHit = tuple[int, float, float, float]
 """``row, distance`` and the normal; row -1 for nothing."""
 
 _EVERY = sum(1 << layer for layer in ALL)
+
+# So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
+_FEW_WAITING = 16
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 SPARSE = 8
@@ -233,19 +237,24 @@ class BroadPhase:
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: tuple[int, ...] = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
-        A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.
+        A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
+        few have moved, they are looked at one by one, because handing them over costs more.
         """
-        marks = self._store.marks
+        store, marks = self._store, self._store.marks
         waiting = marks.counts.item(-1)
-        alone = waiting == 1 and mover >= 0 and marks.listed.item(mover)
-        if (waiting and not alone) or self._unsettled:
+        if waiting > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)
+            waiting = marks.counts.item(-1)
         trees = self._searched()
         count = -1
         if trees[0] is not None:
             bits = _EVERY if layers is ALL else sum(1 << layer for layer in layers)
             count = put_in_box(trees, bits, box, self.buffers.near)
+            if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
+                shapes = store.table.columns if store.any_round else store.table.places
+                count = put_waiting(marks, store.alive, shapes, bits, box, self.buffers.near, count)
         if count < 0:
+            self.hand_over(layers)
             count = 0
             for layer in self._filled:
                 if layer in layers:

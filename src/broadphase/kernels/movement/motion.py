@@ -161,6 +161,32 @@ def take_moved(bodies, alive, layer, ids, shapes):
     return np.int64(ids[row]), box
 
 
+@holds_gil
+def put_waiting(bodies, alive, shapes, layers, box, near, count):
+    """Correct what indexes found in a box, where few rows wait in their lists; how many rows there are now.
+
+    Bit k of ``layers`` says that index k was searched; the first ``count`` of ``near`` are the rows found.
+    -1 if they do not fit.
+    """
+    kept = 0
+    for k in range(count):
+        if not bodies.listed[near[k]] & layers:
+            near[kept] = near[k]
+            kept += 1
+    for layer in range(REPLACED):
+        for k in range(bodies.counts[layer] if layers & (1 << layer) else 0):
+            row = bodies.changed[layer, k]
+            is_first = not bodies.listed[row] & layers & ((1 << layer) - 1)  # it may be in several lists
+            if is_first and alive[row] and layers & (1 << bodies.layer[row]):
+                left, top, right, bottom = bounds_of(shapes, row)
+                if left < box[2] and box[0] < right and top < box[3] and box[1] < bottom:
+                    if kept == near.shape[0]:
+                        return -1
+                    near[kept] = row
+                    kept += 1
+    return kept
+
+
 # -----------------------------------------------------------------------------------------------------------
 # Moves bodies along their paths (`path`).
 #
