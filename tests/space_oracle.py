@@ -54,8 +54,13 @@ def pairs(boxes, period=None, touching=True, env=None):
     inside = carried(boxes, period, touching)
     together = np.triu(meet(inside, inside, period, touching), 1)
     if env is not None:
-        together &= env[:, None] == env[None, :]
+        together &= same_env(env[:, None], env[None, :])
     return np.argwhere(together).astype(np.int32)
+
+
+def same_env(a, b):
+    """Whether rows of these environments meet: -1 is in all of them."""
+    return (a == b) | (a == -1) | (b == -1)
 
 
 def exactly(boxes, period, touching=True):

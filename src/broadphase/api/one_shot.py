@@ -79,7 +79,8 @@ def pairs(
         anywhere and cross the boundary; one that is as long as the world covers the axis and meets
         everything on it.  See the notes.
     env : array_like of int, shape (n,), optional
-        The environment of each box: many worlds in one call, only boxes of the same environment meet.  Boxes
+        The environment of each box: many worlds in one call, only boxes of the same environment meet.  -1 is
+        in every environment: such boxes, like the ground, meet all boxes, each other too.  Boxes
         of shape ``(worlds, n, 4)`` or ``(worlds, n, 6)`` say the same without it; rows in arguments and
         results are then those of ``boxes.reshape(-1, 4)``.
     threads : int, optional
@@ -201,7 +202,8 @@ def join(
     method, touching, sort, period, threads, max_pairs
         As for `pairs`.
     env : tuple of array_like, optional
-        The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
+        The environments of the rows of ``a`` and of those of ``b``, as for `pairs`; one number counts for all
+        rows of a side.
         Two arrays ``(worlds, n, 4)`` say the same without it, as for `pairs`.
     predicate : str, optional
         For geometries of shapely (GeoDataFrame, GeoSeries, arrays and lists): what must hold for them, and

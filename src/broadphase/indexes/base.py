@@ -31,6 +31,7 @@ from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.inputs.rules import bit_sets, static_flags
+from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray
 
@@ -78,7 +79,8 @@ class Index(ById):
       Where the index has environments, the first of several axes is the environment 0, 1, ..., and ``env=``
       is left out.
     - ``env=`` is the environment to search: other environments do not count.  By default it is environment 0,
-      which holds all boxes that were inserted without one.
+      which holds all boxes that were inserted without one.  -1 is in every environment: a box of it is found
+      from all of them, and a query in it finds all boxes.
     - With a period, distances are those to the nearest image of a box.  A ray wraps around until its maximum
       distance, which must be finite if the ray moves along an axis with a period; a box that it hits several
       times counts once, where it is hit first.
@@ -193,7 +195,7 @@ class Index(ById):
         category, mask : int
             32-bit sets: two boxes are paired when each one's category meets the other's mask.
         env : int
-            The environment: boxes of different ones never meet.
+            The environment: boxes of different ones never meet, but those of -1 are in all of them.
 
         Returns
         -------
@@ -1021,7 +1023,7 @@ class Index(ById):
         rules = arguments.as_rules(category, mask)
         if self._store.envs is not None:
             return rules, 0 if env is None else env
-        return rules, None if type(env) is int and env == 0 else env
+        return rules, None if type(env) is int and env in (0, SHARED) else env
 
     def _in_box(self, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
         """The boxes that overlap one box, or each of many."""

@@ -1,4 +1,4 @@
-"""An index of many environments: boxes of different ones never meet.
+"""An index of many environments: boxes of different ones never meet, but those of -1 are in all of them.
 
 Once a box is given an environment, `Worlds` takes the place of the index's own structure, whatever that is.
 Pairs of all environments are found in one search (`broadphase.methods.environments`).  For queries the boxes
@@ -39,11 +39,13 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.environments import as_env, numbered
 from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import rank_nearest_one
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.morton import curve_for
+from broadphase.methods.pair_order import sort_rows_of_each
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
 from broadphase.runtime.slices import in_chunks, ranges
@@ -116,8 +118,10 @@ class Worlds(Structure):
             np.int64, copy=False
         )  # and one more world that is empty
         keys = numbers
-        self.sorts_rows = bool(counts.max() <= kernel.FEW)
-        if not self.sorts_rows:
+        shared = np.flatnonzero(self._known == SHARED)
+        self._shared = int(shared[0]) if len(shared) else worlds
+        self.sorts_rows = bool(counts.max() <= kernel.FEW) and not len(shared)
+        if counts.max() > kernel.FEW:
             edges = store.live_boxes().astype(np.float64).clip(-_LARGE, _LARGE)
             middles = 0.5 * (edges[:, : self.dim] + edges[:, self.dim :])
             curve = curve_for(middles, middles.min(axis=0), middles.max(axis=0), worlds)
@@ -157,9 +161,8 @@ class Worlds(Structure):
             super().ready()
         if not self._few_gaps:
             numbers = np.searchsorted(self._known, envs).clip(max=len(self._known) - 1)
-            envs = np.where(self._known[numbers] == envs, numbers, len(self._known)).astype(
-                np.int64, copy=False
-            )
+            numbers = np.where(self._known[numbers] == envs, numbers, len(self._known))
+            envs = np.where(envs == SHARED, SHARED, numbers).astype(np.int64, copy=False)
         rows = out = np.ascontiguousarray(rows, np.float64)
         if rows.shape[1] != 2 * self.dim + 2:
             out = result_array((len(rows), rows.shape[1] + 1), np.float64)
@@ -170,12 +173,14 @@ class Worlds(Structure):
         """The number of the world of one environment."""
         if self.stale or not self._few_gaps:
             return int(self.placed(np.empty((1, 0)), np.array([env], np.int64))[0, 0])
+        if env == SHARED:
+            return int(kernel.EVERY)
         at = env - self._low
         return int(self._table.item(at if 0 <= at < len(self._table) else -1))
 
     def _searched(self) -> tuple[Any, ...]:
         store = self.store
-        worlds = kernel.Worlds(self._columns, self._names, self._tops)
+        worlds = kernel.Worlds(self._columns, self._names, self._tops, self._shared)
         return worlds, store.boxes, store.categories, store.masks
 
     def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
@@ -191,7 +196,10 @@ class Worlds(Structure):
         def search(begin: int, end: int, out: PairArray) -> Any:
             return kernel.search_boxes(*self._searched(), boxes, begin, end, touching, *rules, scratch, out)
 
-        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
+        rows, tests = in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
+        if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
+            sort_rows_of_each(rows, self.store.end)  # one world came after the other
+        return rows, tests
 
     def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
         out = np.empty((_FIRST_CAPACITY, 2), np.int32)

@@ -3,7 +3,8 @@
 Boxes are grouped by environment, unless they are already.  Then a small
 world is one strip: all small worlds are sorted and swept in one kernel call for each thread, each in the L1
 or L2 cache, without division and without copies.  Other worlds (thousands of crowded boxes, infinite
-edges) are searched one by one.
+edges) are searched one by one.  What meets the boxes that all environments share is found by a second
+search, of a tree, which pairs these with the others only.
 
 Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost as much as one uniform
 world of a million.  Methods other than strips search one world after the other, at some 20 microseconds for
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.environments import Envs
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
-from broadphase.kernels.boxes.overlap import rules_of
+from broadphase.kernels.boxes.overlap import SHARED, rules_of
 from broadphase.kernels.partition import (
     BY_ITSELF,
     count_worlds,
@@ -31,6 +32,7 @@ from broadphase.kernels.partition import (
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for, sweep_strips
+from broadphase.methods import tree
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
@@ -39,6 +41,8 @@ Find = Callable[[Task], Found]
 
 ENOUGH_FOR_THREADS = 20_000
 _FEW_WORLDS = 1024
+# Two boxes that share a class bit are never paired; `broadphase.methods.periodic` has the bit before.
+_SHARED, _OTHERS = np.uint8(16), np.uint8(32)
 
 
 class Grouped(NamedTuple):
@@ -57,7 +61,7 @@ class Grouped(NamedTuple):
 
 
 def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
-    """The pairs of boxes of the same environment.
+    """The pairs of boxes of the same environment, or of which one is in the environment that all share.
 
     ``find`` searches one world; with ``sweep`` only those that are not swept together.
     """
@@ -74,12 +78,22 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
             break
         begin, end = groups.starts[world : world + 2].tolist()
         found.append(_alone(task, groups, begin, end, find))
+    if low <= SHARED <= high:
+        found.append(_with_shared(task, env == SHARED))
     return Found(
         [chunk for part in found for chunk in part.chunks],
         sum(part.pairs for part in found),
         sum(part.tests for part in found),
         sum(part.cells for part in found),
     )
+
+
+def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
+    """The pairs of one of these boxes and one of the others."""
+    classes = np.where(shared, _SHARED, _OTHERS)
+    if len(task.filter.classes):
+        classes |= task.filter.classes
+    return tree.find(replace(task, filter=task.filter._replace(classes=classes)))
 
 
 def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:

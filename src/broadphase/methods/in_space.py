@@ -12,6 +12,7 @@ import numpy.typing as npt
 from broadphase import methods
 from broadphase.inputs.environments import Envs
 from broadphase.inputs.search import Space
+from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods import choose
 from broadphase.methods.task import NO_LIMIT, Found, Task
 
@@ -43,8 +44,9 @@ def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[
 
 
 def _in_one_env(env: Envs, found: Found) -> Found:
-    """Only the pairs of which both are in one environment."""
-    chunks = [chunk[env[chunk[:, 0]] == env[chunk[:, 1]]] for chunk in found.chunks]
+    """Only the pairs of which both are in one environment, or one is in all."""
+    ends = [(chunk, env[chunk[:, 0]], env[chunk[:, 1]]) for chunk in found.chunks]
+    chunks = [chunk[(a == b) | (a == SHARED) | (b == SHARED)] for chunk, a, b in ends]
     return Found(chunks, sum(map(len, chunks)), found.tests, found.cells)
 
 

@@ -92,6 +92,10 @@ IN_A = np.uint8(2)
 IN_B = np.uint8(4)
 
 
+SHARED = np.int64(-1)
+"""The environment that all share: its boxes are in every other one too."""
+
+
 class PairFilter(NamedTuple):
     """Rules that exclude pairs, wherever the boxes are."""
 

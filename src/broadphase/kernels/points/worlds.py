@@ -6,6 +6,8 @@ In a world of more than `FEW` boxes, which lie along a curve, `LANES` that follo
 box; if these are more than `FEW` they have bounding boxes in turn.  A query begins with all boxes of the
 highest level: their *slots* are the range ``tops[world]`` of the columns.  ``names`` holds the id of each
 slot's box, ``~slot`` of the first of the `LANES` slots below it, or `NOTHING`, where the box is empty.
+
+A query searches its world, then the one that all share; or, with the number `EVERY`, all of them in turn.
 """
 
 import math
@@ -14,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.results import put_row
+from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import (
     box_meets,
     distance_to_box,
@@ -45,6 +48,7 @@ BLOCK = 16
 """Rays that are prepared together; 32 would need more stack than Windows gives without a C library."""
 AT_ONCE = 64
 NOTHING = np.int32(-(2**31))
+EVERY = np.int64(-1)
 _LAST = np.float32(np.finfo(np.float32).max)
 
 
@@ -56,6 +60,25 @@ class Worlds(NamedTuple):
     names: Any
     """One row."""
     tops: Any
+    shared: Any
+    """The number of the world that all share; that of the last if there is none."""
+
+
+@inline
+def _first_world(asked):
+    """The first world that a query searches."""
+    return np.int64(0) if asked == EVERY else asked
+
+
+@inline
+def _next_world(worlds, asked, world):
+    """The world to search after this one; -1 after the last."""
+    if asked == EVERY:
+        world += 1
+        return world if world < worlds.tops.shape[0] else np.int64(-1)
+    if world == worlds.shared or worlds.shared == worlds.tops.shape[0] - 1:
+        return np.int64(-1)
+    return worlds.shared
 
 
 @inline
@@ -148,7 +171,8 @@ def follow(boxes, ids, slots, starts, firsts, columns):
 def place_queries(rows, envs, low, table, out):
     """Copy queries, and write into the last column what the table says of their environments from ``low`` on.
 
-    Its last number stands for all environments beyond it.  ``out`` may be ``rows``, with the column to spare.
+    Its last number stands for all environments beyond it, and `EVERY` for the one that all share.
+    ``out`` may be ``rows``, with the column to spare.
     """
     columns, last = out.shape[1] - 1, table.shape[0] - 1
     for q in range(rows.shape[0]):
@@ -156,7 +180,7 @@ def place_queries(rows, envs, low, table, out):
             for column in range(columns):
                 out[q, column] = rows[q, column]
         known = low <= envs[q] < low + last
-        out[q, columns] = table[envs[q] - low if known else last]
+        out[q, columns] = EVERY if envs[q] == SHARED else table[envs[q] - low if known else last]
 
 
 @inline
@@ -327,13 +351,14 @@ def first_hits(
         # All keys of a block first: whether there is a hit is known late, and is a branch guessed wrong.
         for q in range(block, min(block + BLOCK, end)):
             k = q - block
-            world = np.int64(rays[q, 2 * dim + 1])
+            world = _first_world(np.int64(rays[q, 2 * dim + 1]))
             line = _line(exact, rough, k)
             leasts[k] = _visit_ray(columns, tops[world, 0], tops[world, 1], line, keys, k * FEW)
         for q in range(block, min(block + BLOCK, end)):
             k = q - block
-            world = np.int64(rays[q, 2 * dim + 1])
-            first, key, base = tops[world, 0], leasts[k], np.int64(k * FEW)
+            asked = np.int64(rays[q, 2 * dim + 1])
+            world, key, base = _first_world(asked), leasts[k], np.int64(k * FEW)
+            first = tops[world, 0]
             top = held = tops[world, 1] - first
             tests += top
             own = ignored[q] if ignored.shape[0] > 0 else -1
@@ -345,7 +370,17 @@ def first_hits(
                     ray[column] = exact[column, k]
             hit, nearest = np.int64(-1), np.inf
             hit_x = hit_y = hit_z = np.inf
-            while key <= _LAST and nearest >= key:
+            while True:
+                if not (key <= _LAST and nearest >= key):
+                    world = _next_world(worlds, asked, world)
+                    if world < 0:
+                        break
+                    first, base = tops[world, 0], np.int64(k * FEW)
+                    top = held = tops[world, 1] - first
+                    tests += top
+                    line = (x, y, z, -_rounded_down(-min(max_distance, nearest)))
+                    key = _visit_ray(columns, first, first + top, line, keys, base)
+                    continue
                 slot = _first_not_above(keys, base, splat(key)) - base
                 name = np.int64(
                     worlds.names[0, first + slot if slot < top else firsts[slot // LANES] + slot % LANES]
@@ -380,7 +415,8 @@ def first_hits(
                 # A number written into what is loaded next costs 5 ns: mostly nothing else is as near.
                 if name >= 0:
                     if _count_not_above(keys, base, held, -_rounded_down(-nearest)) == 1:
-                        break
+                        key = np.float32(np.inf)
+                        continue
                     keys[0, base + slot] = np.inf
                 key = _least(keys, base, held)
             ids[q], distances[q] = hit, nearest
@@ -427,7 +463,7 @@ def search_rays(worlds, boxes, categories, masks, rays, first, last, touching, c
 @always_inline
 def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how, scratch, rows):
     dim = boxes.shape[1] // 2
-    columns, names, tops = worlds
+    columns, names, tops, _ = worlds
     (keys, pending), (touching, category, mask) = scratch, how
     query, limits = few(2 * dim + 1, np.float64), few(2 * dim, np.float32)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
@@ -445,10 +481,24 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
                 query[axis], query[dim + axis] = queries[q, axis], queries[q, dim + axis]
                 limits[axis] = -farthest(-query[axis], touching, np.float32)
                 limits[dim + axis] = farthest(query[dim + axis], touching, np.float32)
-        before, world, left = found, np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
+        before, asked, left = found, np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
+        world = _first_world(asked)
         at, end = tops[world, 0], tops[world, 1]
         tests += end - at
-        while at < end:
+        while True:
+            if at == end:
+                if left > 0:
+                    left -= 1
+                    at = pending[left]
+                    end = at + LANES
+                    tests += LANES
+                else:
+                    world = _next_world(worlds, asked, world)
+                    if world < 0:
+                        break
+                    at, end = tops[world, 0], tops[world, 1]
+                    tests += end - at
+                    continue
             if by_ray:
                 _visit_ray(columns, at, at + LANES, _line(exact, rough, k), keys, 0)
                 lanes = bits(load(keys, 0, 0) <= splat(_LAST))
@@ -474,11 +524,6 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
                         put_row(rows, found, q, name)
                     found += 1
             at += LANES
-            if at == end and left > 0:
-                left -= 1
-                at = pending[left]
-                end = at + LANES
-                tests += LANES
         if found > rows.shape[0]:
             return q, before, tests
     return last, found, tests
@@ -527,7 +572,7 @@ def search_nearest(
     Returns the tests.
     """
     dim = boxes.shape[1] // 2
-    columns, names, tops = worlds
+    columns, names, tops, _ = worlds
     keys, firsts = scratch
     around = few(6, np.float32)
     tests = np.int64(0)
@@ -537,10 +582,17 @@ def search_nearest(
             around[2 * axis + 1] = _rounded_down(points[q, axis])
         point = (around[0], around[1], around[2], around[3], around[4], around[5])
         place, own = points[q], ids[q]
-        world = np.int64(points[q, dim])
+        asked = np.int64(points[q, dim])
+        world = _first_world(asked)
         at, end = tops[world, 0], tops[world, 1]
         kept, held, bound = 0, np.int64(0), _LAST
-        while at < end:
+        while True:
+            if at == end:
+                world, held = _next_world(worlds, asked, world), np.int64(0)
+                if world < 0:
+                    break
+                at, end = tops[world, 0], tops[world, 1]
+                continue
             tests += end - at
             if names[0, at] < 0:
                 for slot in range(at, end, LANES):
