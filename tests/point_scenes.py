@@ -1,6 +1,7 @@
 """Points for the tests of `neighbors` and `nearest`, and what brute force says about them."""
 
 import numpy as np
+from space_oracle import same_env
 
 
 def lattice(random, n, dim):
@@ -80,7 +81,7 @@ def near(points, r, other=None, period=None, env=None):
     meets = apart <= reach
     if env is not None:
         first, second = (env, env) if other is None else env
-        meets &= np.asarray(first)[:, None] == np.asarray(second)[None, :]
+        meets &= same_env(np.asarray(first)[:, None], np.asarray(second)[None, :])
     if other is None:
         meets = np.triu(meets, 1)
     i, j = np.nonzero(meets)
@@ -94,7 +95,7 @@ def nearest(points, k, other=None, r=np.inf, period=None, env=None):
     apart[apart > points.dtype.type(r)] = np.inf
     if env is not None:
         first, second = (env, env) if other is None else env
-        apart[np.asarray(first)[:, None] != np.asarray(second)[None, :]] = np.inf
+        apart[~same_env(np.asarray(first)[:, None], np.asarray(second)[None, :])] = np.inf
     if other is None:
         np.fill_diagonal(apart, np.inf)
     missing = max(k - len(others), 0)

@@ -226,7 +226,7 @@ def test_what_cannot_be_excluded_is_named():
 def test_a_list_with_a_skin_finds_what_a_search_finds(period, dtype, radii):
     places, r, _ = scene(300, 2, dtype)
     random = np.random.default_rng(6)
-    env, reach = random.integers(0, 2, 300), random.uniform(0.2, 1.0, 300) * r if radii else r
+    env, reach = random.integers(-1, 2, 300), random.uniform(0.2, 1.0, 300) * r if radii else r
     bonds = random.integers(0, 300, (200, 2))
     near = bp.VerletList(reach, r / 4, period=period, exclude=bonds)
     for step in range(20):

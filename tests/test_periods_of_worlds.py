@@ -111,8 +111,6 @@ def test_what_is_wrong_is_named():
     points, env, periods = scene(3, False)
     with pytest.raises(ValueError, match=r"env\[0\] = 9 has no period: .* 0 to 3"):
         bp.neighbors(points, R, env=np.where(np.arange(len(env)) == 0, 9, env), period=periods)
-    with pytest.raises(ValueError, match="leave one of them out"):
-        bp.neighbors(points, R, env=env, period=periods, exclude=[[0, 1]])
     radii = np.where(np.arange(len(points)) == 7, -1.0, 0.5)
     with pytest.raises(ValueError, match=r"r\[7\] = -1 is no radius"):
         bp.neighbors(points, radii, env=env, period=periods)

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import point_scenes
 import pytest
+from space_oracle import same_env
 
 import broadphase as bp
 
@@ -318,11 +319,12 @@ def test_a_point_is_not_near_itself(period):
     np.testing.assert_array_equal(near.distances, alone.distances)
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("period", [None, (4.0, None), [[4.0, 0.0], [1.0, 5.0]]])
-def test_environments(period):
-    """As one index for each environment."""
-    random = np.random.default_rng(12)
-    points, env = random.uniform(0, 4, (400, 2)), random.choice([-7, 0, 3, 10**12], 400)
+def test_environments(period, shared):
+    """As one index for each environment; -1 is in all of them."""
+    random, more = np.random.default_rng(12), [-1] if shared else []
+    points, env = random.uniform(0, 4, (400, 2)), random.choice([-7, 0, 3, 10**12, *more], 400)
     index = bp.PointIndex(period=period)
     index.insert_many(points[:150])
     index.remove_many(np.arange(150))
@@ -333,11 +335,11 @@ def test_environments(period):
     index.remove_many(gone)
     kept = np.setdiff1d(np.arange(400), gone)
     np.testing.assert_array_equal(index.envs, env[kept])
-    queries, own = random.uniform(0, 4, (60, 2)), random.choice([-7, 0, 3, 10**12, 5, -(2**62)], 60)
-    alone = {
-        one: (bp.PointIndex(points[kept][env[kept] == one], period=period), kept[env[kept] == one])
-        for one in np.unique(own).tolist()
-    }
+    queries, own = random.uniform(0, 4, (60, 2)), random.choice([-7, 0, 3, 10**12, 5, -(2**62), *more], 60)
+    alone = {}
+    for one in np.unique(own).tolist():
+        ids = kept[same_env(env[kept], one)]
+        alone[one] = bp.PointIndex(points[ids], period=period), ids
     for r in (0.3, 1.5):
         near = index.neighbors(queries, r, env=own)
         nearest = index.nearest(queries, 3, r=r, env=own)

@@ -26,6 +26,7 @@ from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_point_period, settled_period
 from broadphase.inputs.points import (
+    GivenPoints,
     PointQuery,
     Points,
     as_distance,
@@ -34,13 +35,23 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_near_point
 from broadphase.points.lattice import Kept
 from broadphase.points.nearest import Places, as_places, find_nearest_point
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import How, NearestPoints, near_of, nearest_of, offsets_of
+from broadphase.points.neighborhoods import (
+    How,
+    NearestPoints,
+    near_of,
+    near_of_several,
+    nearest_of,
+    nearest_of_several,
+    offsets_of,
+)
+from broadphase.points.several import Several, several_searches
 
 
 @dataclass(slots=True)
@@ -81,6 +92,8 @@ class PointIndex(ById):
     -----
     ``env=`` of a query is the environment to search, or one for each query: points of other environments do
     not count.  By default it is 0; if the index has environments, 0, 1, ... along the first of several axes.
+    Points of -1 are in every environment, and a query in -1 searches all points: then nothing is kept, and
+    each search sorts all points.
 
     Many threads may search at once.  Insertions, moves and removals must have the index to themselves.
 
@@ -354,9 +367,9 @@ class PointIndex(ById):
             if near is not None and len(near) <= limit:
                 return near
         (points, r), env, _ = self._in_rows(env, points, r)
-        query, kept = self._query(points, env)
+        query, kept, several = self._query(points, env)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
-        found = near_of(query, r, how, kept)
+        found = near_of(query, r, how, kept) if several is None else near_of_several(several, r, how)
         found.shape = len(query.points), kept.end
         if kept.ids is not None:
             found.j = kept.ids[found.j]
@@ -409,8 +422,11 @@ class PointIndex(ById):
             if near is not None:
                 return near
         (points,), env, axes = self._in_rows(env, points)
-        query, kept = self._query(points, env)
-        ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
+        query, kept, several = self._query(points, env)
+        if several is None:
+            ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
+        else:
+            ids, distances = nearest_of_several(several, places, r, parts, bool(exclude_self))
         if kept.ids is not None:
             ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
         return arguments.in_axes(NearestPoints(ids, distances), axes)
@@ -455,8 +471,8 @@ class PointIndex(ById):
         named = [(points, "points", self._for(points)[1].dim), *((one, "r", 0) for one in r)]
         return arguments.in_rows(named, env, self._store.envs is not None)
 
-    def _query(self, points: Any, env: Any) -> tuple[PointQuery, _Kept]:
-        """The query, and what is kept for it."""
+    def _query(self, points: Any, env: Any) -> tuple[PointQuery, _Kept, Several | None]:
+        """The query, what is kept for it, and the searches in place of it where points are shared."""
         store, reader = self._for(points)
         given = reader.point_or_points(points, "points", finite=True)
         one = isinstance(given, tuple)
@@ -470,13 +486,17 @@ class PointIndex(ById):
                 self._kept = kept
         query = query_from(kept.query, rows, one)
         if kept.envs is None:
-            return query, kept
+            return query, kept, None
         asked = np.zeros(len(rows), np.int64) if asked is None else asked
         places = np.searchsorted(kept.envs, asked)
         found = np.append(kept.envs, 0)[places] == asked
         # The last number is that of an environment without points.
         numbers = np.where(found & (places < len(kept.envs)), places, len(kept.envs)).astype(np.int32)
-        return query._replace(envs=numbers), kept
+        several = None
+        if SHARED in kept.envs or SHARED in asked:
+            envs, own = (asked, store.live_envs()), rows[0] if one else rows
+            several = several_searches(GivenPoints(own, store.live_boxes(), self._asked_period, envs))
+        return query._replace(envs=numbers), kept, several
 
     def _made(self, store: BoxStore, reader: Reader, with_envs: bool) -> _Kept:
         """What searches need of the points, with environments or without."""

@@ -38,7 +38,7 @@ from broadphase.points.lattice import Kept, count_near_images, find_near_images,
 from broadphase.points.nearest import Places, as_places, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, order_of, rows_among
-from broadphase.points.periods_of_worlds import has_periods_of_worlds, worlds_of
+from broadphase.points.several import Several, several_searches
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -90,9 +90,10 @@ def neighbors(
         ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number.
         Positive numbers of shape ``(dim, dim)`` may be either beside environments, and are refused.
     env : array_like of int, optional
-        The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
-        arrays.  Arrays ``(worlds, n, dim)``, and ``(worlds, m, dim)`` of others, say the same without it;
-        rows in arguments and results are then those of ``points.reshape(-1, dim)``.
+        The environment of each point: only points of the same environment meet, and those of -1, which is in
+        every environment, meet all.  With ``other=`` a pair of arrays.  Arrays ``(worlds, n, dim)``, and
+        ``(worlds, m, dim)`` of others, say the same without it; rows in arguments and results are then those
+        of ``points.reshape(-1, dim)``.
     r_min : float
         Pairs that are nearer than this do not count; at exactly ``r_min`` they do.
     exclude_self : bool
@@ -196,9 +197,7 @@ def neighbors(
         if other is not None or env is not None or given.points.ndim == 3:
             raise ValueError("images='all' is not there with other= or environments; leave these out")
         return _near_all(given, r, how)
-    if has_periods_of_worlds(given):
-        return _near_in_worlds(given, r, how)
-    return near_of(as_query(*given), r, how)
+    return near_in(given, r, how)
 
 
 class How(NamedTuple):
@@ -245,37 +244,54 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     return found if how.half else found.in_both_directions()
 
 
-def _near_in_worlds(given: GivenPoints, r: Any, how: How) -> Neighbors:
-    """What `neighbors` returns with a period for each environment."""
-    if how.exclude is not None:
-        raise ValueError("exclude= is not there with a period for each environment; leave one of them out")
-    worlds, among = worlds_of(given), given.other is None
-    reach, alone, both = reach_of(r, worlds.query), how.exclude_self and not among, among and not how.half
-    left = how.limit // 2 if both else how.limit
-    plain, columns = how._replace(exclude_self=False, half=True), []
-    for world in worlds.each():
+def near_in(given: GivenPoints, r: Any, how: How) -> Neighbors:
+    """What `neighbors` returns, by one search or by several."""
+    several = several_searches(given)
+    return near_of(as_query(*given), r, how) if several is None else near_of_several(several, r, how)
+
+
+def near_of_several(several: Several, r: Any, how: How) -> Neighbors:
+    """What several searches find together."""
+    query, among = several.query, several.query.others is None
+    reach, least = reach_of(r, query), as_distance(how.r_min, query.kind, "r_min")
+    alone, both = how.exclude_self and not among, among and not how.half
+    excluded, limit = _as_excluded(how.exclude, query), how.limit // 2 if both else how.limit
+    left = limit + alone * len(query.points) + (0 if excluded is None else excluded.shape[1])
+    plain = how._replace(r_min=least, exclude_self=False, half=True, exclude=None)
+    columns: list[list[Any]] = []
+    for part in several.parts:
         own: Any = reach.r
         if len(reach.radii):
-            own = reach.radii[world.rows]
-            own = own if among else (own, reach.other_radii[world.others])
-        most = min(left + len(world.rows), NO_LIMIT) if alone else left
+            own = reach.radii[part.rows]
+            own = own if part.given.other is None else (own, reach.other_radii[part.others])
         try:
-            near = near_of(as_query(*world.given), own, plain._replace(limit=most))
+            near = near_of(as_query(*part.given), own, plain._replace(limit=min(left, NO_LIMIT)))
         except PairLimitExceeded:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
-        i, j = world.rows[near.i], world.others[near.j]
-        keep = i != j if alone else slice(None)
-        columns.append([one[keep] for one in (i, j, near.distance, near.offset) if one is not None])
-        left -= len(columns[-1][0])
-        if left < 0:
-            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    i, j, distance, *offset = (np.concatenate(column) for column in zip(*columns, strict=True))
-    order = order_of(i, j)
-    i, j, distance, *offset = (column[order] for column in (i, j, distance, *offset))
+        rows, others, offset = part.rows[near.i], part.others[near.j], near.offset
+        if among:
+            turned = rows > others
+            rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
+            if offset is not None:
+                offset[turned] *= -1.0
+        columns.append([one for one in (rows, others, near.distance, offset) if one is not None])
+        left -= len(rows)
+    rows, others, distance, *offsets = (np.concatenate(column) for column in zip(*columns, strict=True))
+    order = order_of(rows, others)
+    i, j = rows[order].astype(np.int32), others[order].astype(np.int32)
+    distance, *offsets = (column[order] for column in (distance, *offsets))
+    keep = _which_count(i, j, distance, 0.0, alone, excluded, how._replace(sort=True))
+    if keep is not None:
+        i, j = i[keep], j[keep]
+        distance, *offsets = (column[keep] for column in (distance, *offsets))
+    if len(i) > limit:
+        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
     found = Neighbors(
-        *(i.astype(np.int32), j.astype(np.int32), distance),
-        (len(worlds.query.points), len(worlds.query.found)),
-        offset=offset[0] if offset else None,
+        i,
+        j,
+        rounded(distance, query.kind),
+        (len(query.points), len(query.found)),
+        offset=rounded(offsets[0], query.kind) if offsets else None,
         among=among,
         parts=how.parts,
     )
@@ -382,13 +398,12 @@ def count_neighbors(
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     given = settled_points(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
-    worlds = has_periods_of_worlds(given)
-    all_given = [world.given for world in worlds_of(given).each()] if worlds else [given]
-    counts = np.zeros(len(named), np.int64)
-    for one_world in all_given:
-        query = as_query(*one_world)
+    several, counts = several_searches(given), np.zeros(len(named), np.int64)
+    searches = [as_query(*given)] if several is None else [as_query(*part.given) for part in several.parts]
+    kind = searches[0].kind if several is None else several.query.kind
+    for query in searches:
         count = count_near if query.lattice is None else count_near_images
-        counts += count(query, [as_distance(one, query.kind, name) for one, name in named], parts)
+        counts += count(query, [as_distance(one, kind, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
 
 
@@ -464,33 +479,37 @@ def nearest(
         few = find_nearest(given.points, places.most, r)
         if few is not None:
             return NearestPoints(*places.of(*few))
-    if has_periods_of_worlds(given):
-        found = _nearest_in_worlds(given, places, r, parts, bool(exclude_self))
-    else:
+    several = several_searches(given)
+    if several is None:
         found = nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
+    else:
+        found = nearest_of_several(several, places, r, parts, bool(exclude_self))
     if given.points.ndim < 3:
         return found
     shape = *given.points.shape[:2], found.ids.shape[1]
     return NearestPoints(found.ids.reshape(shape), found.distances.reshape(shape))
 
 
-def _nearest_in_worlds(
-    given: GivenPoints, places: Places, r: Any, parts: int, exclude_self: bool
+def nearest_of_several(
+    several: Several, places: Places, r: Any, parts: int, exclude_self: bool
 ) -> NearestPoints:
-    """What `nearest` returns with a period for each environment."""
-    worlds, alone = worlds_of(given), exclude_self and given.other is not None
-    most = places.capped(len(worlds.query.points), len(worlds.query.found)) + alone
-    all_of_them = as_places(most)
-    ids = np.full((len(worlds.query.points), most), -1, np.int32)
-    distances = np.full(ids.shape, np.inf, worlds.query.kind)
-    for world in worlds.each():
-        near = nearest_of(as_query(*world.given), all_of_them, r, parts)
-        ids[world.rows] = np.where(near.ids < 0, -1, world.others[near.ids])
-        distances[world.rows] = near.distances
+    """The nearest of all that several searches find."""
+    query, alone = several.query, exclude_self and several.query.others is not None
+    limit, most = as_distance(r, query.kind), places.capped(len(query.points), len(query.found)) + alone
+    all_of_them, missing = as_places(most), np.int32(np.iinfo(np.int32).max)
+    ids = np.full((len(query.points), most), missing)
+    distances = np.full(ids.shape, np.inf)
+    for part in several.both_ways():
+        near = nearest_of(as_query(*part.given), all_of_them, limit, parts)
+        found = np.where(near.ids < 0, missing, part.others[near.ids])
+        some = np.hstack((ids[part.rows], found)), np.hstack((distances[part.rows], near.distances))
+        order = np.lexsort(some, axis=1)[:, :most]
+        ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some)
+    ids[ids == missing] = -1
     if alone:
         ids, distances = _without_self(ids, distances)
-    ids, distances = places.of(ids, distances)
-    return NearestPoints(ids[0], distances[0]) if worlds.query.one else NearestPoints(ids, distances)
+    ids, distances = places.of(ids, rounded(distances, query.kind))
+    return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
 
 
 def nearest_of(

@@ -19,7 +19,7 @@ from broadphase.inputs.points import PointQuery, as_distance, as_query, settled_
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import How, near_of, offsets_of, reach_of, rounded
+from broadphase.points.neighborhoods import How, near_in, offsets_of, reach_of, rounded
 
 _ROUNDING = 32.0
 
@@ -64,6 +64,7 @@ class VerletList:
         self._period, self._exclude = settled_period(period), settled(exclude, "exclude")
         self._list: Neighbors | None = None
         self._query: PointQuery | None = None
+        self._env: Any = None
         self.searches = 0
 
     def neighbors(
@@ -83,16 +84,17 @@ class VerletList:
         TypeError, ValueError
             As for `broadphase.neighbors`; the list is as it was.
         """
-        query = as_query(*settled_points(points, None, self._period, env))
+        given = settled_points(points, None, self._period, env)
+        query = as_query(*given)
         how = How(0.0, False, True, bool(offsets), self._parts, NO_LIMIT, bool(half), self._exclude)
         reach = reach_of(self._r, query)
         if query.lattice is not None or not len(query.points):
             self.searches += 1
-            return near_of(query, self._r, how)
+            return near_in(given, self._r, how)
         kept = self._list
-        if kept is None or self._is_stale(query):
-            kept = near_of(query, self._searched(query, reach), how._replace(offsets=False, half=True))
-            self._list, self._query = kept, query
+        if kept is None or not np.array_equal(given.env, self._env) or self._is_stale(query):
+            kept = near_in(given, self._searched(query, reach), how._replace(offsets=False, half=True))
+            self._list, self._query, self._env = kept, query, given.env
             self.searches += 1
         i, j, distance = near_among(query, kept.i, kept.j, reach, self._parts)
         offset = rounded(offsets_of(query, i, j, self._parts), query.kind) if offsets else None
