@@ -156,6 +156,8 @@ def test_joins(on, each, dim, dtype):
     a, b = squares(1_000, dim, dtype), squares(700, dim, dtype, 0.02, 5)
     env = np.arange(1_000) % 7, np.arange(700) % 5
     same(gpu.join(on(a), on(b), env=(on(env[0]), on(env[1]))), bp.join(a, b, env=env))
+    env = env[0] - 1, env[1] - 1
+    same(gpu.join(on(a), on(b), env=(on(env[0]), on(env[1]))), bp.join(a, b, env=env))
     worlds = a.reshape(20, 50, 2 * dim), b.reshape(20, 35, 2 * dim)
     same(gpu.join(on(worlds[0]), on(worlds[1])), bp.join(*worlds))
     wide = b.astype(np.float64)
@@ -195,7 +197,7 @@ def test_neighbors(on, dim, dtype):
         some = (points[: 2_000 if r == 0.1 else 200] * dtype(scale)).astype(dtype)
         for found, wanted in zip(gpu.neighbors(on(some), r), bp.neighbors(some, r), strict=True):
             same(found, wanted)
-    env = np.arange(2_000) % 3, np.arange(500) % 3
+    env = np.arange(2_000) % 3 - 1, np.arange(500) % 3 - 1
     given = on(env[0]), on(env[1])
     found = gpu.neighbors(on(points), 0.1, other=on(points[:500]), env=given)
     for column, wanted in zip(found, bp.neighbors(points, 0.1, other=points[:500], env=env), strict=True):

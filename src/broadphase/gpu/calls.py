@@ -105,7 +105,7 @@ def join(
     touching, sort, max_pairs
         As for `pairs`.
     env : tuple of array, optional
-        The environments of both sides.
+        The environments of both sides, as for `broadphase.pairs`.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def raycast(
     max_distance : float or array
         In world units, not in lengths of the directions.
     env : tuple of array, optional
-        The environments of the boxes and of the rays.
+        The environments of the boxes and of the rays, as for `broadphase.pairs`.
     ignore : array of int, optional
         For each ray the row of a box that it passes through, such as the body that casts it; -1 for none.
     touching : bool

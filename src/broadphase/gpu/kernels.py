@@ -10,6 +10,8 @@ from typing import Any
 
 import warp as wp
 
+from broadphase.kernels.boxes import overlap
+
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
 LEAF, FULL, WITHIN = wp.constant(0), wp.constant(1), wp.constant(2)
@@ -18,6 +20,7 @@ BINS = wp.constant(14)
 """Of the histogram of widths: one for each power of two up to the size of the sample."""
 MEDIANS, SUMS, CROWD, WORLDS, STATS = (wp.constant(at) for at in (0, 42, 45, 46, 47))
 """Places in what `measure` finds: three histograms, three sums, one of environments; how many there are."""
+SHARED = wp.constant(wp.int64(overlap.SHARED))
 DISTANCE, HALF = wp.constant(4), wp.constant(5)
 """Places in ``metric``, after what `distance_of` needs."""
 
@@ -82,6 +85,14 @@ def widen(values: wp.array2d[Any], out: wp.array2d[wp.float64]):
 def read_env(env: wp.array[Any], begin: int, values: wp.array[wp.int64]):
     i = wp.tid()
     values[begin + i] = wp.int64(env[i])
+
+
+@wp.kernel
+def find_shared(values: wp.array[wp.int64], row: wp.array[int]):
+    """A row of the environment that all share; what it was where there is none."""
+    i = wp.tid()
+    if values[i] == SHARED:
+        wp.atomic_max(row, 0, i)
 
 
 @wp.kernel
@@ -525,6 +536,21 @@ def test(
             w += wp.int64(1)
     if out.shape[0] == 0:
         places[t] = found
+
+
+@wp.kernel
+def renumber(
+    packed: wp.array[wp.uint64],
+    shift: wp.uint64,
+    rows: wp.array[int],
+    new_shift: wp.uint64,
+    out: wp.array[wp.uint64],
+):
+    p = wp.tid()
+    place = packed[p] >> shift
+    i = rows[int(place)]
+    j = rows[int(packed[p] ^ (place << shift))]
+    out[p] = wp.uint64(wp.min(i, j)) << new_shift | wp.uint64(wp.max(i, j))
 
 
 @wp.kernel

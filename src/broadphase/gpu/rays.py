@@ -2,8 +2,8 @@
 
 Idea: sort the boxes by environment, then along a Morton curve through the ranks of their mins, so that
 outliers distort nothing.  Each four in a row have a node, each four nodes one above, up to the root.  Which
-node is next follows from the place alone, so a thread needs no stack; an environment is a range of places.  A
-node farther away than the best hit is skipped.
+node is next follows from the place alone, so a thread needs no stack; an environment is a range of places, and
+what all share is another.  A node farther away than the best hit is skipped.
 
 Source: the curve as in Lauterbach et al., "Fast BVH construction on GPUs" (2009); the layout is that of
 packed R-trees.  Distances are those of `broadphase.kernels.boxes.queries`, operation for operation, in
@@ -183,6 +183,7 @@ def cast(
     n: int,
     rays: wp.array2d[F],
     numbers: wp.array[int],
+    row_of_shared: wp.array[int],
     ignore: wp.array[wp.int64],
     touching: bool,
     ids: wp.array[int],
@@ -199,12 +200,26 @@ def cast(
     at = int(-1)
     place = int(0)
     end = int(n)
+    once_more = bool(False)
+    shared = int(-1)
     if numbers.shape[0] > 0:
-        place = first_of(codes, n, numbers[n + r])
-        end = first_of(codes, n, numbers[n + r] + 1)
+        if row_of_shared[0] >= 0:
+            shared = numbers[row_of_shared[0]]
+        if numbers[n + r] != shared:
+            once_more = shared >= 0
+            place = first_of(codes, n, numbers[n + r])
+            end = first_of(codes, n, numbers[n + r] + 1)
     level = int(0)
     onward = bool(True)
-    while place < end:
+    while place < end or once_more:
+        if place >= end:  # on with what all environments share
+            once_more = bool(False)
+            place = first_of(codes, n, shared)
+            end = first_of(codes, n, shared + 1)
+            level = int(0)
+            onward = bool(True)
+            if place >= end:
+                break
         if onward:  # what was before is done: on with the largest node that begins here
             while level + 1 < starts.shape[0] and place % (4 << (2 * level)) == 0:
                 level += 1
@@ -269,8 +284,9 @@ def first_hits(search: Rays) -> tuple[Any, Any, Any]:
     rays = wp.empty((m, 2 * dim + 1), dtype=F)
     wp.launch(read_rays, m, [search.origins, search.directions, search.reach, rays, search.bad])
     search.refuse(search.bad)
-    numbers = wp.empty(0, dtype=int)
+    numbers, shared = wp.empty(0, dtype=int), wp.empty(0, dtype=int)
     if search.env is not None:
+        shared = sweep.row_of_shared(search.env, n + m)
         numbers, _ = sweep.numbered(search.env, wp.zeros(kernels.STATS, dtype=wp.int64))
     codes, rows = wp.empty(2 * n, dtype=wp.uint64), wp.empty(2 * n, dtype=int)
     sample, k = sweep.sorted_sample(search.keys, n)
@@ -286,6 +302,6 @@ def first_hits(search: Rays) -> tuple[Any, Any, Any]:
         wp.launch(unite, counts[level], [nodes, starts[level - 1], counts[level - 1], starts[level]])
     ids, distances, normals = wp.empty(m, dtype=int), wp.empty(m, dtype=F), wp.empty((m, dim), dtype=F)
     tree = [nodes, wp.array(starts, dtype=int), codes, rows, n]
-    how = [rays, numbers, search.ignore, search.touching]
+    how = [rays, numbers, shared, search.ignore, search.touching]
     wp.launch(cast, m, [*tree, *how, ids, distances, normals])
     return ids, distances, normals

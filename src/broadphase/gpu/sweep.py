@@ -13,7 +13,8 @@ which Zomorodian and Edelsbrunner stream for boxes ("Fast software for box inter
 
 Cost: one sort by the swept axis and one by the node, then the tests; the host waits four times for a few
 numbers.  In 2-D there are about as many tests as copies and pairs together, whatever the boxes, and those of
-boxes that share a strip; in 3-D what two axes do not tell apart is tested on the third, pair by pair.
+boxes that share a strip; in 3-D what two axes do not tell apart is tested on the third, pair by pair.  What
+all environments share is a search more.
 
 It loses to the processor where boxes are few or must first be copied to the card, and takes long where long
 thin boxes pass each other within one strip.
@@ -28,6 +29,7 @@ import warp as wp
 from broadphase.errors import PairLimitExceeded
 from broadphase.gpu import kernels
 from broadphase.inputs.arrays import MOST_IDS
+from broadphase.kernels.boxes.overlap import SHARED
 
 FEW = 512
 """So many boxes are all compared with each other: a sort would take longer."""
@@ -106,12 +108,56 @@ class _Ranges(NamedTuple):
 
 def find_all(search: Search, limit: int, *, sort: bool) -> Found:
     """The pairs; raises `PairLimitExceeded` before memory is taken for more than ``limit``."""
-    return _find(search, limit, sort=sort, store=True)
+    more = _beside_shared(search)
+    found = _find(search, limit, sort=sort and not more, store=True)
+    if not more:
+        return found
+    parts = [found]
+    for part, rows in more:
+        beside = _find(part, limit - sum(one.number for one in parts), sort=False, store=True)
+        packed = wp.empty(beside.number, dtype=wp.uint64)
+        shifts = wp.uint64(beside.shift), wp.uint64(found.shift)
+        wp.launch(kernels.renumber, beside.number, [beside.packed, shifts[0], rows, shifts[1], packed])
+        parts.append(Found(packed, beside.number, found.shift))
+    count, begin = sum(one.number for one in parts), 0
+    packed = wp.empty(2 * count, dtype=wp.uint64)
+    for one in parts:
+        wp.copy(packed, one.packed, begin, 0, one.number)
+        begin += one.number
+    if sort and count:
+        wp.utils.radix_sort_pairs(packed, wp.empty(2 * count, dtype=int), count, end_bit=2 * found.shift)
+    return Found(packed, count, found.shift)
 
 
 def count_all(search: Search) -> int:
     """How many pairs there are."""
-    return _find(search, MOST_IDS**2, sort=False, store=False).number
+    searches = [search, *(part for part, _ in _beside_shared(search))]
+    return sum(_find(one, MOST_IDS**2, sort=False, store=False).number for one in searches)
+
+
+def _beside_shared(search: Search) -> list[tuple[Search, Array]]:
+    """The searches for what all environments share beside the others, and which rows their boxes are."""
+    if search.env is None or search.n == 0 or int(row_of_shared(search.env, search.n).numpy()[0]) < 0:
+        return []
+    shared, in_a = search.env.numpy()[: search.n] == SHARED, np.arange(search.n) < search.rows_of_a
+    sides = [(shared, ~shared)]
+    if search.rows_of_a:
+        sides = [(shared & in_a, ~shared & ~in_a), (~shared & in_a, shared & ~in_a)]
+    return [_join(search, *map(np.flatnonzero, pair)) for pair in sides if all(map(np.any, pair))]
+
+
+def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
+    """Some rows beside others, without environments."""
+    n, (points, metric) = len(first) + len(second), search.near
+    rows = wp.array(np.concatenate((first, second)).astype(np.int32))
+    keys = wp.empty((2 * search.dim, n), dtype=search.keys.dtype)
+    wp.launch(kernels.put_keys, keys.shape, [search.keys, rows, keys])
+
+    def taken(values: Array) -> Array:
+        return values[rows].contiguous() if len(values) else values
+
+    rules, near = Rules(*map(taken, search.rules)), Near(taken(points), metric)
+    return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=near), rows
 
 
 def pairs_of(found: Found, rows_of_a: int) -> Array:
@@ -279,6 +325,13 @@ def numbered(env: Array, stats: Array) -> tuple[Array, Array]:
     wp.utils.array_scan(fresh, ranks, inclusive=True)
     wp.launch(kernels.put_numbers, n, [ranks, rows, numbers, stats])
     return numbers, ranks
+
+
+def row_of_shared(env: Array, n: int) -> Array:
+    """One number: a row of the environment that all share, or -1."""
+    row = wp.full(1, -1, dtype=int)
+    wp.launch(kernels.find_shared, n, [env, row])
+    return row
 
 
 def scanned(counts: Array) -> Array:
