@@ -2,8 +2,8 @@
 
 Idea: sort the boxes by environment, then along a Morton curve through the ranks of their mins, so that
 outliers distort nothing.  Each four in a row have a node, each four nodes one above, up to the root.  Which
-node is next follows from the place alone, so a thread needs no stack; an environment is a range of places, and
-what all share is another.  A node farther away than the best hit is skipped.
+node is next follows from the place alone, so a thread needs no stack; an environment is a range of places
+and what all share is another.  A node farther away than the best hit is skipped.
 
 Source: the curve as in Lauterbach et al., "Fast BVH construction on GPUs" (2009); the layout is that of
 packed R-trees.  Distances are those of `broadphase.kernels.boxes.queries`, operation for operation, in
