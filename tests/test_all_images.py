@@ -1,5 +1,6 @@
 """`images="all"`: each image within reach is a neighbour, as ASE, vesin and matscipy-neighbours list them."""
 
+import math
 from itertools import product
 
 import numpy as np
@@ -70,6 +71,79 @@ def test_every_image(name, periodic, dtype):
 
 
 @pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("periodic", [(True, True, True), (True, False, True)], ids=str)
+def test_every_image_of_others_and_in_worlds(name, periodic):
+    random, cell = np.random.default_rng(2), CELLS[name]
+    points, others = (random.uniform(-0.5, 1.5, (n, 3)) @ cell for n in (9, 7))
+    others[:3] = points[:3]
+    env, other_env = np.arange(9) % 2, np.arange(7) % 2
+    whole = np.array([row if one else np.zeros(3) for row, one in zip(cell, periodic, strict=True)])
+    how = {"period": [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]}
+    how |= {"images": "all", "other": others}
+    for r in (0.7, 2.9):
+        right = {}
+        for shift in product(*(range(-7, 8) if one else (0,) for one in periodic)):
+            apart = np.linalg.norm(others[None] + np.array(shift) @ whole - points[:, None], axis=2)
+            right |= {(i, j, shift): apart[i, j] for i, j in np.argwhere(apart <= r).tolist()}
+        near = bp.neighbors(points, r, offsets=True, **how)
+        assert as_dict(near) == pytest.approx(right)
+        assert (np.diff(near.i * 7 + near.j) >= 0).all()
+        away = others[near.j] + near.shift @ whole - points[near.i]
+        np.testing.assert_allclose(near.offset, away, atol=1e-12)
+        alone = {key for key in right if key[0] != key[1] or any(key[2])}
+        assert set(as_dict(bp.neighbors(points, r, exclude_self=True, **how))) == alone
+        meet = {key for key in right if env[key[0]] == other_env[key[1]]}
+        assert set(as_dict(bp.neighbors(points, r, env=(env, other_env), **how))) == meet
+        rows = near.csr()
+        np.testing.assert_array_equal(rows.shifts, near.shift)
+        np.testing.assert_array_equal(rows.offsets, near.offset)
+        np.testing.assert_array_equal(np.repeat(np.arange(9), np.diff(rows.indptr)), near.i)
+        every = bp.neighbors(points, r, images="all", period=how["period"], env=env)
+        among = as_dict(bp.neighbors(points, r, images="all", period=how["period"]))
+        assert set(as_dict(every)) == {key for key in among if env[key[0]] == env[key[1]]}
+
+
+@pytest.mark.parametrize("r", [0.4, 2.9])
+def test_rows_of_each_point_with_their_shifts(r):
+    cell = CELLS["tilted"]
+    points = np.random.default_rng(3).random((20, 3)) @ cell
+    near = bp.neighbors(points, r, period=cell, images="all", offsets=True)
+    both = bp.neighbors(points, r, period=cell, images="all", offsets=True, half=False)
+    assert bp.neighbors(points, r, period=cell, images="all").csr().offsets is None
+    turned = {(j, i, tuple(-one for one in s)) for i, j, s in as_dict(near)}
+    for rows in (near.csr(), both.csr()):
+        i = np.repeat(np.arange(20), np.diff(rows.indptr))
+        found = set(zip(i.tolist(), rows.indices.tolist(), map(tuple, rows.shifts.tolist()), strict=True))
+        assert found == set(as_dict(near)) | turned
+        assert len(rows.indices) == len(found) == 2 * len(near)
+        away = points[rows.indices] + rows.shifts @ cell - points[i]
+        np.testing.assert_allclose(rows.offsets, away, atol=1e-12)
+        np.testing.assert_allclose(rows.distances, np.linalg.norm(away, axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-900, -520, 0, 520, 900])
+@pytest.mark.parametrize("tilt", [0, 1])
+@pytest.mark.parametrize("r", [1, 5])
+def test_lengths_whose_squares_overflow_or_vanish(exponent, tilt, r):
+    """Against fractions: coordinates are whole numbers of one unit, a power of two."""
+    unit, random = 2.0**exponent, np.random.default_rng(exponent + 1000)
+    cell, points = [[4, 0], [tilt, 5]], random.integers(-8, 9, (12, 2)).tolist()
+    right = {}
+    for x, y in product(range(-9, 10), repeat=2):
+        for (i, a), (j, b) in product(enumerate(points), repeat=2):
+            way = b[0] - a[0] + x * 4 + y * tilt, b[1] - a[1] + 5 * y
+            if way[0] ** 2 + way[1] ** 2 <= r * r and (i < j or (i == j and (x, y) > (0, 0))):
+                right[i, j, (x, y)] = unit * math.sqrt(way[0] ** 2 + way[1] ** 2)
+    period = [[unit * one for one in row] for row in cell]
+    near = bp.neighbors(np.array(points) * unit, r * unit, period=period, images="all")
+    found = as_dict(near)
+    turned = {
+        (i, j, s) if i < j else (i, j, max(s, tuple(-one for one in s))): d for (i, j, s), d in found.items()
+    }
+    assert turned == right
+
+
+@pytest.mark.parametrize("name", CELLS)
 def test_vesin_and_matscipy_list_the_same(name):
     vesin, matscipy = pytest.importorskip("vesin"), pytest.importorskip("matscipy_neighbours")
     cell = CELLS[name]
@@ -128,13 +202,20 @@ def test_what_has_no_images_is_named():
     points = np.zeros((3, 2))
     for more, said in (
         ({"images": "some"}, "images must be 'nearest' or 'all'; got 'some'"),
-        ({"images": "all", "other": points}, "not there with other= or environments"),
-        ({"images": "all", "env": [0, 1, 2]}, "not there with other= or environments"),
+        (
+            {"images": "all", "env": [0, 1, 1], "period": [[1, 2], [2, 1], [1, 1]]},
+            "each environment by itself",
+        ),
+        ({"images": "all", "env": [0, -1, 1], "period": (1, 1)}, "with environment -1; search"),
+        ({"images": "all", "period": (1e291, 1)}, "too long or too short; give lengths between 1e-290"),
+        ({"images": "all", "period": [[1, 0], [1e-291, 1e-291]]}, "too long or too short"),
         ({"images": "all", "period": [[1, 0], [2, 0]]}, "do not span all of space"),
         ({"images": "all", "period": [[1, 0], [2, 0, 0]]}, "matrix of 2 lattice vectors"),
         ({"period": [[1, 0], None]}, "matrix of 2 lattice vectors"),
     ):
         with pytest.raises(ValueError, match=said):
             bp.neighbors(points, 1.0, **more)
+    with pytest.raises(ValueError, match=r"other\[2\] = \[5e\+18, 0.0\] is so many lattice vectors away"):
+        bp.neighbors(points, 1.0, other=[[0, 0], [1, 1], [5e18, 0]], period=(1, 1), images="all")
     with pytest.raises(ValueError, match="reaches over so many cells"):
         bp.neighbors(points, np.inf, period=(1, 1), images="all")

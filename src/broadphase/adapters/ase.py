@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from broadphase.errors import need
 from broadphase.inputs.arrays import as_float_array
+from broadphase.inputs.points import as_query
 from broadphase.methods.task import NO_LIMIT
-from broadphase.points.all_images import Crystal, find_all_images
+from broadphase.points.all_images import Crystal, ImagePairs, find_all_images
 from broadphase.points.neighbor_lists import both_directions
 from broadphase.runtime.threads import cores
 
@@ -106,25 +107,25 @@ def primitive_neighbor_list(
     if use_scaled_positions:
         places = places @ vectors
     reach, limits = _as_cutoff(cutoff, numbers, len(places))
-    crystal = Crystal(places, vectors, periodic)
-    i, j, distances, ways = find_all_images(crystal, reach, True, cores(), NO_LIMIT)
+    crystal = Crystal(as_query(places, None, None, None), vectors, periodic)
+    pairs = find_all_images(crystal, reach, True, cores(), NO_LIMIT)
     if limits is not None:
-        near = np.flatnonzero(distances < limits(i, j))
-        i, j, distances, ways = i[near], j[near], distances[near], ways[near]
+        pairs = pairs.some(np.flatnonzero(pairs.distance < limits(pairs.i, pairs.j)))
     every = np.arange(len(places) if self_interaction and reach > 0.0 else 0, dtype=np.int32)
     if limits is not None:
         every = every[limits(every, every) > 0.0]
-    i, j, none = np.concatenate((i, every)), np.concatenate((j, every)), np.zeros((len(every), 7))
-    distances, ways = np.append(distances, none[:, 0]), np.concatenate((ways, none[:, 1:]))
+    if len(every):
+        none = np.zeros((len(every), 3))
+        both: Any = zip(pairs, (every, every, none[:, 0], none, none.astype(np.int32)), strict=True)
+        pairs = ImagePairs(*map(np.concatenate, both))
     columns: list[Any]
-    starts, *columns = both_directions(i, j, distances, ways, len(places), cores())
+    starts, *columns = both_directions(*pairs, len(places), cores())
     i = np.repeat(np.arange(len(places)), np.diff(starts))
     if len(every):  # an atom and itself were written twice, last of all
         once = np.ones(len(i), bool)
         once[starts[every + 1] - 1] = False
         i, columns = i[once], [one[once] for one in columns]
-    j, distances, ways = columns
-    found: dict[str, Any] = {"i": i, "j": j, "d": distances, "D": ways[:, :3], "S": ways[:, 3:]}
+    found: dict[str, Any] = dict(zip("ijdDS", (i, *columns), strict=True))
     kinds = {"i": np.int64, "j": np.int64, "d": np.float64, "D": np.float64, "S": np.int64}
     chosen = tuple(found[letter].astype(kinds[letter], order="C") for letter in quantities)
     return chosen if len(chosen) > 1 else chosen[0]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import as_numpy, plain, real
-from broadphase.periods.lattice import Lattice, as_lattice
+from broadphase.periods.lattice import LONGEST, SHORTEST, Lattice, as_lattice, too_long_or_short
 
 Period = npt.NDArray[np.float64]
 
@@ -182,6 +182,8 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
         lengths = _as_lengths(period, dim)
         lengths = np.full(dim, np.inf) if lengths is None else lengths
         periodic = np.isfinite(lengths)
+        if not ((lengths > SHORTEST) & (lengths < LONGEST))[periodic].all():
+            raise ValueError(too_long_or_short(period))
         return np.diag(np.where(periodic, lengths, 1.0)), periodic
     periodic = np.array([row is not None for row in period])
     filled = tuple((0.0,) * dim if row is None else row for row in period)
@@ -191,7 +193,10 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
         known = np.delete(cell, axis, axis=0)
         cell[axis] = np.linalg.svd(known[known.any(axis=1)])[2][-1]
         cell[axis] *= np.sign(cell[axis][np.abs(cell[axis]).argmax()])
-    sizes = np.linalg.norm(cell, axis=1)
+    sizes = np.hypot.reduce(cell, axis=1)
+    given = sizes[periodic]
+    if not (given < LONGEST).all() or not ((given > SHORTEST) | (given == 0.0)).all():
+        raise ValueError(too_long_or_short(period))
     if not sizes.all() or not abs(np.linalg.det(cell / sizes[:, None])) > _FLAT:
         raise ValueError(f"the lattice vectors of period = {period} do not span all of space")
     return cell, periodic

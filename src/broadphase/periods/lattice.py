@@ -21,7 +21,7 @@ from broadphase.periods.images import all_turns
 Period = npt.NDArray[np.float64]
 Points = npt.NDArray[np.floating[Any]]
 
-_SHORTEST, _LONGEST = 1e-290, 1e290  # of lattice vectors
+SHORTEST, LONGEST = 1e-290, 1e290  # of lattice vectors
 # A point has this many binary digits within the cell; the rest of the 53 is for images around it.
 _DIGITS = 50
 _MOST_CELLS = 2.0**52
@@ -93,11 +93,8 @@ def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
         vectors = np.full((len(rows), len(rows)), np.inf)
     with np.errstate(over="ignore"):
         lengths: Period = np.abs(vectors).sum(axis=0)
-    if not (lengths > _SHORTEST).all() or not (lengths < _LONGEST).all():
-        raise ValueError(
-            f"the lattice vectors of period = {rows} are too long or too short; give lengths between "
-            f"{_SHORTEST:g} and {_LONGEST:g}"
-        )
+    if not (lengths > SHORTEST).all() or not (lengths < LONGEST).all():
+        raise ValueError(too_long_or_short(rows))
     if np.count_nonzero(vectors) == len(vectors):
         return lengths
     units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
@@ -111,6 +108,14 @@ def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
         units,
         volume,
         (0.5 + 1e-6) * math.hypot(*heights.tolist()),
+    )
+
+
+def too_long_or_short(period: Any) -> str:
+    """What is said of lattice vectors beyond what is computed with."""
+    return (
+        f"the lengths or lattice vectors of period = {period} are too long or too short; give lengths "
+        f"between {SHORTEST:g} and {LONGEST:g}"
     )
 
 

@@ -1,10 +1,12 @@
 """All images of points within a distance, and not only the nearest: neighbour lists as crystals have them.
 
-Points are brought into the cell.  Images are laid around it as far as the distance reaches, but only those
-that are shifted upward: a pair with a shift is the same pair, seen from its other end, with the opposite
-shift.  One search then finds each pair once, those of a point and its own images too.
+Where the cell is more than twice as large as the distance, at most one image of each pair is near: the search
+is that in a lattice (`fixed_radius.around_lattice`).  Else points are brought into the cell, and images laid
+around it as far as the distance reaches.  Among points of one set these are only images that are shifted
+upward: a pair with a shift is the same pair, seen from its other end, with the opposite shift.  One search
+then finds each pair once, those of a point and its own images too.
 
-Cost: that of the plain search among the points and these images, of which there are few if the cell is large.
+Cost: that of the search among the points and the images.
 """
 
 from typing import Any, NamedTuple
@@ -12,35 +14,56 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.points import Numbers, PointQuery
+from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.points.pair_lists import keep_images
-from broadphase.points.fixed_radius import NearRows, find_near, one_reach
-from broadphase.points.neighbor_lists import rows_kept
+from broadphase.points.fixed_radius import NearRows, around_lattice, find_near, fits_in_lattice, one_reach
+from broadphase.points.neighbor_lists import order_of, rows_kept
 from broadphase.runtime.memory import result_array
+from broadphase.runtime.slices import rows_at
 
 Floats = npt.NDArray[np.float64]
 
-_WIDER = 1e-9  # relative; the distance of each pair is computed again from where the points were
+# The distance of each pair is computed again from where the points were, so that a search may find more.
+_WIDER = 1e-9  # relative
+_ROUNDINGS = 2.0**-47  # of coordinates; some of them, as points are brought into the cell
 _MOST = 2.0**31
+_FARTHEST = 2.0**30
 
 
 class ImagePairs(NamedTuple):
-    """Each pair once, by ``i``."""
+    """Each pair once, in order."""
 
     i: Numbers
     j: Numbers
     distance: Floats
-    ways: Floats
-    """From ``i`` to the image of ``j``; then by how many vectors of the cell the image is shifted."""
+    offset: Floats
+    """From ``i`` to the image of ``j``."""
+    shift: Numbers
+    """By how many vectors of the cell the image is shifted."""
+
+    def some(self, rows: Any) -> "ImagePairs":
+        """Some of the pairs, or all in another order."""
+        return ImagePairs(*(np.asarray(rows_at(column, rows)) for column in self))
 
 
 class Crystal(NamedTuple):
     """Points and their cell."""
 
-    places: Floats
+    query: PointQuery
+    """In a plain world; of float64."""
     cell: Floats
     """A vector for each axis, periodic or not."""
     periodic: npt.NDArray[np.bool_]
+
+
+class _Images(NamedTuple):
+    """What was searched among."""
+
+    source: Numbers
+    """The row of each image."""
+    steps: Floats
+    first: int
+    """Images begin here; there may be none."""
 
 
 def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit: int) -> ImagePairs:
@@ -49,71 +72,113 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
     Raises
     ------
     ValueError
-        There are more images within reach than numbers for them.
+        There are more images within reach than numbers for them, or points are too far away.
     PairLimitExceeded
         There are more pairs than the limit.
     """
-    places, cell, periodic = crystal
-    n, dim = places.shape
-    inverse = np.linalg.inv(cell)
-    along = places @ inverse
-    home = np.where(periodic, np.floor(along), 0.0)
-    along -= home
-    inside = places - home @ cell
-    reach = r * (1.0 + _WIDER) + _WIDER * float(np.abs(inside).max(initial=0.0))
-    wide = reach * np.linalg.norm(inverse, axis=0) + _WIDER
-    if n * float(np.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0))) > _MOST:
+    query, cell, periodic = crystal
+    largest = np.abs(cell).max()
+    inverse = np.linalg.inv(cell / largest) / largest
+    spots, inside = _in_cell(query.points, crystal, inverse, "points")
+    other_spots, found = spots, inside
+    if query.others is not None:
+        other_spots, found = _in_cell(query.others, crystal, inverse, "other")
+    extent = max(float(np.abs(one).max(initial=0.0)) for one in (query.points, query.found))
+    reach = one_reach(r * (1.0 + _WIDER) + _ROUNDINGS * extent, inside.dtype)
+    around = around_lattice(np.where(periodic[:, None], cell, 0.0), inverse)
+    among, dim = query.others is None, len(cell)
+    query = query._replace(points=inside, others=None if among else found)
+    images = _Images(np.empty(0, np.int32), np.empty((0, dim)), len(found))
+    if fits_in_lattice(around, dim, reach.r):
+        near = find_near(query._replace(period=around), reach, True, parts, limit)
+        return _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
+    wide = reach.r * np.hypot.reduce(inverse, axis=0) + _WIDER
+    if len(found) * float(np.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0))) > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
-    source, steps = upward_images(along, wide, periodic)
-    found = np.concatenate((inside, inside[source] + steps @ cell))
-    low, high = (ends(found, axis=0) if n else np.zeros(dim) for ends in (np.min, np.max))
-    none = np.empty(0, np.int32)
-    around = np.full(dim, np.inf)
-    kind = np.dtype(np.float64)
-    query = PointQuery(inside, found, around, none, none, 1, low, high, None, False, kind)
-    near = find_near(query, one_reach(reach, kind), True, parts, limit, upward=True)
-    return _kept(crystal, (home, source.astype(np.int32), steps), near, r, strict, parts)
+    along = spots[:, dim:]
+    ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
+    source, steps = _images_between(other_spots[:, dim:], *ends, periodic, among)
+    spots[:, dim:] = other_spots[:, dim:] = 0.0  # shifts are those of the images
+    images = _Images(source.astype(np.int32), steps, len(found) if among else 0)
+    found = np.concatenate((found[: images.first], found[source] + steps @ cell))
+    envs = query.envs if among else query.other_envs
+    if len(envs):
+        envs = np.concatenate((envs[: images.first], envs[source]))
+    low, high = (end(found, axis=0) if len(found) else np.zeros(dim) for end in (np.min, np.max))
+    query = query._replace(others=found, other_envs=envs, low=low, high=high)
+    near = find_near(query, reach, True, parts, limit, upward=among)
+    kept = _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
+    return _in_order(kept, among)
 
 
-def upward_images(along: Floats, wide: Floats, periodic: Any) -> tuple[npt.NDArray[np.intp], Floats]:
-    """The row and the shift of each image near the points whose first shift, if it has one, is upward."""
+def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tuple[Floats, Floats]:
+    """In which cell points are and where in it, in units of the vectors; and the points in the first cell."""
+    along = points @ inverse
+    home = np.where(crystal.periodic, np.floor(along), 0.0)
+    if np.abs(home).max(initial=0.0) > _FARTHEST:
+        row = int(np.flatnonzero((np.abs(home) > _FARTHEST).any(axis=1))[0])
+        raise ValueError(
+            f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
+            "place; bring it into the world"
+        )
+    return np.hstack((home, np.where(crystal.periodic, along - home, 0.0))), points - home @ crystal.cell
+
+
+def _images_between(
+    along: Floats, low: Floats, high: Floats, periodic: Any, upward: bool
+) -> tuple[npt.NDArray[np.intp], Floats]:
+    """The row and the shift of each image between two ends; ``upward`` those whose first shift is upward."""
     n, dim = along.shape
-    rows, steps = np.empty(0, np.intp), np.empty((0, dim))
+    rows, steps = (np.empty(0, np.intp), np.empty((0, dim))) if upward else (np.arange(n), np.zeros((n, dim)))
     for axis in np.flatnonzero(periodic if n else []).tolist():
         own = along[:, axis]
-        low, high = own.min() - wide[axis], own.max() + wide[axis]
-        first, last = int(np.ceil(low - own.max())), int(np.floor(high - own.min()))
+        first, last = int(np.ceil(low[axis] - own.max())), int(np.floor(high[axis] - own.min()))
         some = []
-        for step in range(1, last + 1):  # of the points themselves: upward along this axis
-            at = np.flatnonzero(own <= high - step)
+        for step in range(1, last + 1) if upward else ():  # of the points themselves: upward along this axis
+            at = np.flatnonzero(own <= high[axis] - step)
             some.append((at, np.zeros((len(at), dim))))
             some[-1][1][:, axis] = step
         for step in range(first, last + 1) if len(rows) else ():
             moved = own[rows] + step
-            at = np.flatnonzero((moved >= low) & (moved <= high))
+            at = np.flatnonzero((moved >= low[axis]) & (moved <= high[axis]))
             further = steps[at]
             further[:, axis] = step
             some.append((rows[at], further))
-        rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True)) if some else (rows, steps)
+        if some:
+            rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
+        elif not upward:
+            rows, steps = rows[:0], steps[:0]
     order = np.argsort(rows, kind="stable")
     return rows[order], steps[order]
 
 
 def _kept(
     crystal: Crystal,
-    images: tuple[Floats, Numbers, Floats],
+    spots: tuple[Floats, Floats],
+    images: _Images,
     near: NearRows,
-    r: float,
-    strict: bool,
+    reach: tuple[float, bool],
     parts: int,
 ) -> ImagePairs:
     """The pairs whose distance, as it is from the given places, is within reach."""
-    m, dim = len(near.i), crystal.places.shape[1]
+    query, cell, _ = crystal
+    m, dim = len(near.i), len(cell)
     columns, distances = result_array((2, m), np.int32), result_array((m,), np.float64)
-    ways = result_array((m, 2 * dim), np.float64)
-    fixed = crystal.places, crystal.cell, *images, near.i, near.j, r, strict
+    offsets, shifts = result_array((m, dim), np.float64), result_array((m, dim), np.int32)
+    fixed = query.points, query.found, cell, *spots, *images, near.i, near.j, *reach
 
     def keep(begin: int, end: int, place: int) -> int:
-        return int(keep_images(*fixed, begin, end, place, columns, ways, distances))
+        return int(keep_images(*fixed, begin, end, place, columns, distances, offsets, shifts))
 
-    return ImagePairs._make(rows_kept(m, parts, keep, (*columns, distances, ways)))
+    return ImagePairs._make(rows_kept(m, parts, keep, (*columns, distances, offsets, shifts)))
+
+
+def _in_order(pairs: ImagePairs, among: bool) -> ImagePairs:
+    """Sorted by ``i``, then ``j``; among points of one set ``i`` is not more than ``j``."""
+    i, j, distance, offset, shift = pairs
+    if among:
+        turned = i > j
+        i, j = np.where(turned, j, i), np.where(turned, i, j)
+        offset[turned] *= -1.0
+        shift[turned] *= -1
+    return ImagePairs(i, j, distance, offset, shift).some(order_of(i, j))

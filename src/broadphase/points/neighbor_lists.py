@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +54,17 @@ class CsrWithOffsets(NamedTuple):
     def unit(self) -> Points:
         """The unit vector of each entry; zeros at distance 0."""
         return _unit(self.offsets, self.distances)
+
+
+class CsrOfImages(NamedTuple):
+    """A `Csr`, and for each entry by how many periods or lattice vectors its image is shifted."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    distances: Points
+    offsets: Points | None
+    """As of `CsrWithOffsets`; only with ``offsets=True``."""
+    shifts: npt.NDArray[np.int32]
 
 
 class Neighbors:
@@ -282,11 +294,12 @@ class Neighbors:
         gone[rows[rows >= 0]] = False
         return PairChanges(self._pairs(rows < 0), previous._pairs(gone), lambda: self._pairs(rows >= 0))
 
-    def csr(self) -> Csr | CsrWithOffsets:
+    def csr(self) -> Csr | CsrWithOffsets | CsrOfImages:
         """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
 
         With ``other=`` there is one row for each of the points, with row numbers of the others.  Neighbours
-        that were found with ``offsets=True`` have the ``offsets`` of all entries too.
+        that were found with ``offsets=True`` have the ``offsets`` of all entries too, and with
+        ``images="all"`` their ``shifts``.
 
         Examples
         --------
@@ -296,13 +309,13 @@ class Neighbors:
         (array([0, 2, 4, 6]), array([1, 2, 0, 2, 0, 1], dtype=int32))
         """
         if self._half:
-            starts, j, distance, offset = self._both()
+            starts, j, distance, offset, shift = self._both()
         else:
             starts = np.zeros(self.shape[0] + 1, np.int64)
             np.cumsum(np.bincount(self.i, minlength=self.shape[0]), out=starts[1:])
-            _, j, distance, offset = self._ordered()
-            j, distance = j.copy(), distance.copy()
-            offset = None if offset is None else offset.copy()
+            _, j, distance, offset, shift = deepcopy(self._ordered())
+        if shift is not None:
+            return CsrOfImages(starts, j, distance, offset, shift)
         rows = Csr(starts, j, distance)
         return rows if offset is None else CsrWithOffsets(*rows, offset)
 
@@ -387,15 +400,8 @@ class Neighbors:
 
     def in_both_directions(self) -> "Neighbors":
         """Each pair as ``(i, j)`` and as ``(j, i)``: what `neighbors` returns with ``half=False``."""
-        starts, j, distance, offset = self._both()
+        starts, j, distance, offset, shift = self._both()
         i = np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(starts).astype(np.intp, copy=False))
-        shift = None
-        if self.shift is not None:  # turned as offsets are
-            turned = both_directions(
-                *self._ordered()[:3], self.shift.astype(self.distance.dtype), self.shape[0], 1
-            )
-            assert turned[3] is not None
-            shift = turned[3].astype(np.int32)
         found = Neighbors(
             i, j, distance, self.shape, offset=offset, shift=shift, half=False, parts=self._parts
         )
@@ -410,21 +416,18 @@ class Neighbors:
         """The rows by ``i``, then ``j``; None where they are in this order."""
         return None if self._sorted else order_of(self.i, self.j)
 
-    def _ordered(self) -> tuple[Numbers, Numbers, Points, Points | None]:
+    def _ordered(self) -> tuple[Numbers, Numbers, Points, Points | None, Numbers | None]:
         order = self._order()
-        columns = self.i, self.j, self.distance, self.offset
         if order is None:
-            return columns
-        i, j, distance, offset = (one if one is None else rows_at(one, order) for one in columns)
-        assert i is not None
-        assert j is not None
-        assert distance is not None
-        return i, j, distance, offset
+            return self.i, self.j, self.distance, self.offset, self.shift
+        i, j, distance = rows_at(self.i, order), rows_at(self.j, order), rows_at(self.distance, order)
+        offset = None if self.offset is None else rows_at(self.offset, order)
+        return i, j, distance, offset, None if self.shift is None else rows_at(self.shift, order)
 
     def _spans(self) -> list[tuple[int, int]]:
         return own_threads.shares(len(self), self._parts if len(self) >= ENOUGH_FOR_THREADS else 1)
 
-    def _both(self) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
+    def _both(self) -> "BothDirections":
         """Where the rows of each point begin, and the columns of pairs in both directions."""
         return both_directions(*self._ordered(), self.shape[0], self._parts)
 
@@ -493,19 +496,33 @@ def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
     return argsort_keys(i.astype(np.int64) << 32 | j)
 
 
-def both_directions(
-    i: Numbers, j: Numbers, distance: Points, ways: Points | None, n: int, parts: int
-) -> tuple[npt.NDArray[np.int64], Numbers, Points, Points | None]:
-    """Where the rows of each of ``n`` points begin, and columns in which each pair is there twice.
+class BothDirections(NamedTuple):
+    """Columns in which each pair is there twice, the second time with offset and shift turned around."""
 
-    The signs of ways are those of the direction.
-    """
+    starts: npt.NDArray[np.int64]
+    """Where the rows of each point begin."""
+    j: Numbers
+    distance: Points
+    offset: Points | None
+    shift: Numbers | None
+
+
+def both_directions(
+    i: Numbers,
+    j: Numbers,
+    distance: Points,
+    offset: Points | None,
+    shift: Numbers | None,
+    n: int,
+    parts: int,
+) -> BothDirections:
+    """The pairs of ``n`` points in both directions."""
     kind, twice = distance.dtype, 2 * len(i)
     spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
     starts, counts = np.zeros(n + 1, np.int64), np.zeros((len(spans), n), np.int64)
     columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
-    given = np.empty((0, 2), kind) if ways is None else ways
-    turned = given if ways is None else result_array((twice, given.shape[1]), kind)
+    given, turned = _to_turn(offset, kind, twice)
+    shifts, steps = _to_turn(shift, np.dtype(np.int32), twice)
 
     def count(part: int, first: int, last: int) -> None:
         for span in paced(first, last):
@@ -513,12 +530,21 @@ def both_directions(
 
     def put(part: int, first: int, last: int) -> None:
         for span in paced(first, last):
-            put_both(i, j, distance, given, *span, part, counts, columns, values, turned)
+            put_both(i, j, distance, given, shifts, *span, part, counts, columns, values, turned, steps)
 
     own_threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
     starts_from_counts(counts, starts[1:])
     own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], parts)
-    return starts, columns, values, None if ways is None else turned
+    return BothDirections(
+        *(starts, columns, values, None if offset is None else turned, None if shift is None else steps)
+    )
+
+
+def _to_turn(rows: npt.NDArray[Any] | None, kind: "np.dtype[Any]", twice: int) -> tuple[Any, Any]:
+    """What `put_both` reads and writes; no rows where there are none."""
+    if rows is None:
+        return (np.empty((0, 2), kind),) * 2
+    return rows, result_array((twice, rows.shape[1]), kind)
 
 
 def rows_kept(
@@ -594,7 +620,7 @@ def _offsets_of_both(half: Neighbors) -> Points:
     """The offsets of pairs in both directions, of which each is known once."""
     assert half._find_offsets is not None
     half.offset = half._find_offsets()
-    offset = half._both()[3]
+    offset = half._both().offset
     assert offset is not None
     return offset
 

@@ -117,7 +117,7 @@ def neighbors(
         With ``"all"`` each image of a point within ``r`` is a neighbour of its own, also those of the point
         itself, in cells of any size, as crystals need it; ``shift`` of the result says by how many periods or
         lattice vectors.  Distances are then computed in float64.  A row of lattice vectors may be None: the
-        world has no period along it.  Without ``other=`` and ``env=``, and for one ``r``.
+        world has no period along it.  For one ``r``; with ``other=`` they are images of the others.
 
     Returns
     -------
@@ -194,8 +194,6 @@ def neighbors(
     if images != "nearest":
         if images != "all":
             raise ValueError(f"images must be 'nearest' or 'all'; got {images!r}")
-        if other is not None or env is not None or given.points.ndim == 3:
-            raise ValueError("images='all' is not there with other= or environments; leave these out")
         return _near_all(given, r, how)
     return near_in(given, r, how)
 
@@ -215,33 +213,44 @@ class How(NamedTuple):
 
 def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns with all images."""
-    query = as_query(given.points, None, None, None)
-    points, kind, n = query.points, query.kind, len(query.points)
-    places = query.points.astype(np.float64, copy=False)
+    if several_searches(given) is not None:
+        raise ValueError(
+            "images='all' is not there with a period for each environment or with environment -1; search "
+            "each environment by itself"
+        )
+    query = as_query(given.points, given.other, None, given.env)
+    kind, among, shape = query.kind, query.others is None, (len(query.points), len(query.found))
     reach, least = as_distance(r, kind), as_distance(how.r_min, kind, "r_min")
-    cell, periodic = as_cell(given.period, points.shape[1])
-    limit = how.limit if how.half else how.limit // 2
+    cell, periodic = as_cell(given.period, query.points.shape[1])
+    both = among and not how.half
+    limit, alone = how.limit // 2 if both else how.limit, how.exclude_self and not among
     excluded = _as_excluded(how.exclude, query)
-    crystal, most = Crystal(places, cell, periodic), min(2 * limit + _FEW, NO_LIMIT)
+    query = query._replace(
+        points=query.points.astype(np.float64, copy=False),
+        others=None if query.others is None else query.others.astype(np.float64, copy=False),
+        period=np.full(len(cell), np.inf),
+    )
     try:  # a little farther, so that more than the limit may be found
-        i, j, distance, ways = find_all_images(crystal, reach, False, how.parts, most)
+        most = min(2 * limit + _FEW + alone * shape[0], NO_LIMIT)
+        pairs = find_all_images(Crystal(query, cell, periodic), reach, False, how.parts, most)
     except PairLimitExceeded:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
-    turned = i > j
-    i, j = np.where(turned, j, i), np.where(turned, i, j)
-    ways[turned] *= -1.0
-    order = order_of(i, j)
-    i, j, distance, ways = i[order], j[order], distance[order], ways[order]
-    keep = _which_count(i, j, distance, least, False, excluded, how._replace(sort=True))
+    keep = _which_count(*pairs[:3], least, False, excluded, how._replace(sort=True))
+    if alone:
+        other = (pairs.i != pairs.j) | pairs.shift.any(axis=1)
+        keep = other if keep is None else keep & other
     if keep is not None:
-        i, j, distance, ways = i[keep], j[keep], distance[keep], ways[keep]
-    if len(i) > limit:
+        pairs = pairs.some(np.flatnonzero(keep))
+    if len(pairs.i) > limit:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    dim = points.shape[1]
-    offset = rounded(np.ascontiguousarray(ways[:, :dim]), kind) if how.offsets else None
-    shift = ways[:, dim:].astype(np.int32)
-    found = Neighbors(i, j, rounded(distance, kind), (n, n), offset=offset, shift=shift, parts=how.parts)
-    return found if how.half else found.in_both_directions()
+    found = Neighbors(
+        *(pairs.i, pairs.j, rounded(pairs.distance, kind), shape),
+        offset=rounded(pairs.offset, kind) if how.offsets else None,
+        shift=pairs.shift,
+        among=among,
+        parts=how.parts,
+    )
+    return found.in_both_directions() if both else found
 
 
 def near_in(given: GivenPoints, r: Any, how: How) -> Neighbors:

@@ -63,6 +63,12 @@ def _way_in_lattice(points, others, i, j, around):
     return others[j, 0] - x, others[j, 1] - y, others[j, dim - 1] - z
 
 
+@inline
+def double_length(x, y, z):
+    """The length of an offset in float64."""
+    return length(x, y, z, 2.0**-200, 2.0**500, 2.0**600, 2.0**-600)
+
+
 @always_inline
 def distance(points, others, i, j, around):
     """The distance from row ``i`` to row ``j`` of the others; in a lattice less than half of each vector."""

@@ -3,13 +3,11 @@
 A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order of the list.
 """
 
-import math
-
 import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
-from broadphase.kernels.points.distance import distance
+from broadphase.kernels.points.distance import distance, double_length, step_to_nearest
 
 # -----------------------------------------------------------------------------------------------------------
 # Each pair in both directions, in rows of one point each.
@@ -24,12 +22,15 @@ def count_both(i, j, begin, end, part, counts):
 
 
 @jit
-def put_both(i, j, distances, offsets, begin, end, part, ends, columns, values, ways):
+def put_both(
+    i, j, distances, offsets, shifts, begin, end, part, ends, columns, values, ways, steps
+):  # fmt: skip
     """Write pairs into the rows of both points; sorted pairs give sorted rows.  ``ends[part]`` advance.
 
-    ``offsets`` may have no rows; their signs are those of the direction.
+    ``offsets`` and ``shifts`` may have no rows; their signs are those of the direction.
     """
     dim = offsets.shape[1] if offsets.shape[0] > 0 else 0
+    axes = shifts.shape[1] if shifts.shape[0] > 0 else 0
     for at in range(begin, end):
         ahead = j[min(at + AHEAD, end - 1)]
         prefetch(ends, part, ahead)
@@ -43,6 +44,9 @@ def put_both(i, j, distances, offsets, begin, end, part, ends, columns, values, 
         for axis in range(dim):
             way = offsets[at, axis]
             ways[first, axis], ways[second, axis] = way, -way
+        for axis in range(axes):
+            step = shifts[at, axis]
+            steps[first, axis], steps[second, axis] = step, -step
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -123,34 +127,51 @@ def scatter_pairs(i, j, values, along, sign, begin, end, sums):
 # Pairs of points and images that are near.
 
 
+@always_inline
+def _shift(spots, other_spots, steps, a, b, image, axis):
+    """By how many vectors an image of row ``b`` is shifted: one of the images, or the nearest."""
+    step = spots[a, axis] - other_spots[b, axis]
+    if image >= 0:
+        return step + steps[image, axis]
+    along = spots.shape[1] // 2 + axis
+    return step + step_to_nearest(other_spots[b, along] - spots[a, along])
+
+
 @jit
 def keep_images(
-    places, cell, home, source, steps, i, at, r, strict, begin, end, place, columns, ways, distances
-):
+    points, others, cell, spots, other_spots, source, steps, first_image, i, at, r, strict,
+    begin, end, place, columns, distances, offsets, shifts,
+):  # fmt: skip
     """Write the pairs that are near from ``place`` on; returns where they end.
 
-    What ``at`` numbers are the points, then images: ``source`` are their points, ``steps`` their shifts.
-    ``home`` are those of the cells in which the points lie.  ``ways`` become offsets, then shifts.
+    What ``at`` numbers are the others, and from ``first_image`` on images: ``source`` are their rows,
+    ``steps`` their shifts.  ``spots`` are the cells in which points lie, then where in these, in units of the
+    vectors.
     """
-    n, dim = places.shape
+    dim = points.shape[1]
+    last = dim - 1
     for row in range(begin, end):
+        next_row = min(np.int64(at[min(row + AHEAD, end - 1)]), others.shape[0] - 1)
+        prefetch(others, next_row, 0)
+        prefetch(other_spots, next_row, 0)
         a, b = np.int64(i[row]), np.int64(at[row])
-        image = b - n
+        image = b - first_image
         if image >= 0:
             b = np.int64(source[image])
-        for axis in range(dim):
-            step = home[a, axis] - home[b, axis]
-            ways[place, dim + axis] = step + steps[image, axis] if image >= 0 else step
-        square = 0.0
-        for axis in range(dim):
-            way = places[b, axis] - places[a, axis]
-            shift = 0.0
-            for k in range(dim):
-                shift += ways[place, dim + k] * cell[k, axis]
-            way += shift
-            ways[place, axis] = way
-            square += way * way
-        apart = math.sqrt(square)
+        ahead = _shift(spots, other_spots, steps, a, b, image, 0)
+        aside = _shift(spots, other_spots, steps, a, b, image, 1)
+        x = others[b, 0] - points[a, 0] + (ahead * cell[0, 0] + aside * cell[1, 0])
+        y = others[b, 1] - points[a, 1] + (ahead * cell[0, 1] + aside * cell[1, 1])
+        z = 0.0
+        if dim == 3:
+            above = _shift(spots, other_spots, steps, a, b, image, last)
+            x, y = x + above * cell[last, 0], y + above * cell[last, 1]
+            z = others[b, last] - points[a, last]
+            z += ahead * cell[0, last] + aside * cell[1, last] + above * cell[last, last]
+            offsets[place, last], shifts[place, last] = z, np.int32(above)
+        offsets[place, 0], offsets[place, 1] = x, y
+        shifts[place, 0], shifts[place, 1] = np.int32(ahead), np.int32(aside)
+        apart = double_length(x, y, z)
         columns[0, place], columns[1, place], distances[place] = a, b, apart
         place += apart < r if strict else apart <= r
     return place
