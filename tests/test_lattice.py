@@ -13,7 +13,7 @@ import pytest
 from space_oracle import same_env
 
 import broadphase as bp
-from broadphase.points import lattice
+from broadphase.points import few, lattice
 
 KINDS = list(product((2, 3), (np.float32, np.float64)))
 
@@ -75,12 +75,17 @@ def expect(found, right, dtype):
     assert found.distance.dtype == dtype
 
 
-@pytest.mark.parametrize("few", [0, 500])  # few points are searched in another way
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_neighbors(each, dim, dtype, few, monkeypatch):
-    monkeypatch.setattr(lattice, "_FEW", few)
-    monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 1 << 18 if few else 5_000)
+@pytest.fixture(params=["one by one", "in pieces"])
+def way(request, monkeypatch):
+    """The ways for few points and for many, both of them for few."""
+    if request.param == "in pieces":
+        monkeypatch.setattr(few, "_MOST", 0)
+        monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 5_000)
 
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_neighbors(each, dim, dtype):
     def check(k):
         vectors, points, others, apart, across = scene(dim, 0, k)
         points, others = points.astype(dtype), others.astype(dtype)
@@ -102,6 +107,7 @@ def test_neighbors(each, dim, dtype, few, monkeypatch):
     each(check, range(8), of=2, turn=dim)
 
 
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_nearest(each, dim, dtype):
     def check(k):
@@ -142,6 +148,7 @@ def test_any_coordinates(dim, exhaustive):
         np.testing.assert_array_equal(swapped[::-1, ::-1], full)
 
 
+@pytest.mark.usefixtures("way")
 def test_radii_and_worlds():
     (cell, _), random = next(cells(3)), np.random.default_rng(5)
     points, others = scattered(random, 80, cell), scattered(random, 50, cell)
@@ -194,6 +201,25 @@ def test_counts_of_long_distances_store_few_pairs():
     tracemalloc.stop()
     assert counts.tolist() == [0, 1_500 * 1_499 // 2]
     assert peak < 12 * counts[1]
+
+
+@pytest.mark.parametrize("power", [-900, -550, 550, 900])
+def test_cells_of_any_size(power):
+    """Squares of such lengths overflow or vanish; by a power of two all numbers are the same."""
+    for dim in (2, 3):
+        vectors, points, others, *_ = scene(dim, 0, 1)
+        unit = 2.0**power
+        for r in (0.75, 2.5, np.inf):
+            wanted = bp.neighbors(points, r, other=others, period=vectors, offsets=True)
+            found = bp.neighbors(
+                points * unit, r * unit, other=others * unit, period=vectors * unit, offsets=True
+            )
+            expect(found, (wanted.i, wanted.j, wanted.distance * unit), float)
+            np.testing.assert_array_equal(found.offset, wanted.offset * unit)
+            wanted = bp.nearest(points, 3, r=r, period=vectors)
+            nearest = bp.nearest(points * unit, 3, r=r * unit, period=vectors * unit)
+            np.testing.assert_array_equal(nearest.ids, wanted.ids)
+            np.testing.assert_array_equal(nearest.distances, wanted.distances * unit)
 
 
 def test_a_long_thin_cell():

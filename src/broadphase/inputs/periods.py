@@ -84,7 +84,11 @@ def _settled_length(value: Any) -> Any:
         number = number.tolist()
     if isinstance(number, (tuple, list)):
         return tuple(_settled_length(one) for one in number)  # a vector of a matrix
-    return real(number, "period") if isinstance(number, Real) and not isinstance(number, bool) else number
+    return real(number, "period") if _is_number(number) else number
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
 
 
 def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
@@ -109,7 +113,7 @@ def _length(value: Any, axis: int) -> float:
     if type(value) is float and value > 0.0:
         return value
     named = f"period[{axis}]"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    if not _is_number(value):
         raise TypeError(f"{named} must be a number, None or inf; got {value!r}")
     length = float(value)
     if not length > 0.0:
@@ -123,7 +127,7 @@ def _length(value: Any, axis: int) -> float:
 def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     """The period of a world of points: a length for each axis, or a matrix whose rows are lattice vectors.
 
-    Lengths are returned for a matrix too if its lattice has vectors along all axes.
+    Lengths are returned for a matrix too if its lattice has vectors along all axes.  The period is settled.
 
     Raises
     ------
@@ -132,13 +136,12 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
 
     Examples
     --------
-    >>> as_point_period([[4, 0], [12, 5]], 2)
+    >>> as_point_period(((4, 0), (12, 5)), 2)
     array([4., 5.])
-    >>> as_point_period([[4, 0], [2, 5]], 2).vectors
+    >>> as_point_period(((4, 0), (2, 5)), 2).vectors
     array([[4., 0.],
            [2., 5.]])
     """
-    period = settled_period(period)
     if not is_matrix(period):
         return _as_lengths(period, dim)
     return as_lattice(tuple(_vectors(period, dim)))
@@ -153,7 +156,7 @@ def _vectors(period: tuple[Any, ...], dim: int) -> list[tuple[float, ...]]:
     rows = []
     for k, row in enumerate(period):
         for axis, value in enumerate(row):
-            if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            if not _is_number(value):
                 raise TypeError(f"period[{k}][{axis}] must be a number; got {value!r}")
             if not math.isfinite(value):
                 raise ValueError(f"period[{k}][{axis}] = {value} must be finite")

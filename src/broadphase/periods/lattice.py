@@ -9,14 +9,17 @@ point and a vector is rounded: a distance is the same from both ends, whichever 
 """
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.points.lattice import put_in_cell
 from broadphase.periods.images import all_turns
+from broadphase.runtime import threads
+from broadphase.runtime.slices import ranges
 
 Period = npt.NDArray[np.float64]
 Points = npt.NDArray[np.floating[Any]]
@@ -25,6 +28,7 @@ SHORTEST, LONGEST = 1e-290, 1e290  # of lattice vectors
 # A point has this many binary digits within the cell; the rest of the 53 is for images around it.
 _DIGITS = 50
 _MOST_CELLS = 2.0**52
+_ENOUGH_FOR_THREADS = 20_000
 # The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
 _FURTHEST = 1.5
 # Rounding never leaves out an image that is near.
@@ -42,26 +46,27 @@ class Lattice(NamedTuple):
     volume: float
     max_distance: float
     """No point is farther than this from the nearest image of another."""
+    around: Period
+    """As `broadphase.kernels.points.lattice` takes it."""
 
 
 def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
     """A copy within the cell of a lattice, rounded to its units."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        along = points @ lattice.inverse
-        near = along.min(initial=0.0) > -_MOST_CELLS and along.max(initial=0.0) < _MOST_CELLS
-    if not near:
-        row = int(np.flatnonzero(~(np.abs(along) < _MOST_CELLS).all(axis=1))[0])
+    inside = np.empty_like(points)
+    fixed = points, lattice.around, lattice.units, _MOST_CELLS
+
+    def put(first: int, last: int) -> int:
+        rows = (int(put_in_cell(*fixed, *span, inside)) for span in ranges(first, last))
+        return next((row for row in rows if row >= 0), -1)
+
+    parts = threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1
+    far = threads.run_all([partial(put, *span) for span in threads.shares(len(points), parts)], parts)
+    row = max(far)
+    if row >= 0:
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
             "place; bring it into the world"
         )
-    inside = points - np.floor(along, out=along) @ lattice.vectors
-    home = np.floor(inside @ lattice.inverse)  # what is far away is not exactly in the cell yet
-    if home.any():
-        inside -= home @ lattice.vectors
-    inside /= lattice.units
-    np.rint(inside, out=inside)
-    inside *= lattice.units
     return inside
 
 
@@ -102,13 +107,10 @@ def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
     heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
     with np.errstate(over="ignore"):
         volume = float(heights.prod())
-    return Lattice(
-        vectors,
-        np.linalg.inv(vectors / lengths.max()) / lengths.max(),
-        units,
-        volume,
-        (0.5 + 1e-6) * math.hypot(*heights.tolist()),
-    )
+    inverse = np.linalg.inv(vectors / lengths.max()) / lengths.max()
+    around = np.concatenate((np.full(len(rows), np.inf), inverse.ravel(), vectors.ravel()))
+    max_distance = (0.5 + 1e-6) * math.hypot(*heights.tolist())
+    return Lattice(vectors, inverse, units, volume, max_distance, around)
 
 
 def too_long_or_short(period: Any) -> str:

@@ -5,8 +5,8 @@ with other libraries.  Cost: for points that are spread evenly about ``n ** 1.5`
 ``n ** 1.67`` in 3-D.  It loses to cells from about a thousand points on, and to the curve of
 `broadphase.points.nearest` where many of the nearest are wanted.
 
-With other points, a period, environments or radii, each point is compared with each (`find_small_pairs`,
-`find_small_nearest`), which loses from a few hundred points on.
+With other points, a period or cell, environments or radii, each point is compared with each
+(`find_small_pairs`, `find_small_nearest`), which loses from a few hundred points on.
 """
 
 from functools import partial
@@ -110,6 +110,10 @@ def _is_small(query: PointQuery, most: int) -> bool:
     return 0 < m <= _MOST and 0 < n * m <= most
 
 
+def _around(query: PointQuery) -> Points:
+    return query.period if query.lattice is None else query.lattice.around
+
+
 def find_small_pairs(
     query: PointQuery, r: float, radii: Points, other_radii: Points
 ) -> tuple[Numbers, Numbers, Points] | None:
@@ -120,7 +124,7 @@ def find_small_pairs(
     with borrowed_scratch() as scratch:
         memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
         count = find_pairs_in_space(
-            *(query.others is None, points, found, query.period, query.envs, query.other_envs),
+            *(query.others is None, points, found, _around(query), query.envs, query.other_envs),
             *(radii, other_radii, r, memory),
         )
         if count < 0:
@@ -166,7 +170,7 @@ def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Po
     distances: npt.NDArray[Any] = np.empty((n, k), query.points.dtype)
     with borrowed_scratch() as scratch:
         find_nearest_in_space(
-            *(query.others is None, query.points, query.found, query.period, query.envs, query.other_envs),
+            *(query.others is None, query.points, query.found, _around(query), query.envs, query.other_envs),
             *(k, r, scratch.group(*_FEW[query.points.shape[1], query.points.itemsize]), ids, distances),
         )
     return ids, distances

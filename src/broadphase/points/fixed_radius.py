@@ -155,17 +155,12 @@ def _axes(query: PointQuery) -> _Axes:
     return _Axes(periodic, low, spread, each)
 
 
-def around_lattice(vectors: Points, inverse: Points) -> Points:
-    """What ``period`` of a `PointQuery` is in a lattice; vectors are zeros for axes without a period.
-
-    There `find_near` and `count_near` find at most one image of each point, one that is less than half of
-    each vector away.
-    """
-    return np.concatenate((np.full(len(vectors), np.inf), inverse.ravel(), vectors.ravel()))
-
-
 def fits_in_lattice(around: Points, dim: int, r: float) -> bool:
-    """Whether all images within ``r`` are less than half of each lattice vector away."""
+    """Whether all images within ``r`` are less than half of each lattice vector away.
+
+    Then `find_near` and `count_near` take ``around`` (`broadphase.kernels.points.lattice`) as the period;
+    vectors are zeros for axes without one.
+    """
     inverse, vectors = around[dim:].reshape(2, dim, dim)
     halves = 2.0 * r * np.hypot.reduce(inverse, axis=0)
     return _SHORTEST <= r <= _LONGEST and bool((halves[vectors.any(axis=1)] < 1.0 - _CLOSER).all())

@@ -1,9 +1,9 @@
 """Points in a periodic world with lattice vectors, which need not be at right angles (triclinic cells).
 
-For distances of less than half of the cell, cells of the search are cut along its vectors
-(`fixed_radius.around_lattice`).  For others, points that may be found are repeated around the cell
-(`broadphase.periods.lattice`), as far as a search reaches.  Among these images the search is that of a plain
-world, and the nearest of each point counts.
+Few points are compared one by one (`broadphase.points.few`).  Of more, for distances of less than half of the
+cell, cells of the search are cut along its vectors (`fixed_radius.fits_in_lattice`).  For others, points that
+may be found are repeated around the cell (`broadphase.periods.lattice`), as far as a search reaches.  Among
+these images the search is that of a plain world, and the nearest of each point counts.
 
 Cost: for short distances that of axes at right angles; for those of half the cell and beyond that of up to 64
 times as many points in 3-D.
@@ -11,7 +11,6 @@ times as many points in 3-D.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +19,12 @@ from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import Lattice, images_around
+from broadphase.points.few import find_small_nearest, find_small_pairs
 from broadphase.points.fixed_radius import (
     ROOM_TO_GROW,
     KeptCells,
+    NearRows,
     Reach,
-    around_lattice,
     count_near,
     find_near,
     find_near_mixed,
@@ -33,8 +33,6 @@ from broadphase.points.fixed_radius import (
 )
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
 
-# Up to so many points, all images and a search of few points take less: half, for a hundred.
-_FEW = 500
 # Distances that are counted are found for so many pairs of a point and an image at a time.
 _PAIRS_AT_ONCE = 1 << 18
 
@@ -62,26 +60,16 @@ class Kept:
     images: Images | None = None
 
 
-class NearImages(NamedTuple):
-    """Pairs in order, each once, at the distance of the nearest images."""
-
-    i: Numbers
-    j: Numbers
-    distance: Points
-    query: PointQuery
-    """The plain world, in which offsets are those from ``start`` to the images ``at``."""
-    start: Numbers
-    at: Numbers
-
-
 def find_near_images(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int, kept: Kept | None
-) -> NearImages:
-    """All pairs within reach."""
+) -> NearRows:
+    """All pairs within reach, each at the distance of the nearest images."""
+    few = find_small_pairs(query, *reach)
+    if few is not None and len(few[0]) <= limit:
+        return NearRows(*few)
     short = _short_query(query, reach.r) if not len(reach.radii) and kept is None else None
-    if short is not None and len(query.points) > _FEW:
-        i, j, distance = find_near(short, reach, sort, parts, limit)
-        return NearImages(i, j, distance, short, i, j)
+    if short is not None:
+        return find_near(short, reach, sort, parts, limit)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
@@ -98,26 +86,21 @@ def find_near_images(
     j = source[at]
     if same:
         above = i < j
-        i, j, at, distance = i[above], j[above], at[above], distance[above]
+        i, j, distance = i[above], j[above], distance[above]
     # Images are in the order of their points, so those of one point follow each other.
     begins = np.flatnonzero(np.append(True, (i[1:] != i[:-1]) | (j[1:] != j[:-1]))[: len(i)])
     if len(begins) > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     if len(begins) < len(i):
-        least = np.minimum.reduceat(distance, begins)
-        pair = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(i)))
-        nearest = np.flatnonzero(distance == least[pair])
-        chosen = nearest[np.unique(pair[nearest], return_index=True)[1]]
-        i, j, at, distance = i[chosen], j[chosen], at[chosen], distance[chosen]
-    return NearImages(i, j, distance, plain, i, at)
+        i, j, distance = i[begins], j[begins], np.minimum.reduceat(distance, begins)
+    return NearRows(i, j, distance)
 
 
 def _short_query(query: PointQuery, r: float) -> PointQuery | None:
     """The same query for `fixed_radius`; None if the distance is too long for that."""
     lattice = _lattice_of(query)
-    around = around_lattice(lattice.vectors, lattice.inverse)
-    fits = fits_in_lattice(around, len(lattice.vectors), r)
-    return query._replace(lattice=None, period=around) if fits else None
+    fits = fits_in_lattice(lattice.around, len(lattice.vectors), r)
+    return query._replace(lattice=None, period=lattice.around) if fits else None
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
@@ -163,6 +146,9 @@ def find_nearest_images(
     The nearest images may be several of one point: then the search is for more.  If there are too few within
     the usual distance of so many points, it is doubled.
     """
+    few = find_small_nearest(query, k, r)
+    if few is not None:
+        return few
     n, same = len(query.points), query.others is None
     ids, distances = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
     wanted = min(k, len(query.found) - same)

@@ -24,6 +24,7 @@ from broadphase.inputs.points import (
     settled_reach,
 )
 from broadphase.kernels.points.distance import find_offsets
+from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, find_all_images
 from broadphase.points.few import find_nearest, find_pairs
@@ -316,11 +317,9 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     excluded = _as_excluded(how.exclude, query)
     most = limit + alone * min(len(query.points), len(query.found))
     most += 0 if excluded is None else len(excluded[0])
-    plain, start, at = query, None, None
     try:
         if query.lattice is not None:
-            found_images = find_near_images(query, reach, how.sort, how.parts, most, kept)
-            i, j, distance, plain, start, at = found_images
+            i, j, distance = find_near_images(query, reach, how.sort, how.parts, most, kept)
         elif kept is None or len(reach.other_radii):
             i, j, distance = find_near_mixed(query, reach, how.sort, how.parts, most)
         else:
@@ -330,12 +329,9 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
     keep = _which_count(i, j, distance, least, alone, excluded, how)
     if keep is not None:
         i, j, distance = i[keep], j[keep], distance[keep]
-        start = None if start is None else start[keep]
-        at = None if at is None else at[keep]
         if len(i) > limit:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    ends = i if start is None else start, j if at is None else at
-    ways = partial(_ways, plain, *ends, query.kind, how.parts)
+    ways = partial(offsets_of, query, i, j, how.parts)
     found = Neighbors(
         i,
         j,
@@ -603,23 +599,21 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
         return Reach(float(own.max() + others.max()), own, others)
 
 
-def _ways(query: PointQuery, i: Any, j: Any, kind: "np.dtype[Any]", parts: int) -> Points:
-    """The offsets of pairs of images, rounded."""
-    return rounded(offsets_of(query, i, j, parts), kind)
-
-
 def _ways_of_few(points: Any, i: Any, j: Any) -> Points:
     return offsets_of(as_query(points, None, None, None), i, j, 1)
 
 
 def offsets_of(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
-    """From each ``i`` to the nearest image of its ``j``."""
+    """From each ``i`` to the nearest image of its ``j``, in the type of the points as they came."""
     offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
+    find_in, around = (find_offsets, query.period)
+    if query.lattice is not None:
+        find_in, around = find_ways, query.lattice.around
 
     def find(first: int, last: int) -> None:
         for span in ranges(first, last):
-            find_offsets(query.points, query.found, query.period, i, j, *span, offsets)
+            find_in(query.points, query.found, around, i, j, *span, offsets)
 
     spans = shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
     run_all([partial(find, *span) for span in spans], parts)
-    return offsets
+    return rounded(offsets, query.kind)

@@ -17,5 +17,6 @@ curve, computes bounding boxes of points that follow each other, and traverses t
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
 or in a large one those of the bounding boxes along the same curve that a query meets.
 
-Up to a thousand points neither pays: `few_points` sorts them along one axis.
+Up to a thousand points neither pays: `few_points` sorts them along one axis.  `lattice` finds the nearest
+images of points in worlds with lattice vectors.
 """

@@ -40,27 +40,22 @@ def length(x, y, z, small, large, up, down):
 
 
 @inline
-def step_to_nearest(along):
-    """By how many vectors the nearest image is shifted, from the way along a vector; -1, 0 or 1."""
-    return 0.0 - (along > 0.5) + (along < -0.5)
+def folded_way(points, others, i, j, around):
+    """The way from row ``i`` to the image of row ``j`` that is at most half of each lattice vector away.
 
-
-@inline
-def _way_in_lattice(points, others, i, j, around):
-    """The way from row ``i`` to the image of row ``j`` that is less than half of each vector away.
-
-    ``around`` holds the periods, which are inf, then the inverse of the lattice vectors and these.
+    ``around`` is as in `broadphase.kernels.points.lattice`, and both points lie in the cell.
     """
     dim = points.shape[1]
-    x, y, z = points[i, 0], points[i, 1], points[i, dim - 1]
-    ahead, aside, above = others[j, 0] - x, others[j, 1] - y, others[j, dim - 1] - z
+    x, y, z = others[j, 0] - points[i, 0], others[j, 1] - points[i, 1], points.dtype.type(0)
+    if dim == 3:
+        z = others[j, dim - 1] - points[i, dim - 1]
     for k in range(dim):
-        along = ahead * around[dim + k] + aside * around[2 * dim + k]
+        along = x * around[dim + k] + y * around[2 * dim + k] + z * around[dim * dim + k]
+        step, at = points.dtype.type((along > 0.5) - 0.0 - (along < -0.5)), dim + (dim + k) * dim
+        x, y = x - step * around[at], y - step * around[at + 1]
         if dim == 3:
-            along += above * around[3 * dim + k]
-        step, at = step_to_nearest(along), dim + (dim + k) * dim
-        x, y, z = x - step * around[at], y - step * around[at + 1], z - step * around[at + dim - 1]
-    return others[j, 0] - x, others[j, 1] - y, others[j, dim - 1] - z
+            z -= step * around[at + dim - 1]
+    return x, y, z
 
 
 @inline
@@ -70,25 +65,31 @@ def double_length(x, y, z):
 
 
 @always_inline
-def distance(points, others, i, j, around):
-    """The distance from row ``i`` to row ``j`` of the others; in a lattice less than half of each vector."""
+def distance_along(x, y, z, points):
+    """The length of a way, in the type of the points."""
     kind = points.dtype.type
-    dim = points.shape[1]
     small, large = kind(2.0**-30), kind(2.0**60)
     up, down = kind(2.0**92), kind(2.0**-92)
     if points.itemsize == 8:
         small, large = kind(2.0**-200), kind(2.0**500)
         up, down = kind(2.0**600), kind(2.0**-600)
-    x = minimum_image(others[j, 0] - points[i, 0], around[0])
-    y = minimum_image(others[j, 1] - points[i, 1], around[1])
-    z = kind(0)
-    if dim == 3:
-        z = minimum_image(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
-    if around.shape[0] > 3:
-        ahead, aside, above = _way_in_lattice(points, others, i, j, around)
-        x, y, z = kind(ahead), kind(aside), kind(above if dim == 3 else 0)
     # As Python, `math.sqrt` returns a float64 of float32 too.
     return kind(length(x, y, z, small, large, up, down))
+
+
+@always_inline
+def distance(points, others, i, j, around):
+    """The distance from row ``i`` to row ``j`` of the others; in a lattice along folded ways."""
+    dim = points.shape[1]
+    if around.shape[0] > 3:
+        x, y, z = folded_way(points, others, i, j, around)
+        return distance_along(x, y, z, points)
+    x = minimum_image(others[j, 0] - points[i, 0], around[0])
+    y = minimum_image(others[j, 1] - points[i, 1], around[1])
+    z = points.dtype.type(0)
+    if dim == 3:
+        z = minimum_image(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
+    return distance_along(x, y, z, points)
 
 
 @inline
@@ -117,18 +118,11 @@ def _offset(points, others, i, j, axis, around):
 def find_offsets(points, others, around, i, j, begin, end, offsets):
     """Write the offsets from row ``i`` to row ``j`` of the others into ``offsets[begin:end]``."""
     three = points.shape[1] == 3
-    x, y, z = around[0], around[1], around[points.shape[1] - 1]
-    lattice = around.shape[0] > 3
+    x, y, z = around[0], around[1], around[around.shape[0] - 1]
     for at in range(begin, end):
         # Sorted by ``i``, the pairs access ``j`` at random.
         prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
-        if lattice:
-            ahead, aside, above = _way_in_lattice(points, others, a, b, around)
-            offsets[row, 0], offsets[row, 1] = ahead, aside
-            if three:
-                offsets[row, 2] = above
-            continue
         offsets[row, 0] = _offset(points, others, a, b, 0, x)
         offsets[row, 1] = _offset(points, others, a, b, 1, y)
         if three:

@@ -29,12 +29,15 @@ from broadphase.kernels.machine.simd import (
     store,
 )
 from broadphase.kernels.points.distance import distance, plus, size, times
+from broadphase.kernels.points.lattice import farthest_folded, folded_lanes, nearest_way
 
 UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
 # A search gives up after so many comparisons a point: where many points are in one place, sorting along a
 # curve is faster.
 _MOST_COMPARISONS = 256
+# From so many comparisons in a lattice on, all images are faster, unless ways are folded.
+_MOST_UNFOLDED = 1 << 14
 
 
 class Memory(NamedTuple):
@@ -290,22 +293,43 @@ def near_lanes(columns, n, points, i, j, around, bound):
     return near
 
 
+@inline
+def _near_in_space(columns, n, points, i, j, around, folded, bound):
+    """`near_lanes`, also in a lattice, where ``folded`` is the square up to which ways are folded."""
+    if around.shape[0] <= 3:
+        return near_lanes(columns, n, points, i, j, around, bound)
+    if bound <= folded:
+        return folded_lanes(columns, n, points, i, j, around, bound)
+    return (1 << min(n - j, LANES)) - 1
+
+
+@inline
+def _distance_in_space(points, found, i, j, around):
+    if around.shape[0] <= 3:
+        return distance(points, found, i, j, around)
+    return nearest_way(points, found, i, j, around)[3]
+
+
 @jit
 def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, other_radii, r, memory):
     """Write the pairs within ``r``, in order, into the memory; how many, or `UNSUITABLE`.
 
     If ``among``, the found points are the points, and pairs are ``i < j``.  ``radii`` may be empty; else
-    points are near within the sum of two radii, of which ``r`` is the largest.
+    points are near within the sum of two radii, of which ``r`` is the largest.  ``around`` holds the periods,
+    or a lattice (`broadphase.kernels.points.lattice`).
     """
     n, m, kind = points.shape[0], found.shape[0], points.dtype.type
+    folded = farthest_folded(around, points.shape[1])
     columns, rows, distances = memory.columns, memory.rows, memory.distances
     _take_columns(found, columns)
     most, count = kind(r), np.int64(0)
     bound = safe_bound(points, most * most)
+    if not bound <= folded and n * m > _MOST_UNFOLDED:
+        return UNSUITABLE
     for i in range(n):
         first = i + 1 if among else 0
         for j in range(first, m, LANES):
-            near = near_lanes(columns, m, points, i, j, around, bound)
+            near = _near_in_space(columns, m, points, i, j, around, folded, bound)
             while near != 0:
                 other = j + lowest_lane(near)
                 near &= near - 1
@@ -313,7 +337,7 @@ def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, o
                     continue
                 if radii.shape[0] > 0:
                     most = radii[i] + other_radii[other]
-                d = distance(points, found, i, other, around)
+                d = _distance_in_space(points, found, i, other, around)
                 if d <= most:
                     if count == rows.shape[1]:
                         return UNSUITABLE
@@ -326,6 +350,7 @@ def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, o
 def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, memory, ids, distances):
     """What `find_nearest_of_few` writes; if ``among``, no point is near itself."""
     n, m, most = points.shape[0], found.shape[0], points.dtype.type(r)
+    folded = farthest_folded(around, points.shape[1])
     columns = memory.columns
     _take_columns(found, columns)
     for i in range(n):
@@ -333,13 +358,13 @@ def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, 
             ids[i, place], distances[i, place] = -1, np.inf
         count, bound = np.int64(0), safe_bound(points, most * most)
         for j in range(0, m, LANES):
-            near = near_lanes(columns, m, points, i, j, around, bound)
+            near = _near_in_space(columns, m, points, i, j, around, folded, bound)
             while near != 0:
                 other = j + lowest_lane(near)
                 near &= near - 1
                 if (among and other == i) or (envs.shape[0] > 0 and envs[i] != other_envs[other]):
                     continue
-                d = distance(points, found, i, other, around)
+                d = _distance_in_space(points, found, i, other, around)
                 if d <= most:
                     count = _insert(ids, distances, i, k, count, other, d)
             if count == k:
