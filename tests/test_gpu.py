@@ -261,6 +261,24 @@ def test_rays_of_worlds_answer_in_their_shape(on):
     assert gpu.raycast(on(boxes[:, :0]), on(origins), on(ways)).ids.numpy().max() == -1
 
 
+def test_vectors_of_warp_are_rows(wp, on):
+    """Arrays of vec2, vec3 and the like, as simulations in Warp hold them."""
+    for dim, dtype in KINDS:
+        points, kind = np.random.default_rng(8).random((50, dim)).astype(dtype), getattr(wp, dtype.__name__)
+
+        def vectors(array, kind=kind):
+            return wp.array(array, dtype=wp.types.vector(array.shape[-1], kind), device=on(array).device)
+
+        boxes, ways = np.hstack((points, points + dtype(0.2))), points - dtype(0.5)
+        for found, wanted in zip(gpu.neighbors(vectors(points), 0.2), bp.neighbors(points, 0.2), strict=True):
+            same(found, wanted)
+        same(gpu.pairs(vectors(boxes)), bp.pairs(boxes))
+        same(gpu.pairs(vectors(boxes.reshape(5, 10, -1))), bp.pairs(boxes.reshape(5, 10, -1)))
+        found = gpu.raycast(*map(vectors, (boxes, points, ways)))
+        for one, wanted in zip(found, gpu.raycast(*map(on, (boxes, points, ways))), strict=True):
+            same(one, wanted.numpy())
+
+
 def test_changes_are_those_of_an_index(on):
     boxes = squares(700, 3, np.float64, 0.1)
     moved = boxes + np.random.default_rng(8).normal(size=(700, 1)) * 0.01

@@ -56,6 +56,8 @@ def taken(values: Any, name: str) -> "wp.array[Any]":
             raise TypeError(f"{name} cannot be read by Warp: {error}") from None
     if values.device.is_capturing:
         raise RuntimeError(_CAPTURING)
+    if wp.types.type_is_vector(values.dtype):
+        values = wp.from_dlpack(values)  # vec2 and the like, as rows of numbers
     return values
 
 
