@@ -1,7 +1,7 @@
 """Joins of geometries by a predicate, compared with geopandas, shapely's tree and SedonaDB.
 
     python -m pip install geopandas "apache-sedona[db]"
-    python benchmarks/geometries.py [--rows 20000] [--scenes points fields roads near] [--seconds 4]
+    python benchmarks/geometries.py [--rows 20000] [--scenes points fields roads near nearest] [--seconds 4]
 
 All get geometries in memory and return the rows of both sides; their tree or table is built within the time.
 SedonaDB gets a table that it has read before, and counts the pairs.  Answers are checked first.  The last
@@ -67,12 +67,19 @@ def near(random: np.random.Generator, n: int) -> Scene:
     return Scene(shapely.points(random.random((n, 2)) * np.sqrt(n)), lines, "dwithin", 0.5)
 
 
-SCENES = {make.__name__: make for make in (points, fields, roads, near)}
+def nearest(random: np.random.Generator, n: int) -> Scene:
+    """The nearest line of each point, and how far it is."""
+    return near(random, n)._replace(predicate="nearest", distance=None)
+
+
+SCENES = {make.__name__: make for make in (points, fields, roads, near, nearest)}
 
 
 def contestants(scene: Scene) -> dict[str, Callable[[], int]]:
     """Functions that join, by name; each returns how many pairs it finds."""
     a, b, predicate, distance = scene
+    if predicate == "nearest":
+        return nearest_contestants(a, b)
     left, right = geopandas.GeoDataFrame(geometry=a), geopandas.GeoDataFrame(geometry=b)
     more = {} if distance is None else {"distance": distance}
 
@@ -97,6 +104,22 @@ def contestants(scene: Scene) -> dict[str, Callable[[], int]]:
         if run() != len(found):
             raise SystemExit(f"{name} finds {run()} pairs, not {len(found)}")
     return made
+
+
+def nearest_contestants(a: Shapes, b: Shapes) -> dict[str, Callable[[], int]]:
+    """The same for the nearest of each."""
+    left, right = geopandas.GeoDataFrame(geometry=a), geopandas.GeoDataFrame(geometry=b)
+    right_tree = right.copy
+    found, distances = shapely.STRtree(b).query_nearest(a, return_distance=True, all_matches=False)
+    ours = bp.nearest(a, 1, other=b)
+    np.testing.assert_array_equal(ours.distances[:, 0], distances)
+    np.testing.assert_array_equal(ours.ids[:, 0], found[1])
+    return {
+        OURS: lambda: len(bp.nearest(a, 1, other=b).ids),
+        "one thread": lambda: len(bp.nearest(a, 1, other=b, threads=1).ids),
+        "sjoin_nearest": lambda: len(left.sjoin_nearest(right_tree(), distance_col="far")),
+        "STRtree": lambda: len(shapely.STRtree(b).query_nearest(a, return_distance=True)[1]),
+    }
 
 
 def sedona(left: Any, right: Any, predicate: str, distance: float | None) -> Callable[[], int]:

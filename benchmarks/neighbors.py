@@ -1,17 +1,18 @@
 """Fixed-radius and nearest search of points, compared with the trees and cells of other libraries.
 
-    python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree ase vesin matscipy-neighbours
+    python -m pip install scipy freud-analysis scikit-learn pynanoflann pykdtree ase vesin matscipy \
+        matscipy-neighbours torch torch-cluster
     python benchmarks/neighbors.py [--points 10000 100000]
                                    [--parts near counts nearest worlds moving small cells sums]
 
-All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
-left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
-figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
-and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
-*small*: each way to ask about few rows, compared with the same call with one array of float64, and SciPy;
-and one query of points that are kept.  *cells*: lists of atoms with all images and their shifts, as
-vesin, matscipy-neighbours and ASE make them, and triclinic cells.  *sums*: what is made of the pairs, beside
-NumPy and compiled loops, and a Verlet list.
+Libraries that are not installed are left out. All are timed with building, on all cores if they can use
+them, and return distances, sorted by row: what is left to do after a library's own call is counted with it.
+Each point has about ten neighbours. The last figure says how many times as long the fastest of the others
+takes. *moving*: every point moves in each frame and needs its neighbours, compared with the time of the
+yardstick for all pairs of a million boxes. *small*: each way to ask about few rows, compared with the same
+call with one array of float64, and SciPy; and one query of points that are kept. *cells*: lists of atoms
+with all images and their shifts, as vesin, matscipy, matscipy-neighbours and ASE make them, and triclinic
+cells. *sums*: what is made of the pairs, beside NumPy and compiled loops, and a Verlet list.
 """
 
 import argparse
@@ -50,6 +51,7 @@ def clusters(random: np.random.Generator, n: int, dim: int) -> Points:
     return np.mod(centres[random.integers(0, len(centres), n)] + random.normal(size=(n, dim)) * 1e-3, 1.0)
 
 
+PARTS = ("near", "counts", "nearest", "worlds", "moving", "small", "cells", "sums")
 SCENES = {"even": even, "clusters": clusters}
 
 
@@ -118,12 +120,35 @@ def sklearn_pairs(points: Points, r: float, period: float | None) -> Callable[[]
     return run
 
 
+def vesin_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    lists = import_module("vesin").NeighborList(cutoff=r, full_list=False, sorted=True)
+    cell = np.eye(3) * (period or 1.0)
+    return lambda: len(lists.compute(points, cell, period is not None, "ijd")[0])
+
+
+def matscipy_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    """Both directions, as it lists them."""
+    search = import_module("matscipy.neighbours").neighbour_list
+    where = {"positions": points, "cell": np.eye(3) * (period or 1.0), "pbc": 3 * [period is not None]}
+    return lambda: len(search("ijd", cutoff=r, **where)[0]) // 2
+
+
+def cluster_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    """Both directions, as it lists them, without distances."""
+    graph, places = import_module("torch_cluster").radius_graph, import_module("torch").from_numpy(points)
+    return lambda: graph(places, r, max_num_neighbors=len(points)).shape[1] // 2
+
+
 PEERS = {
     "SciPy query_pairs": ("scipy", scipy_pairs, True),
     "SciPy sparse_distance_matrix": ("scipy", scipy_matrix, True),
     "freud AABBQuery": ("freud", freud_pairs, True),
     "scikit-learn": ("sklearn", sklearn_pairs, False),
+    "vesin": ("vesin", vesin_pairs, True),
+    "matscipy": ("matscipy", matscipy_pairs, True),
+    "torch-cluster": ("torch_cluster", cluster_pairs, False),
 }
+_IN_SPACE = ("vesin", "matscipy")  # in three dimensions only
 
 
 def report(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
@@ -145,6 +170,8 @@ def compare_near(points: Points, name: str, seconds: float) -> None:
         }
         for peer, (module, make, periodic) in PEERS.items():
             if find_spec(module) is None or (period is not None and not periodic):
+                continue
+            if module in _IN_SPACE and points.shape[1] == 2:
                 continue
             contestants[peer] = make(points, r, period)
             found = contestants[peer]()
@@ -183,20 +210,21 @@ def nanoflann(points: Points, k: int) -> Callable[[], Any]:
 
 
 def compare_nearest(points: Points, name: str, seconds: float) -> None:
-    spatial, neighbors = (import_module(home) for home in ("scipy.spatial", "sklearn.neighbors"))
-    k = 9
+    spatial, k = import_module("scipy.spatial"), 9
     searches: dict[str, Callable[[], Any]] = {
         OURS: lambda: bp.nearest(points, k).distances,
         "SciPy": lambda: spatial.cKDTree(points).query(points, k + 1, workers=-1)[0][:, 1:],
         "SciPy, unbalanced": lambda: spatial.cKDTree(points, balanced_tree=False, compact_nodes=False).query(
             points, k + 1, workers=-1
         )[0][:, 1:],
-        "scikit-learn": lambda: (
+    }
+    if find_spec("sklearn"):
+        neighbors = import_module("sklearn.neighbors")
+        searches["scikit-learn"] = lambda: (
             neighbors.NearestNeighbors(n_neighbors=k, algorithm="kd_tree", n_jobs=-1)
             .fit(points)
             .kneighbors()[0]
-        ),
-    }
+        )
     if find_spec("pynanoflann"):
         searches["nanoflann"] = nanoflann(points, k)
     if find_spec("pykdtree"):
@@ -205,11 +233,17 @@ def compare_nearest(points: Points, name: str, seconds: float) -> None:
     found = searches[OURS]()
     for search in searches.values():
         np.testing.assert_allclose(search(), found, rtol=1e-9, atol=1e-12)
+    if find_spec("torch_cluster"):  # ids without distances
+        graph, places = import_module("torch_cluster").knn_graph, import_module("torch").from_numpy(points)
+        searches["torch-cluster"] = lambda: graph(places, k)
     report(f"{name}, {k} nearest", searches, seconds)
 
 
 def compare_worlds(n: int, seconds: float) -> None:
-    """A thousand worlds in one call, compared with one uniform world with as many points and pairs."""
+    """A thousand worlds in one call, compared with one uniform world with as many points and pairs.
+
+    Also with the usual ways: a tree of SciPy for each world, and torch-cluster.
+    """
     random = np.random.default_rng(SEED)
     worlds, each = 1000, max(n // 1000, 1)
     points, env = random.random((worlds * each, 2)), np.repeat(np.arange(worlds), each)
@@ -222,6 +256,15 @@ def compare_worlds(n: int, seconds: float) -> None:
         "worlds in order": lambda: bp.neighbors(points, r, env=env),
         "worlds mixed": lambda: bp.neighbors(points[order], r, env=env[order]),
     }
+    tree = import_module("scipy.spatial").cKDTree
+    starts = range(0, len(points), each)
+    contestants["a tree of SciPy for each"] = lambda: [
+        tree(points[at : at + each]).query_pairs(r, output_type="ndarray") for at in starts
+    ]
+    if find_spec("torch_cluster"):
+        graph, torch = import_module("torch_cluster").radius_graph, import_module("torch")
+        places, batch = torch.from_numpy(points), torch.from_numpy(env)
+        contestants["torch-cluster"] = lambda: graph(places, r, batch, max_num_neighbors=each)
     report(f"one world of {len(points)}, {alone} pairs; {worlds} worlds, {pairs} pairs", contestants, seconds)
 
 
@@ -342,9 +385,10 @@ def compare_cells(seconds: float) -> None:
         if find_spec("vesin"):
             vesin = import_module("vesin").NeighborList(cutoff=r, full_list=True)
             lists["vesin"] = lambda vesin=vesin: vesin.compute(atoms.positions, cell, True, "ijDS")
-        if find_spec("matscipy_neighbours"):
-            matscipy = import_module("matscipy_neighbours").neighbour_list
-            lists["matscipy-neighbours"] = lambda r=r, matscipy=matscipy: matscipy("ijDS", atoms, r)
+        for home in ("matscipy.neighbours", "matscipy_neighbours"):
+            if find_spec(home.partition(".")[0]):
+                search = import_module(home).neighbour_list
+                lists[home] = lambda r=r, search=search: search("ijDS", atoms, r)
         if r < 4.0:  # it takes seconds
             lists["ASE"] = lambda r=r: ase_list("ijDS", atoms, r)
         found = {name: len(run()[0]) for name, run in lists.items()}
@@ -435,7 +479,7 @@ def report_small(name: str, contestants: dict[str, Callable[[], Any]], seconds: 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--parts", nargs="+", default=["near", "counts", "nearest", "worlds", "moving"])
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     parser.add_argument("--seconds", type=float, default=2.0, help="for each contestant")
     options = parser.parse_args()
@@ -454,7 +498,7 @@ def main() -> None:
         compare_worlds(max(options.points), options.seconds)
     if "small" in options.parts:
         compare_small(options.seconds)
-    if "cells" in options.parts:
+    if "cells" in options.parts and find_spec("ase"):
         compare_cells(options.seconds)
     if "sums" in options.parts:
         compare_sums(options.seconds)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from time import perf_counter, process_time
 
 import numpy as np
+import shapely
 
 import broadphase as bp
 
@@ -60,6 +61,16 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     found = bp.count_pairs(many, env=env)
     assert found == len(bp.pairs(many, env=env)) == len(bp.pairs(mixed, env=mixed_env))
     assert found == loop_over_slices() == sorted_loop()
+    # shapely knows no environments: the worlds are laid side by side, far apart.
+    shapelys = (
+        None if dim == 3 else shapely.box(*(mixed.T + 4.0 * np.array([[1], [0], [1], [0]]) * mixed_env))
+    )
+
+    def shapely_tree() -> int:
+        pairs = shapely.STRtree(shapelys).query(shapelys)
+        return int((pairs[0] < pairs[1]).sum())
+
+    assert dim == 3 or abs(shapely_tree() - found) <= 1e-3 * found + 2  # laid out, edges are rounded
     period = (1.0,) * dim
     inside, around = bp.count_pairs(one), bp.count_pairs(one, period=period)
     assert len(bp.pairs(one, period=period)) == around >= inside
@@ -74,12 +85,13 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
         },
         rounds,
     )
-    masks = fastest({"masks": loop_over_masks}, 1)["masks"]
+    once = {"masks": loop_over_masks} | ({} if dim == 3 else {"shapely": shapely_tree})
+    slow = fastest(once, 1)
     print(
         f"{worlds:>6} x {size:<6}{dim}-D {np.dtype(dtype).name:<8}"
         f"{inside:>10,}{found:>10,}{times['env'] / times['one']:>8.2f}{times['mixed'] / times['one']:>8.2f}"
         f"{times['slices'] / times['env']:>8.1f}{times['sorted'] / times['mixed']:>8.1f}"
-        f"{masks / times['mixed']:>8.1f}"
+        f"{slow['masks'] / times['mixed']:>8.1f}{slow.get('shapely', np.nan) / times['mixed']:>9.1f}"
         f"{times['period'] / times['one']:>8.2f}"
     )
 
@@ -175,9 +187,12 @@ def main() -> None:
     print(
         "env, mixed, period: times as long as one uniform world (mixed: rows in no order)\n"
         "slices: a loop over worlds whose rows are known, times as long as env\n"
-        "sorted, masks: a loop over mixed rows, by an argsort or by `boxes[env == e]`, times as long as mixed"
+        "sorted, masks: loops over mixed rows by argsort or by `boxes[env == e]`, times as long as mixed\n"
+        "shapely: an STRtree of all boxes, the worlds side by side, times as long as mixed (2-D)"
     )
-    print("worlds x boxes            pairs: one  in worlds  env   mixed  slices  sorted  masks  period")
+    print(
+        "worlds x boxes            pairs: one  in worlds  env   mixed  slices  sorted  masks  shapely  period"
+    )
     for dim in (2, 3):
         for dtype in (np.float32, np.float64):
             compare(given.worlds, given.size, dim, dtype, given.rounds)
