@@ -11,6 +11,7 @@ built within the time; what lives between frames (``index``, ``world``, ``tree``
 
 import argparse
 import itertools
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from time import perf_counter
@@ -37,6 +38,7 @@ class Call(NamedTuple):
 
 
 CALLS: list[Call] = []
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 
 
 def call(name: str, instead: str, *needs: str) -> Callable[[Make], Make]:
@@ -277,7 +279,7 @@ def main() -> None:
     for one in CALLS:
         if all(map(find_spec, one.needs)):
             found = measured(one, options.seconds)
-            shown = (f"{found[n]:.2g}" if n in found else "" for n in SHOWN)
+            shown = (f"{found[n]:{'.2g' if found[n] < 10 else ',.0f'}}" if n in found else "" for n in SHOWN)
             print(f"| {one.name} | {one.instead} | {first_win(found)} | {' | '.join(shown)} |", flush=True)
 
 

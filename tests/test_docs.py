@@ -92,6 +92,7 @@ def _prepare(page, request):
         request.getfixturevalue("_a_window_that_is_soon_closed")
     if "from broadphase import gpu" in text(page):
         pytest.importorskip("warp", reason="the extra gpu is not installed")
+    if "import torch" in text(page):
         pytest.importorskip("torch", reason="torch is not installed")
 
 
