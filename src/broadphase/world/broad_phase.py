@@ -51,7 +51,7 @@ ShapeHit = tuple[int, float, float, float]
 _EVERY = sum(1 << layer for layer in ALL)
 
 # So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
-_FEW_WAITING = 16
+_FEW_WAITING = 128
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 SPARSE = 8
