@@ -47,7 +47,7 @@ class Lattice(NamedTuple):
     max_distance: float
     """No point is farther than this from the nearest image of another."""
     around: Period
-    """As `broadphase.kernels.points.lattice` takes it."""
+    """See `around_lattice`."""
 
 
 def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
@@ -108,9 +108,13 @@ def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
     with np.errstate(over="ignore"):
         volume = float(heights.prod())
     inverse = np.linalg.inv(vectors / lengths.max()) / lengths.max()
-    around = np.concatenate((np.full(len(rows), np.inf), inverse.ravel(), vectors.ravel()))
     max_distance = (0.5 + 1e-6) * math.hypot(*heights.tolist())
-    return Lattice(vectors, inverse, units, volume, max_distance, around)
+    return Lattice(vectors, inverse, units, volume, max_distance, around_lattice(vectors, inverse))
+
+
+def around_lattice(vectors: Period, inverse: Period) -> Period:
+    """A lattice as `kernels.points.lattice` takes it; vectors are zeros for axes without a period."""
+    return np.concatenate((np.full(len(vectors), np.inf), inverse.ravel(), vectors.ravel()))
 
 
 def too_long_or_short(period: Any) -> str:

@@ -1,7 +1,7 @@
 """All images of points within a distance, and not only the nearest: neighbour lists as crystals have them.
 
 Where the cell is more than twice as large as the distance, at most one image of each pair is near: the search
-is that in a lattice (`fixed_radius.around_lattice`).  Else points are brought into the cell, and images laid
+is that in a lattice (`fixed_radius.fits_in_lattice`).  Else points are brought into the cell, and images laid
 around it as far as the distance reaches.  Among points of one set these are only images that are shifted
 upward: a pair with a shift is the same pair, seen from its other end, with the opposite shift.  One search
 then finds each pair once, those of a point and its own images too.
@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.points.pair_lists import keep_images
-from broadphase.points.fixed_radius import NearRows, around_lattice, find_near, fits_in_lattice, one_reach
+from broadphase.periods.lattice import around_lattice
+from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
 from broadphase.points.neighbor_lists import order_of, rows_kept
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import rows_at

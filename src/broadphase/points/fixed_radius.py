@@ -158,8 +158,7 @@ def _axes(query: PointQuery) -> _Axes:
 def fits_in_lattice(around: Points, dim: int, r: float) -> bool:
     """Whether all images within ``r`` are less than half of each lattice vector away.
 
-    Then `find_near` and `count_near` take ``around`` (`broadphase.kernels.points.lattice`) as the period;
-    vectors are zeros for axes without one.
+    Then `find_near` and `count_near` take ``around`` (`periods.lattice.around_lattice`) as the period.
     """
     inverse, vectors = around[dim:].reshape(2, dim, dim)
     halves = 2.0 * r * np.hypot.reduce(inverse, axis=0)

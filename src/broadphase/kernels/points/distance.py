@@ -40,6 +40,12 @@ def length(x, y, z, small, large, up, down):
 
 
 @inline
+def step_to_nearest(along):
+    """By how many vectors the nearest image is shifted, from the way along a vector; -1, 0 or 1."""
+    return 0.0 - (along > 0.5) + (along < -0.5)
+
+
+@inline
 def folded_way(points, others, i, j, around):
     """The way from row ``i`` to the image of row ``j`` that is at most half of each lattice vector away.
 
@@ -51,10 +57,10 @@ def folded_way(points, others, i, j, around):
         z = others[j, dim - 1] - points[i, dim - 1]
     for k in range(dim):
         along = x * around[dim + k] + y * around[2 * dim + k] + z * around[dim * dim + k]
-        step, at = points.dtype.type((along > 0.5) - 0.0 - (along < -0.5)), dim + (dim + k) * dim
-        x, y = x - step * around[at], y - step * around[at + 1]
+        step, at = points.dtype.type(step_to_nearest(along)), dim + (dim + k) * dim
+        x, y = x + step * around[at], y + step * around[at + 1]
         if dim == 3:
-            z -= step * around[at + dim - 1]
+            z += step * around[at + dim - 1]
     return x, y, z
 
 
