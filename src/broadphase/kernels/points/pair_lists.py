@@ -7,7 +7,7 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
-from broadphase.kernels.points.distance import distance, double_length
+from broadphase.kernels.points.distance import distance, double_length, step_to_nearest
 
 # -----------------------------------------------------------------------------------------------------------
 # Each pair in both directions, in rows of one point each.
@@ -134,8 +134,7 @@ def _shift(spots, other_spots, steps, a, b, image, axis):
     if image >= 0:
         return step + steps[image, axis]
     along = spots.shape[1] // 2 + axis
-    way = other_spots[b, along] - spots[a, along]
-    return step - (way > 0.5) + (way < -0.5)
+    return step + step_to_nearest(other_spots[b, along] - spots[a, along])
 
 
 @jit
