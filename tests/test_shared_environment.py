@@ -118,3 +118,9 @@ def test_a_list_with_a_skin_sees_who_is_shared_from_now_on():
     places = [[0.0, 0.0], [0.5, 0.0], [0.9, 0.0]]
     assert near.neighbors(places, env=[0, 1, 1]).edge_index().tolist() == [[1], [2]]
     assert near.neighbors(places, env=[-1, 1, 1]).edge_index().tolist() == [[0, 0, 1], [1, 2, 2]]
+
+
+def test_nearest_where_all_points_are_shared():
+    near = bp.nearest([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]], 2, env=[-1, -1, -1])
+    assert near.ids.tolist() == [[1, 2], [0, 2], [1, 0]]
+    assert near.distances.tolist() == [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0]]

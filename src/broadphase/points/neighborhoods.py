@@ -506,7 +506,7 @@ def nearest_of_several(
     distances = np.full(ids.shape, np.inf)
     for part in several.both_ways():
         near = nearest_of(as_query(*part.given), all_of_them, limit, parts)
-        found = np.where(near.ids < 0, missing, part.others[near.ids])
+        found = np.append(part.others, missing)[near.ids]  # -1 is the last
         some = np.hstack((ids[part.rows], found)), np.hstack((distances[part.rows], near.distances))
         order = np.lexsort(some, axis=1)[:, :most]
         ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some)
