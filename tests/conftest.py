@@ -6,13 +6,13 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
-import atexit
 import gc
+import importlib
 import os
-import shutil
 import signal
 import sys
-import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 import open_files
 import pytest
@@ -24,11 +24,9 @@ from hypothesis import settings
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The tests start a hundred processes.  If Python keeps no bytecode, each would compile the
-# package again: for the length of a run bytecode is kept, outside the tree.
-if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
-    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="pycache-")
-    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
+# The tests start a hundred processes.  If Python keeps no bytecode, each would compile the package again;
+# if it keeps it in a folder of its own, all other packages too: they took half of the collection.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=10)
 settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
@@ -65,14 +63,28 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
+def import_part(config):
+    """Import every n-th file of tests first, where n workers collect all files.
+
+    pytest compiles a file's assertions where it is imported first, which takes five seconds for all.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker and config.args == config.getini("testpaths"):
+        number = int(worker["workerid"].removeprefix("gw"))
+        for file in sorted(Path(__file__).parent.glob("test_*.py"))[number :: worker["workercount"]]:
+            with suppress(pytest.skip.Exception):
+                importlib.import_module(file.stem)
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Collect without the garbage collector, and keep from it what stays to the end.
 
     There is much of it: a test that has the garbage collected would wait for every look at all of it.
     """
     gc.disable()
     try:
+        import_part(session.config)
         return (yield)
     finally:
         gc.enable()

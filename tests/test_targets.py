@@ -1,8 +1,9 @@
 """Libraries for each platform are what its loader takes; `python -m tests.elsewhere` runs them."""
 
+import importlib
+import io
 import os
 import shutil
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 from elsewhere import macho
 from elsewhere.structure import EXPORTS, faults
 
-import broadphase
 from broadphase.kernels.machine.signatures import listed
 from broadphase.kernels.machine.target import TARGETS
 
@@ -40,28 +40,27 @@ def lines_of(kernels, every=1):
     return [f"{kernel}: {types}\n" for kernel in kernels for types in listed()[kernel]][::every]
 
 
-def build(target, folder, lines):
-    """A library of these kernels, at the lowest level, in a cache of its own."""
-    library = folder / f"library{TARGETS[target].suffix}"
-    cache = folder / "cache"
-    command = ["-m", "broadphase.compiler", "--target", target, "--levels", TARGETS[target].levels[-1]]
-    subprocess.run(
-        [sys.executable, *command, "--into", library],
-        input="".join(lines),
-        env={
-            **os.environ,
-            "BROADPHASE_CACHE": str(cache),
-            "PYTHONPATH": os.pathsep.join([str(Path(broadphase.__file__).parents[1]), *sys.path]),
-        },
-        text=True,
-        check=True,
-        timeout=600,
-    )
-    return library
+@pytest.fixture
+def build(monkeypatch):
+    """Builds a library of kernels, at the lowest level, in a cache of its own."""
+    main = importlib.import_module("broadphase.compiler.__main__").main
+
+    def built(target, folder, lines):
+        library = folder / f"library{TARGETS[target].suffix}"
+        options = ["--target", target, "--levels", TARGETS[target].levels[-1], "--into", str(library)]
+        monkeypatch.setattr(sys, "argv", ["broadphase.compiler", *options])
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(lines)))
+        monkeypatch.setenv("BROADPHASE_CACHE", str(folder / "cache"))
+        if len(lines) < 10:  # on one core, because each process needs a second before it compiles
+            monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+        main()
+        return library
+
+    return built
 
 
 @few_targets
-def test_a_library_is_what_the_loader_takes(target, tmp_path, exhaustive):
+def test_a_library_is_what_the_loader_takes(target, tmp_path, exhaustive, build):
     lines = lines_of(listed(), 40) if exhaustive else lines_of(FEW)
     library = build(target, tmp_path, lines)
     assert faults(library, target) == []
@@ -72,7 +71,7 @@ def test_a_library_is_what_the_loader_takes(target, tmp_path, exhaustive):
 
 @pytest.mark.exhaustive
 @every_target
-def test_two_builds_are_the_same_byte_for_byte(target, tmp_path):
+def test_two_builds_are_the_same_byte_for_byte(target, tmp_path, build):
     lines = lines_of(listed(), 40)
     first = build(target, tmp_path / "one", lines).read_bytes()
     assert build(target, tmp_path / "another folder", lines).read_bytes() == first
