@@ -1,6 +1,7 @@
 """A period or a cell for each environment: against all images of all pairs."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -105,6 +106,76 @@ def test_one_point():
     nearest = bp.nearest(points[0], 2, other=points, env=([2], env), period=periods)
     assert_allclose(nearest.distances, np.sort(between)[:2])
     assert_array_equal(nearest.ids, np.argsort(between)[:2])
+
+
+@pytest.mark.parametrize("cells", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_index(cells, dtype):
+    points, env, periods = scene(3, cells)
+    queries, asked, _ = scene(3, cells, 1)
+    points, queries = points.astype(dtype), queries.astype(dtype)
+    index = bp.PointIndex(period=periods)
+    index.insert_many(points[:-1], env=env[:-1])
+    index.insert(points[-1], env=env[-1])
+    assert (index.dim, index.period) == (3, tuple(tuple(map(totuple, one)) for one in periods.tolist()))
+    for changed in range(2):
+        ids = np.append(index.ids, -1)
+        between = apart(queries, index.points, asked, index.envs, periods)
+        right = {"other": index.points, "env": (asked, index.envs), "period": periods}
+        found = index.neighbors(queries, R, env=asked, offsets=True)
+        near = np.argwhere(between <= R)
+        assert_array_equal(
+            np.column_stack((found.i, found.j)), np.column_stack((near[:, 0], ids[near[:, 1]]))
+        )
+        same = bp.neighbors(queries, R, offsets=True, **right)
+        assert_array_equal(found.distance, same.distance)
+        assert_array_equal(found.offset, same.offset)
+        nearest, wanted = index.nearest(queries, 3, env=asked), bp.nearest(queries, 3, **right)
+        assert_array_equal(nearest.ids, ids[wanted.ids])
+        assert_array_equal(nearest.distances, wanted.distances)
+        assert nearest.distances.dtype == dtype
+        one = index.neighbors(queries[5], R, env=int(asked[5]))
+        assert_array_equal(one.j, found.j[found.i == 5])
+        assert_array_equal(index.nearest(queries[5], 2, env=int(asked[5])).ids, nearest.ids[5, :2])
+        assert len(index.neighbors(queries[:0], R)) == 0
+        if not changed:
+            index.remove_many([0, 17, 30])
+            index.move(5, queries[0])
+            index = pickle.loads(pickle.dumps(index))
+    for call in (
+        lambda: index.insert(points[0], env=WORLDS),
+        lambda: index.insert_many(points[:2], env=[0, -1]),
+        lambda: index.nearest(points[0], 1, env=WORLDS),
+    ):
+        with pytest.raises(ValueError, match="has no period: period holds those of the environments 0 to 3"):
+            call()
+    assert len(index) == len(points) - 3
+    with pytest.raises(ValueError, match=r"period\[1\] = -1 is not positive"):
+        bp.PointIndex(period=[[1, 1], [1, -1], [1, 1]])
+
+
+def totuple(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("cells", [False, True])
+def test_a_verlet_list(cells):
+    rng = np.random.default_rng(2)
+    points, env, periods = scene(2, cells)
+    radii = rng.uniform(0.2, 0.5, len(points))
+    for r in (R, radii):
+        near = bp.VerletList(r, 0.3, period=periods, exclude=[[0, 1], [3, 2]])
+        for step in range(6):
+            env = env if step < 4 else env[::-1]
+            for options in ({}, {"offsets": True, "half": False}):
+                right = bp.neighbors(points, r, env=env, period=periods, exclude=[[0, 1], [3, 2]], **options)
+                found = near.neighbors(points, env=env, **options)
+                for one, wanted in zip(found, right, strict=True):
+                    assert_array_equal(one, wanted)
+                if options:
+                    assert_array_equal(found.offset, right.offset)
+            points = points + rng.uniform(-0.03, 0.03, points.shape)
+        assert cells or near.searches < 6
 
 
 def test_what_is_wrong_is_named():

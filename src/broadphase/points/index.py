@@ -24,7 +24,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
 from broadphase.inputs.foreign import POINTS
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.periods import as_point_period, settled_period
+from broadphase.inputs.periods import as_point_period, is_matrix, settled_period
 from broadphase.inputs.points import (
     GivenPoints,
     PointQuery,
@@ -51,7 +51,7 @@ from broadphase.points.neighborhoods import (
     nearest_of_several,
     offsets_of,
 )
-from broadphase.points.several import Several, several_searches
+from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, several_searches
 
 
 @dataclass(slots=True)
@@ -65,6 +65,8 @@ class _Kept(Kept):
     """The environments that there are, ascending; None where all points share one."""
     end: int = field(kw_only=True)
     """All ids are below."""
+    worlds: dict[int, Part] = field(default_factory=dict)
+    """Of environments with a period of their own, by their place in ``envs``."""
     plain: bool = field(kw_only=True)
     """Whether kernels read and answer single queries: no environments, no lattice, no rounding afterwards."""
 
@@ -81,7 +83,8 @@ class PointIndex(ById):
     dtype : numpy.float64 or numpy.float32, optional
         What the points are kept in, to which others are rounded.  By default that of the first points.
     period : sequence of float or None, float, optional
-        As for `broadphase.neighbors`.  Points are kept as they were given.
+        As for `broadphase.neighbors`; with one for each environment these are 0, 1, ...  Points are kept as
+        they were given.
 
     Raises
     ------
@@ -127,8 +130,14 @@ class PointIndex(ById):
         if kept_in is not None and kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
         self._asked_period = settled_period(period)
-        if dim is None and isinstance(self._asked_period, tuple) and len(self._asked_period) in (2, 3):
-            dim = len(self._asked_period)
+        axes = self._asked_period[0] if is_matrix(self._asked_period) else self._asked_period
+        if dim is None and isinstance(axes, tuple) and len(axes) in (2, 3):
+            dim = len(axes)
+        self._periods: tuple[Any, ...] = ()
+        """One for each environment, where these differ."""
+        several = dim is not None and are_periods_of_worlds(self._asked_period, (dim,))
+        if several and all(len(one) == dim for one in self._asked_period):
+            self._periods = self._asked_period
         self._given: tuple[int | None, np.dtype[Any] | None] | None = (
             None if dim is None else int(dim),
             kept_in,
@@ -148,7 +157,8 @@ class PointIndex(ById):
             dim = dim or (points.shape[-1] if points.ndim and points.shape[-1] in (2, 3) else None)
             dtype = points.dtype if dtype is None else dtype
         reader = Reader(dim or 2, np.dtype(np.float64) if dtype is None else dtype)
-        as_point_period(self._asked_period, reader.dim)
+        for period in self._periods or (self._asked_period,):
+            as_point_period(period, reader.dim)
         return BoxStore(reader.dim, reader.dtype, what="point"), reader
 
     @property
@@ -163,7 +173,12 @@ class PointIndex(ById):
 
     @property
     def period(self) -> tuple[Any, ...] | None:
-        """The length of the world on each axis, ``None`` without a period; or lattice vectors."""
+        """The length of the world on each axis, ``None`` without a period; or lattice vectors.
+
+        Or one of these for each environment.
+        """
+        if self._periods:
+            return self._periods
         lengths = as_point_period(self._asked_period, self.dim)
         if lengths is None:
             return None
@@ -197,6 +212,7 @@ class PointIndex(ById):
         store, reader = self._for(point)
         row, envs = _one(reader, point), as_env(env, 1)
         assert envs is not None
+        self._check_envs(envs)
         self._kept = None
         if envs[0]:
             store.use_envs()
@@ -231,6 +247,7 @@ class PointIndex(ById):
         rows = _many(reader, points)
         n = len(rows)
         envs = as_env(env, n)
+        self._check_envs(envs)
         self._kept = None
         if envs is not None and envs.any():
             store.use_envs()
@@ -478,10 +495,11 @@ class PointIndex(ById):
         one = isinstance(given, tuple)
         rows = np.asarray([given] if one else given, reader.dtype)
         asked = as_env(env, len(rows))
-        kept = self._kept
-        known = store is self._store and (store.envs is not None or env is None or not np.any(env))
+        self._check_envs(asked)
+        kept, apart = self._kept, store.envs is not None or len(self._periods) > 0
+        known = store is self._store and (apart or env is None or not np.any(env))
         if kept is None or not known:
-            kept = self._made(store, reader, store.envs is not None or not known)
+            kept = self._made(store, reader, apart or not known)
             if known:
                 self._kept = kept
         query = query_from(kept.query, rows, one)
@@ -493,16 +511,42 @@ class PointIndex(ById):
         # The last number is that of an environment without points.
         numbers = np.where(found & (places < len(kept.envs)), places, len(kept.envs)).astype(np.int32)
         several = None
+        if self._periods:
+            return query, kept, self._in_worlds(kept, query, numbers)
         if SHARED in kept.envs or SHARED in asked:
             envs, own = (asked, store.live_envs()), rows[0] if one else rows
             several = several_searches(GivenPoints(own, store.live_boxes(), self._asked_period, envs))
         return query._replace(envs=numbers), kept, several
 
+    def _check_envs(self, envs: Envs | None) -> None:
+        if self._periods and envs is not None:
+            check_worlds(envs, "env", len(self._periods))
+
+    def _in_worlds(self, kept: _Kept, query: PointQuery, places: npt.NDArray[np.int32]) -> Several:
+        """A search for each environment in ``places`` of those that there are, with what is kept for it."""
+        assert kept.envs is not None
+        none = np.empty(0, np.intp)
+        parts = [Part(GivenPoints(query.points[:0], query.found[:0], None, None), none, none)]
+        for place in np.unique(places[places < len(kept.envs)]).tolist():
+            world = kept.worlds.get(place)
+            if world is None:
+                others = np.flatnonzero(query.other_envs == place)
+                period = self._periods[kept.envs[place]]
+                given = GivenPoints(query.points[:0], query.found[others], period, None)
+                world = kept.worlds[place] = Part(given, none, others, (as_query(*given), Kept()))
+            assert world.made is not None
+            rows = np.flatnonzero(places == place)
+            points = query.points[rows].astype(query.kind, copy=False)
+            made = query_from(world.made[0], points, False), world.made[1]
+            parts.append(world._replace(rows=rows, made=made))
+        return Several(query, parts)
+
     def _made(self, store: BoxStore, reader: Reader, with_envs: bool) -> _Kept:
         """What searches need of the points, with environments or without."""
         own, ids, envs = np.empty((0, reader.dim), reader.dtype), store.ids(), store.live_envs()
         env = (np.empty(0, np.int64), envs) if with_envs else None
-        query = as_query(*settled_points(own, store.live_boxes(), self._asked_period, env))
+        period = None if self._periods else self._asked_period
+        query = as_query(*settled_points(own, store.live_boxes(), period, env))
         return _Kept(
             query=query._replace(worlds=query.worlds + 1) if with_envs else query,
             ids=None if store.live == store.end else ids,

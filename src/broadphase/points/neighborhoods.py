@@ -1,6 +1,6 @@
 """Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from broadphase.points.lattice import Kept, count_near_images, find_near_images,
 from broadphase.points.nearest import Places, as_places, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, order_of, rows_among
-from broadphase.points.several import Several, several_searches
+from broadphase.points.several import Part, Several, several_searches
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -254,14 +254,18 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     return found.in_both_directions() if both else found
 
 
+Search = Callable[[Part, Any, How], Neighbors]
+"""One of several searches, for a distance or radii."""
+
+
 def near_in(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns, by one search or by several."""
     several = several_searches(given)
     return near_of(as_query(*given), r, how) if several is None else near_of_several(several, r, how)
 
 
-def near_of_several(several: Several, r: Any, how: How) -> Neighbors:
-    """What several searches find together."""
+def near_of_several(several: Several, r: Any, how: How, search: Search | None = None) -> Neighbors:
+    """What several searches find together; each is `near_of`, or what is given."""
     query, among = several.query, several.query.others is None
     reach, least = reach_of(r, query), as_distance(how.r_min, query.kind, "r_min")
     alone, both = how.exclude_self and not among, among and not how.half
@@ -275,7 +279,7 @@ def near_of_several(several: Several, r: Any, how: How) -> Neighbors:
             own = reach.radii[part.rows]
             own = own if part.given.other is None else (own, reach.other_radii[part.others])
         try:
-            near = near_of(as_query(*part.given), own, plain._replace(limit=min(left, NO_LIMIT)))
+            near = (search or _near_of_part)(part, own, plain._replace(limit=min(left, NO_LIMIT)))
         except PairLimitExceeded:
             raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
         rows, others, offset = part.rows[near.i], part.others[near.j], near.offset
@@ -306,6 +310,11 @@ def near_of_several(several: Several, r: Any, how: How) -> Neighbors:
         parts=how.parts,
     )
     return found.in_both_directions() if both else found
+
+
+def _near_of_part(part: Part, r: Any, how: How) -> Neighbors:
+    query, kept = part.query()
+    return near_of(query, r, how, kept)
 
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
@@ -505,7 +514,8 @@ def nearest_of_several(
     ids = np.full((len(query.points), most), missing)
     distances = np.full(ids.shape, np.inf)
     for part in several.both_ways():
-        near = nearest_of(as_query(*part.given), all_of_them, limit, parts)
+        part_query, kept = part.query()
+        near = nearest_of(part_query, all_of_them, limit, parts, kept=kept)
         found = np.append(part.others, missing)[near.ids]  # -1 is the last
         some = np.hstack((ids[part.rows], found)), np.hstack((distances[part.rows], near.distances))
         order = np.lexsort(some, axis=1)[:, :most]

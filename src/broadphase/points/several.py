@@ -14,6 +14,7 @@ from broadphase.inputs.environments import POINT_WIDTHS, as_env, rows_of_both, r
 from broadphase.inputs.periods import is_matrix
 from broadphase.inputs.points import GivenPoints, PointQuery, as_query
 from broadphase.kernels.boxes.overlap import SHARED
+from broadphase.points.lattice import Kept
 
 Rows = npt.NDArray[np.intp]
 
@@ -26,6 +27,12 @@ class Part(NamedTuple):
     """Of its points among all."""
     others: Rows
     """Of the points that may be found."""
+    made: tuple[PointQuery, Kept] | None = None
+    """Its query and what is kept for it, where points are searched often."""
+
+    def query(self) -> tuple[PointQuery, Kept | None]:
+        """The query, checked, and what is kept for it."""
+        return self.made or (as_query(*self.given), None)
 
 
 class Several(NamedTuple):
@@ -40,7 +47,7 @@ class Several(NamedTuple):
         """Those that find all for each point; of points among themselves a part may be from one side only."""
         back = [
             Part(GivenPoints(other, points, period, env), others, rows)
-            for (points, other, period, env), rows, others in self.parts
+            for (points, other, period, env), rows, others, _ in self.parts
             if self.query.others is None and other is not None
         ]
         return [*self.parts, *back]
@@ -48,7 +55,7 @@ class Several(NamedTuple):
 
 def several_searches(given: GivenPoints) -> Several | None:
     """The searches that answer these settled arguments together; None if one does."""
-    if _has_periods_of_worlds(given):
+    if has_periods_of_worlds(given):
         return _in_periods_of_worlds(given)
     if given.env is None:
         return None
@@ -73,19 +80,26 @@ def _with_shared(given: GivenPoints) -> Several:
     return Several(query, parts)
 
 
-def _has_periods_of_worlds(given: GivenPoints) -> bool:
+def has_periods_of_worlds(given: GivenPoints) -> bool:
+    """Whether there are environments, and the period is one for each."""
+    apart = given.env is not None or given.points.ndim == 3
+    return apart and are_periods_of_worlds(given.period, given.points.shape[-1:])
+
+
+def are_periods_of_worlds(period: Any, axes: tuple[int, ...]) -> bool:
     """Whether the period is ``(worlds, dim)`` or ``(worlds, dim, dim)``.
 
-    ``(dim, dim)`` is a lattice, unless an axis has no period; `as_query` refuses what may be lengths too.
+    ``(dim, dim)`` is a lattice, unless an axis of lengths has no period; `as_query` refuses what may be both.
     """
-    period = given.period
-    if not is_matrix(period) or (given.env is None and given.points.ndim != 3):
+    if not is_matrix(period) or not all(isinstance(one, tuple) for one in period):
         return False
-    if not all(isinstance(one, tuple) for one in period):
-        return False
-    if all(map(is_matrix, period)) or (len(period),) != given.points.shape[-1:]:
+    if all(map(is_matrix, period)) or (len(period),) != axes:
         return True
-    return any(length is None or length == math.inf for one in period for length in one)
+    lengths = [length for one in period for length in one]
+    open_axes = [length for length in lengths if length is None or length == math.inf]
+    return len(open_axes) > 0 and all(
+        isinstance(one, (int, float)) and one > 0.0 for one in lengths if one is not None
+    )
 
 
 def _in_periods_of_worlds(given: GivenPoints) -> Several:
@@ -123,11 +137,16 @@ def _parts_of_worlds(
 def _rows_of_each(env: Any, n: int, name: str, count: int) -> list[Rows]:
     """The rows of each environment, ascending."""
     numbers = np.asarray(as_env(env, n, name))
+    check_worlds(numbers, name, count)
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))
+
+
+def check_worlds(numbers: npt.NDArray[np.int64], name: str, count: int) -> None:
+    """Refuse environments without a period of their own."""
     wrong = np.flatnonzero((numbers < 0) | (numbers >= count))
     if len(wrong):
         raise ValueError(
             f"{name}[{wrong[0]}] = {numbers[wrong[0]]} has no period: period holds those of the environments "
             f"0 to {count - 1}"
         )
-    order = np.argsort(numbers, kind="stable")
-    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))

@@ -15,11 +15,19 @@ import numpy as np
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import settled_period
-from broadphase.inputs.points import PointQuery, as_distance, as_query, settled_points, settled_reach
+from broadphase.inputs.points import (
+    GivenPoints,
+    PointQuery,
+    as_distance,
+    as_query,
+    settled_points,
+    settled_reach,
+)
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import How, near_in, offsets_of, reach_of, rounded
+from broadphase.points.neighborhoods import How, near_in, near_of_several, offsets_of, reach_of, rounded
+from broadphase.points.several import Part, has_periods_of_worlds, several_searches
 
 _ROUNDING = 32.0
 
@@ -39,7 +47,7 @@ class VerletList:
     Attributes
     ----------
     searches : int
-        How often all pairs were searched.
+        In how many steps pairs were searched.
 
     Raises
     ------
@@ -65,6 +73,9 @@ class VerletList:
         self._list: Neighbors | None = None
         self._query: PointQuery | None = None
         self._env: Any = None
+        self._shape: tuple[int, ...] = ()
+        self._lists: dict[int, VerletList] = {}
+        """By their first points those of environments with a period of their own."""
         self.searches = 0
 
     def neighbors(
@@ -85,8 +96,10 @@ class VerletList:
             As for `broadphase.neighbors`; the list is as it was.
         """
         given = settled_points(points, None, self._period, env)
-        query = as_query(*given)
         how = How(0.0, False, True, bool(offsets), self._parts, NO_LIMIT, bool(half), self._exclude)
+        if has_periods_of_worlds(given):
+            return self._in_worlds(given, how)
+        query = as_query(*given)
         reach = reach_of(self._r, query)
         if query.lattice is not None or not len(query.points):
             self.searches += 1
@@ -101,6 +114,27 @@ class VerletList:
         shape = len(query.points), len(query.points)
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
         return found if half else found.in_both_directions()
+
+    def _in_worlds(self, given: GivenPoints, how: How) -> Neighbors:
+        """A list for each environment."""
+        several = several_searches(given)
+        assert several is not None
+        if given.points.shape != self._shape or not np.array_equal(given.env, self._env):
+            self._lists, self._shape, self._env = {}, given.points.shape, given.env
+        before = sum(one.searches for one in self._lists.values())
+
+        def step(part: Part, r: Any, how: How) -> Neighbors:
+            first = int(part.rows[0]) if len(part.rows) else -1  # a part without points is for types
+            own = self._lists.get(first)
+            if own is None:
+                own = VerletList(r, self._skin, period=part.given.period, threads=self._parts)
+                if first >= 0:
+                    self._lists[first] = own
+            return own.neighbors(part.given.points, offsets=how.offsets)
+
+        found = near_of_several(several, self._r, how, step)
+        self.searches += sum(one.searches for one in self._lists.values()) > before
+        return found
 
     def _searched(self, query: PointQuery, reach: Reach) -> Any:
         """The distance or radii of the search: larger than necessary by more than rounding takes away."""
