@@ -130,6 +130,104 @@ def test_steps(step):
         assert walk.right
 
 
+ROUND = [Circle(0, 0, 8), Capsule(0, 12, 0, 0, 8), RoundedBox(0, 0, 16, 24, 4)]
+
+
+def standing(world, shape, x, feet):
+    """A body whose middle is at ``x`` and whose lowest point is at ``feet``."""
+    body = world.add(shape)
+    left, _, right, bottom = body.bounds
+    body.move_to(body.x + x - 0.5 * (left + right), body.y + feet - bottom)
+    return body
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("shape", ROUND)
+@pytest.mark.parametrize("dx", [0.25, 1, 7])
+def test_round_walkers_step_up(shape, dx):
+    """However short the way of each frame, up a step that is as high as ``step``, and never in the air."""
+    for height, step in ((6, 6), (6, 5.9), (20, 20), (8, 8)):
+        world = World()
+        world.add(Box(-50, 50, 400, 10), static=True)
+        world.add(Box(40, 50 - height, 400, height), static=True)
+        body = standing(world, shape, 24, 50)
+        for _ in range(int(40 / dx)):
+            assert world.walk(body, dx, 0.5, step=step).floor is not None
+        assert body.bounds[3] == pytest.approx(50 - height if step >= height else 50, abs=1e-9)
+        assert (body.bounds[2] > 60) == (step >= height)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("shape", ROUND)
+def test_round_walkers_do_not_slide_or_catch(shape):
+    """On seams of tiles, in the middle and at the end of a floor, and where a body follows on tiles."""
+    world = level("      \n######")
+    world.add(Box(192, 32, 100, 8), static=True)
+    body = standing(world, shape, 16, 32)
+    for x in range(17, 280):
+        walk = world.walk(body, 1, 0.5)
+        assert (walk.x, body.bounds[3]) == (body.x, 32)
+        assert (body.bounds[0] + body.bounds[2]) / 2 == x
+        assert walk.normal == (0, -1)
+        assert not walk.left
+        assert not walk.right
+        assert world.grounded(body).other == walk.floor or world.grounded(body).normal == (0, -1)
+        place = body.position
+        assert world.walk(body, 0, 3).bottom
+        assert body.position == place
+
+
+@pytest.mark.smaller_set
+def test_a_circle_rolls_over_the_end_of_a_floor():
+    """It stands on the corner as far as the side there is not too steep, then it slides off and falls."""
+    world = World()
+    ledge, ground = world.add_many([[0, 50, 40, 60], [-100, 90, 200, 100]], static=True)
+    ball = world.add(Circle(38, 42, 8))
+    for x in (40, 42, 45, 45.6):
+        world.walk(ball, x - ball.x, 0)
+        for _ in range(3):
+            walk = world.walk(ball, 0, 2)
+        beside = x - 40
+        assert walk.floor is ledge
+        assert ball.position == pytest.approx((x, 50 - math.sqrt(64 - beside**2)), abs=1e-9)
+        assert walk.normal == pytest.approx((beside / 8, -math.sqrt(64 - beside**2) / 8), abs=1e-9)
+        assert world.grounded(ball).other is ledge
+        assert world.push(ledge, 0, 0).carried == [ball]
+    floors = {world.walk(ball, x, 2).floor for x in [0.5, *[0] * 40]}
+    assert floors == {None, ground}
+    assert ball.position == (48, 82)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("shape", ROUND)
+def test_round_walkers_are_the_same_everywhere(shape):
+    """One by one, many at once, in a periodic world, upside down and with gravity to the side."""
+    world, turned, side = World(), World(), World()
+    for left, top, right, bottom in ([0, 48, 160, 64], [100, 40, 160, 48]):
+        world.add(Box(left, top, right - left, bottom - top), static=True)
+        turned.add(Box(left, -bottom, right - left, bottom - top), static=True)
+        side.add(Box(top, left, bottom - top, right - left), static=True)
+    around = World(period=(400, 400))
+    around.add_many([[0, 48, 160, 64], [100, 40, 160, 48]], static=True)
+    bodies = [standing(some, shape, 20, 30) for some in (world, around)]
+    upside = turned.add(standing(World(), shape, 20, -30).shape)
+    upside.move_to(upside.x, upside.y + -30 - upside.bounds[1])
+    lying = side.add(shape.rotated(90))
+    lying.move_to(lying.x + 30 - lying.bounds[2], lying.y + 20 - sum(lying.bounds[1::2]) / 2)
+    many = world.add(bodies[0].shape, sensor=False, category=2, mask=1)
+    bodies[0].category = 4
+    for _ in range(50):
+        walk = world.walk(bodies[0], 2, 3, step=8)
+        assert around.walk(bodies[1], 2, 3, step=8)[:2] == walk[:2]
+        assert world.walk_many([many], 2, 3, step=8).places.tolist() == [list(walk[:2])]
+        turned.walk(upside, 2, -3, step=8, down=(0, -1))
+        side.walk(lying, 3, 2, step=8, down=(1, 0))
+        left, top, right, bottom = bodies[0].bounds
+        assert upside.bounds == pytest.approx((left, -bottom, right, -top), abs=1e-9)
+        assert lying.bounds == pytest.approx((top, left, bottom, right), abs=1e-9)
+    assert bodies[0].bounds[3] == 40
+
+
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("corner", "passes"), [(0, False), (3.9, False), (4, True)])
 def test_corner_correction(corner, passes):
@@ -286,9 +384,14 @@ def test_movers_that_block():
         (lambda w, b: w.walk(b, 0, 0, down=(1, 1)), ValueError, r"down = \(1, 1\) must be"),
         (lambda w, b: w.walk(b, 0, 0, drop=1), TypeError, "drop must be True or False"),
         (
-            lambda w, b: w.walk(w.add(Circle(0, 0, 3)), 0, 1),
+            lambda w, b: w.walk(w.add(Capsule(0, 0, 3, 3, 1)), 0, 1),
             ValueError,
             "a walker is a Box that is not turned",
+        ),
+        (
+            lambda w, b: w.walk(w.add(Box(0, 0, 3, 1).rotated(90)), 0, 1),
+            ValueError,
+            "sides lie along the axes",
         ),
         (lambda w, b: w.walk_many([b, b], 1, 1), ValueError, "twice"),
         (lambda w, b: w.walk_many([b], [1, 2], 1), ValueError, "dx must be one number"),
@@ -306,21 +409,24 @@ def test_what_is_refused(walk, error, said):
 # --- without an end -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", [Box, Circle, Capsule, RoundedBox])
 @pytest.mark.parametrize("flip", [1.0, -1.0])
-def test_hills(flip, each):
-    each(lambda seed: stroll(np.random.default_rng(seed), 60, flip), range(300), of=60)
+def test_hills(flip, kind, each):
+    each(lambda seed: stroll(np.random.default_rng(seed), 60, flip, kind), range(300), of=100)
 
 
-def test_random_walks():
-    stood, stopped = run(3, 240)
+@pytest.mark.parametrize("rounded", [False, True])
+def test_random_walks(rounded):
+    stood, stopped = run(3, 240, rounded)
     assert stood > 30
     assert stopped > 15
 
 
 @pytest.mark.exhaustive
-def test_more_random_walks():
+@pytest.mark.parametrize("rounded", [False, True])
+def test_more_random_walks(rounded):
     """As many as one likes: ``python -m tests.walk_fuzz --movements 100000``."""
-    stood, stopped = run(1, 4_000)
+    stood, stopped = run(1, 4_000, rounded)
     assert stood > 400
     assert stopped > 200
 

@@ -10,14 +10,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
+from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, TileMap, World
 from broadphase.world.bodies import ALL
 from broadphase.world.movement.character import Walkers, rules_of
 
 if __package__:
-    from tests.walk_oracle import things_of
+    from tests.walk_oracle import core_of, things_of
 else:
-    from walk_oracle import things_of
+    from walk_oracle import core_of, things_of
 
 # No walker is deeper in anything than this; and a step of this length is free or is not.
 _DEEP = Fraction(1, 10**7)
@@ -73,10 +73,25 @@ def _random_shape(rng, x, y, size):
     return Capsule(x, y, x + a, y + b, 0.3 * size)
 
 
+def rounded_shape(rng, x, y, w, h):
+    """A walker with round corners, within so many units."""
+    kind = rng.integers(4)
+    if kind == 0:
+        return Circle(x + w / 2, y + w / 2, w / 2)
+    if kind == 1:
+        radius = 0.4 * min(w, h)
+        return RoundedBox(x, y, w, h, radius)
+    radius = 0.3 * w
+    ends = (x + radius, y + radius), (x + radius, y + radius + h)
+    if kind == 2:
+        ends = ends[::-1]
+    return Capsule(*ends[0], *ends[1], radius)
+
+
 class Walker:
     """One walker in one world, and all that is checked after each of its steps."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, rounded=False):
         self.rng = rng
         while True:
             self.world, self.size = random_world(rng)
@@ -85,16 +100,19 @@ class Walker:
             for _ in range(30):
                 w, h = (self.size * rng.choice([0.4, 0.8, 1.0, 1.3], 2)).tolist()
                 x, y = float(rng.uniform(left, right)), float(rng.uniform(top, bottom - h))
-                if not self.inside((x, y, x + w, y + h)):
-                    self.body = self.world.add(Box(x, y, w, h))
+                shape = rounded_shape(rng, x, y, w, h) if rounded else Box(x, y, w, h)
+                self.core, self.radius = core_of(shape)
+                if not self.inside(self.box_at(shape.x, shape.y)):
+                    self.body = self.world.add(shape)
                     return
 
     def inside(self, box, shrink=Fraction(0)):
-        return [item.name for item in self.items if item.overlaps(box, shrink)]
+        return [item.name for item in self.items if item.overlaps(box, shrink, self.radius)]
 
     def box_at(self, x, y):
-        width, height = self.body.shape.width, self.body.shape.height
-        return x, y, x + width, y + height
+        """The core of the walker at a place."""
+        left, top, right, bottom = self.core
+        return x + left, y + top, x + right, y + bottom
 
     def step(self):
         """One movement; raises ``AssertionError`` where anything is wrong.  What was held."""
@@ -131,20 +149,29 @@ class Walker:
         if stuck:
             self.not_stuck_where_a_way_is_free(dx, stood, along, rules)
         two = self.world.walk(self.body, 0.0, dy, **rules)
-        assert self.body.position == one, f"in one call {one}, in two {self.body.position}"
+        # Round walkers slide along the polygon around a corner, and along the tangent where they begin.
+        off = 0.01 * self.radius
+        assert math.dist(self.body.position, one) <= off, f"in one call {one}, in two {self.body.position}"
         if two.floor is not None:
+            if self.radius and not rules["drop"]:
+                # It may have slid down the polygon around a corner, and go down on the corner now.
+                self.world.walk(self.body, 0.0, 0.3 * size, **rules)
+                assert math.dist(self.body.position, one) < 0.03 * self.radius, "it drifts"
+                one = self.body.position
             still = self.world.walk(self.body, 0.0, 0.3 * size, **rules)
             if not rules["drop"]:
                 # To the last bit, but in wedges: what is within the tolerance of a long path may not be of a
                 # short.
                 assert math.dist(self.body.position, one) < 1e-9, "it drifts"
-                assert still.floor == two.floor
+                assert self.radius or still.floor == two.floor
         return stood is not None, stuck
 
     def never_inside_never_through(self, walkers, before):
         found = walkers.log.bends[: walkers.log.counts[1], 1:3].tolist()
         places = [before, *map(tuple, found), self.body.position]
-        names = self.inside(self.box_at(*places[-1]))
+        # The edges of round walkers are rounded; those of boxes are not.
+        rounding = Fraction(1e-15 * (sum(map(abs, places[-1])) + self.size)) if self.radius else Fraction(0)
+        names = self.inside(self.box_at(*places[-1]), rounding)
         assert not names, f"inside {names}"
         for (x, y), (to_x, to_y) in pairwise(places):
             for part in (0.13, 0.37, 0.5, 0.81, 1.0):
@@ -161,8 +188,10 @@ class Walker:
         tolerance = 1e-11 * (abs(x) + abs(y) + self.size)
         left, _, right, feet = self.box_at(x + motion, y)
         heights = [feet]
+        if self.radius and stood:
+            heights += np.linspace(feet - most, feet + most, 9).tolist()
         for item in self.items:
-            if item.bounds[0] < right and left < item.bounds[2]:
+            if not self.radius and item.bounds[0] < right and left < item.bounds[2]:
                 height = item.surface(left, right)
                 if height is not None and abs(height - feet) <= most + tolerance:
                     heights.append(height - tolerance)
@@ -177,21 +206,23 @@ class Walker:
             setting_out = self.box_at(x + 1e-9 * motion, y + 1e-9 * (height - feet))
             head = (*setting_out[:3], setting_out[1] + thin)
             motions = box, (here[0], here[1] - thin, here[2], here[1]), head
-            blocked = any(item.blocks_walkers(motion) for item in self.items for motion in motions)
+            blocked = any(
+                item.blocks_walkers(motion, self.radius) for item in self.items for motion in motions
+            )
             assert blocked, f"stuck at {x, y}, though {x + motion, y + (height - feet)} is free"
 
     def _one_way_near(self, box):
         """What blocks on some sides is held by worked cases."""
-        tiles = self.world.tiles
-        cells = tiles.cells((box[0] - 1e-3, box[1] - 1e-3, box[2] + 1e-3, box[3] + 1e-3))
+        tiles, room = self.world.tiles, self.radius + 1e-3
+        cells = tiles.cells((box[0] - room, box[1] - room, box[2] + room, box[3] + room))
         return any(tiles.one_way_sides(column, row) for column in cells.columns for row in cells.rows)
 
 
-def run(seed, movements):
+def run(seed, movements, rounded=False):
     """So many movements, at most 40 in a world: how many began on something, and how many were stopped."""
     made = stood = stopped = worlds = 0
     while made < movements:
-        walker = Walker(np.random.default_rng((seed, worlds)))
+        walker = Walker(np.random.default_rng((seed, worlds)), rounded)
         for _ in range(min(40, movements - made)):
             try:
                 standing, stuck = walker.step()
@@ -210,8 +241,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--movements", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rounded", action="store_true", help="walkers with round corners")
     options = parser.parse_args()
-    stood, stopped = run(options.seed, options.movements)
+    stood, stopped = run(options.seed, options.movements, options.rounded)
     print(f"{options.movements:,} movements: {stood:,} from a floor, {stopped:,} stopped; nothing is wrong")
 
 

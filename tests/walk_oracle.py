@@ -26,16 +26,23 @@ class Thing:
             self.points = [(x + Fraction(a), y + Fraction(b)) for a, b in shape.offsets.tolist()]
             self.radius = Fraction(shape.radius)
 
-    def overlaps(self, box, shrink=Fraction(0)):
-        """Whether a box ``left, top, right, bottom`` is deeper in it than ``shrink``."""
+    def corners(self):
+        """Of its core."""
+        left, top, right, bottom = map(Fraction, self.bounds)
+        return self.points or [(left, top), (right, top), (right, bottom), (left, bottom)]
+
+    def overlaps(self, box, shrink=Fraction(0), radius=0.0):
+        """Whether a box ``left, top, right, bottom``, grown by a radius, is deeper in it than ``shrink``."""
         left, top, right, bottom = self.bounds
-        room = float(shrink)
+        grown = Fraction(radius)
+        room = float(shrink - grown)
         if box[0] >= right - room or box[2] <= left + room or box[1] >= bottom - room or box[3] <= top + room:
             return False
+        if self.radius or grown:
+            reach = max(self.radius + grown - shrink, Fraction(0))
+            return _distance_squared(box, self.corners()) < reach**2
         if not self.points:
             return True
-        if self.radius:
-            return _distance_squared(box, self.points) < max(self.radius - shrink, Fraction(0)) ** 2
         corners = [(Fraction(a), Fraction(b)) for a in box[::2] for b in box[1::2]]
         for (ax, ay), (bx, by) in zip(self.points, [*self.points[1:], self.points[0]], strict=True):
             nx, ny = by - ay, ax - bx
@@ -44,14 +51,16 @@ class Thing:
                 return False
         return True
 
-    def blocks_walkers(self, box):
+    def blocks_walkers(self, box, radius=0.0):
         """As `overlaps`; what is round blocks as the polygon of 32 sides around it."""
         left, top, right, bottom = self.bounds
-        if not self.radius:
+        if not (self.radius or radius):
             return self.overlaps(box)
-        if box[0] >= right or box[2] <= left or box[1] >= bottom or box[3] <= top:
+        if box[0] - radius >= right or box[2] + radius <= left:
             return False
-        points = [(float(x), float(y)) for x, y in self.points]
+        if box[1] - radius >= bottom or box[3] + radius <= top:
+            return False
+        points = [(float(x), float(y)) for x, y in self.corners()]
         sides = [math.tau * k / 32 for k in range(32)]
         sides += [
             math.atan2(ax - bx, by - ay)
@@ -60,7 +69,7 @@ class Thing:
         ]
         for angle in sides:
             nx, ny = math.cos(angle), math.sin(angle)
-            reach = max(nx * x + ny * y for x, y in points) + float(self.radius)
+            reach = max(nx * x + ny * y for x, y in points) + float(self.radius) + radius
             nearest = nx * box[0 if nx > 0 else 2] + ny * box[1 if ny > 0 else 3]
             if nearest >= reach + 1e-9:
                 return False
@@ -112,17 +121,27 @@ def _crosses(a, b, left, top, right, bottom):
     enter, leave = Fraction(0), Fraction(1)
     for at, motion, low, high in ((a[0], b[0] - a[0], left, right), (a[1], b[1] - a[1], top, bottom)):
         if motion == 0:
-            if not low < at < high:
+            if not low <= at <= high:
                 return False
             continue
         first, last = sorted(((low - at) / motion, (high - at) / motion))
         enter, leave = max(enter, first), min(leave, last)
-    return enter < leave
+    return enter <= leave
 
 
 def _holds(points, point):
     sides = zip(points, [*points[1:], points[0]], strict=True)
     return all((b[0] - a[0]) * (point[1] - a[1]) - (b[1] - a[1]) * (point[0] - a[0]) >= 0 for a, b in sides)
+
+
+def core_of(shape):
+    """The box inside a walker, relative to its position, and the radius around it."""
+    if isinstance(shape, Box):
+        return (0.0, 0.0, shape.width, shape.height), 0.0
+    if isinstance(shape, Circle):
+        return (0.0, 0.0, 0.0, 0.0), shape.radius
+    low, high = shape.offsets.min(axis=0).tolist(), shape.offsets.max(axis=0).tolist()
+    return (*low, *high), shape.radius
 
 
 def things_of(world):

@@ -4,8 +4,9 @@ A walker always moves its full distance there, and its feet are on the ground.
 """
 
 import numpy as np
+from walk_oracle import core_of
 
-from broadphase import Box, Polygon, TileMap, World
+from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, TileMap, World
 
 
 class Hills:
@@ -64,23 +65,46 @@ class Hills:
     def _row(self, row):
         return self.rows - 1 - row if self.flip > 0 else row
 
-    def surface(self, left, right):
-        """Where feet are that reach from left to right: the highest of the ground there."""
-        xs = [self.origin[0] + k * self.size for k in range(len(self.heights))]
-        ys = [self._y(height) for height in self.heights]
+    def surface(self, left, right, radius=0.0):
+        """Where feet are that reach from left to right: the highest of the ground there.
+
+        With a radius they are the core of a round bottom: fine steps over what may hold it.
+        """
+        if radius:
+            corners = self._corners()
+            ends = np.linspace(left - radius, left, 2001), np.linspace(right, right + radius, 2001)
+            xs = np.concatenate((corners[0], *ends))
+            xs = xs[(xs >= left - radius) & (xs <= right + radius)]
+            ground = np.interp(xs, *corners)
+            beside = np.maximum(np.maximum(left - xs, xs - right), 0.0)
+            higher = np.sqrt(np.maximum(radius**2 - beside**2, 0.0)) - radius
+            return (ground - higher).min() if self.flip > 0 else (ground + higher).max()
+        xs, ys = self._corners()
         inside = [y for x, y in zip(xs, ys, strict=True) if left < x < right]
         ends = [float(np.interp(x, xs, ys)) for x in (left, right)]
         return min(inside + ends) if self.flip > 0 else max(inside + ends)
 
+    def _corners(self):
+        xs = [self.origin[0] + k * self.size for k in range(len(self.heights))]
+        return xs, [self._y(height) for height in self.heights]
 
-def stroll(rng, steps, flip=1.0):
+
+def stroll(rng, steps, flip=1.0, kind=Box):
     """Walk to and fro; raises ``AssertionError`` where a walker gets stuck or leaves the ground."""
     hills = Hills(rng, flip=flip)
     size, world = hills.size, hills.world
     width, height = (size * rng.choice([0.3, 0.75, 1.0, 2.4], 2)).tolist()
     x = hills.origin[0] + 20 * size
     feet = hills.surface(x, x + width)
-    body = world.add(Box(x, feet - height - size if flip > 0 else feet + size, width, height))
+    y = feet - height - size if flip > 0 else feet + size
+    shapes = {
+        Box: lambda: Box(x, y, width, height),
+        Circle: lambda: Circle(x + width / 2, y + height / 2, min(width, height) / 2),
+        Capsule: lambda: Capsule(x, y + height, x, y, width / 3),
+        RoundedBox: lambda: RoundedBox(x, y, width, height, min(width, height) / 5),
+    }
+    body = world.add(shapes[kind]())
+    (left, _, right, _), radius = core_of(body.shape)
     down = (0.0, flip)
     fallen = world.walk(body, 0, flip * 9 * size, down=down)
     assert fallen.floor is not None
@@ -92,8 +116,9 @@ def stroll(rng, steps, flip=1.0):
         assert body.x == x + dx, f"step {number}: stuck at {walk.x, walk.y}, {x + dx - body.x} before the end"
         assert walk.floor is not None, f"step {number}: in the air at {walk.x, walk.y}"
         feet = body.bounds[3] if flip > 0 else body.bounds[1]
-        ground = hills.surface(body.x, body.x + width)
+        ground = hills.surface(body.x + left, body.x + right, radius)
         tolerance = 1e-12 * (abs(body.x) + abs(body.y) + width + height)
-        assert abs(feet - ground) <= tolerance, f"step {number}: {feet - ground} over the ground"
+        off = flip * (ground - feet)
+        assert abs(off) <= tolerance + 1e-6 * radius, f"step {number}: {off} over the ground"
         if not hills.origin[0] + 5 * size < body.x < hills.origin[0] + 32 * size:
             forward = -forward if (body.x - hills.origin[0] > 20 * size) == (forward > 0) else forward

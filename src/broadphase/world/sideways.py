@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape
+from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Shape
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Hit, Walk
@@ -21,7 +21,11 @@ def mirrored(shape: Shape) -> Shape:
         return Box(shape.y, shape.x, shape.height, shape.width)
     if isinstance(shape, Circle):
         return Circle(shape.y, shape.x, shape.radius)
-    return Polygon(shape.points[:, ::-1].tolist(), radius=shape.radius)
+    points = shape.points[:, ::-1].tolist()
+    if len(points) == 2:
+        (x, y), (to_x, to_y) = points
+        return Capsule(x, y, to_x, to_y, shape.radius)
+    return Polygon(points, radius=shape.radius)
 
 
 def mirrored_tiles(tiles: TileMap, region: Bounds) -> tuple[TileMap, list[Shape], tuple[int, int]]:
@@ -71,6 +75,8 @@ def walk_sideways(
             rules = {name: getattr(other, name) for name in ("static", "sensor", "category", "mask")}
             same.add(mirrored(other.shape), data=other, **rules)
     walker = same.add(mirrored(body.shape), category=body.category, mask=body.mask, sensor=body.sensor)
+    # A turned body is placed where it was before; its mirror image is not.
+    off_x, off_y = walker.y - body.x, walker.x - body.y
     x, y = options.pop("down")
     walk: Walk = same.walk(walker, dy, dx, down=(y, x), **options)
 
@@ -83,19 +89,20 @@ def walk_sideways(
         return one.data if isinstance(one, Body) else one
 
     def back(hit: Hit) -> Hit:
-        return hit._replace(other=named(hit.other), normal=hit.normal[::-1], touch=hit.touch[::-1])
+        at = hit.touch[1] - off_x, hit.touch[0] - off_y
+        return hit._replace(other=named(hit.other), normal=hit.normal[::-1], touch=at)
 
-    hits = tuple(map(back, walk.hits))
+    hits, to_x, to_y = tuple(map(back, walk.hits)), walk.y - off_x, walk.x - off_y
     with Rollback(motion._state, np.array([row], np.int32)):
-        motion.move_through(row, 0.0, walk.x - body.y, ignored)
-        motion.move_through(row, walk.y - body.x, 0.0, ignored)
-        store.put(row, walk.y, walk.x)
+        motion.move_through(row, 0.0, to_y - body.y, ignored)
+        motion.move_through(row, to_x - body.x, 0.0, ignored)
+        store.put(row, to_x, to_y)
     for hit in hits:
         if isinstance(hit.other, Body):
             motion._contacts.note(row, hit.other.id, hit.normal, stopped=True)
     return walk._replace(
-        x=walk.y,
-        y=walk.x,
+        x=to_x,
+        y=to_y,
         hits=hits,
         crossed=tuple(map(back, walk.crossed)),
         floor=named(walk.floor),

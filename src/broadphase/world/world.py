@@ -1165,7 +1165,7 @@ class World:
         """Move a character: horizontally by ``dx``, then vertically by ``dy``.
 
         The order is fixed, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)`` followed by
-        ``walk(body, 0, dy)`` are the same, to the last bit.
+        ``walk(body, 0, dy)`` are the same: of a box to the last bit, else except for rounding.
 
         - **Horizontally.**  A character on a floor follows it up and down all slopes up to ``steepest``, by
           ``dx`` in each call however steep the slope; it does not catch on seams between tiles and bodies.
@@ -1176,13 +1176,17 @@ class World:
         - **Up.**  A jump ends at a ceiling, unless ``corner`` lets it slip past the edge of the ceiling.
 
         The obstacles are those of `move`, including slopes and one-way tiles.  A character keeps a distance
-        of about 1e-13 of its coordinates from slanted sides.  Round shapes are walked on as a circumscribed
-        polygon of 32 sides.
+        of about 1e-13 of its coordinates from slanted sides.
+
+        Round corners, of the character or of what it walks on, are polygons of 32 sides on the way; where it
+        stands, it stands on the corner itself.  So a round character rolls over the end of a floor until the
+        side there is too steep, and walks up what is as low as such a side: 0.29 of its radius at 45 degrees.
+        What is higher takes ``step``.
 
         Parameters
         ----------
         body : Body
-            A box that is not turned.
+            A box that is not turned, a circle, or a capsule or `RoundedBox` whose sides lie along the axes.
         dx, dy : float
             The displacement.  Add gravity in each call: the floor stops it.
         snap : float
@@ -1217,8 +1221,8 @@ class World:
         Raises
         ------
         TypeError, ValueError
-            The body is not in this world or no box, or a number is not finite or out of range; nothing has
-            changed.
+            The body is not in this world or has a shape that can not walk, or a number is not finite or out
+            of range; nothing has changed.
 
         Examples
         --------
@@ -1276,7 +1280,7 @@ class World:
         Parameters
         ----------
         bodies : Bodies, list of Body, or array of ids
-            Boxes that are not turned.
+            As of `walk`.
         dx, dy : float or array_like, shape (m,)
             The displacements.
         snap, steepest, step, corner, drop, down

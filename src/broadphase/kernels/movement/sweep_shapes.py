@@ -258,7 +258,7 @@ def _enter(mover, m, vx, vy, table, i, grow, scratch):
 
 
 @inline
-def _blocks(sides, nx, ny):
+def blocks(sides, nx, ny):
     """Whether a tile blocks on the side that is nearest to a normal's direction."""
     if sides == ALL_SIDES:
         return True
@@ -271,7 +271,7 @@ def _blocks(sides, nx, ny):
 def _widen(cone, nx, ny, sides):
     """A cone of normals ``count, first, last``, counter-clockwise, with one more, if a tile blocks there."""
     count, ax, ay, bx, by = cone
-    if not _blocks(sides, nx, ny):
+    if not blocks(sides, nx, ny):
         return cone
     if count == 0:
         return 1, nx, ny, nx, ny
@@ -509,7 +509,7 @@ def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
             next_row += 1 if ny > 0.0 else -1
         if not (0 <= next_column < columns and 0 <= next_row < rows):
             return True
-        if not _blocks(sides_at(grid, next_column, next_row), nx, ny):
+        if not blocks(sides_at(grid, next_column, next_row), nx, ny):
             return True
     return True
 

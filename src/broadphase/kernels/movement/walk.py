@@ -25,14 +25,16 @@ from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import START, begin, follow, holds, put_near
 from broadphase.kernels.movement.sweep import SLIDE
 from broadphase.kernels.movement.walk_fall import climb, fall
-from broadphase.kernels.movement.walk_ground import eased, floor_under
+from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
 from broadphase.kernels.movement.walk_obstacles import TOLERANCE, TOUCH, gap, gather, is_clear, ladder_at
-from broadphase.kernels.movement.walk_path import Trip, edges_at
+from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
+
+_ROUNDED = 0.02  # of a tolerance: some units in the last place, which the edges of a round walker may be off
 
 
 class Scene(NamedTuple):
@@ -99,19 +101,19 @@ def _let_through(obstacles, count, walker, tolerance):
 
 
 @inline
-def _straighten(obstacles, count, kinds, walker, tolerance):
-    """Move edges of shapes other than boxes back by a rounding error where a walker is flush with them.
+def _straighten(obstacles, count, kinds, walker, near):
+    """Move edges of shapes back by a rounding error where a walker is flush with them, unless both are boxes.
 
     Their corners are rounded, so that a floor of many may have steps that nobody sees.
     """
     for k in range(count):
         row = obstacles.names[k, 0]
-        if kinds[row] == BOX if row >= 0 else obstacles.first[k] == obstacles.first[k + 1]:
+        if obstacles.first[k] == obstacles.first[k + 1] and (row < 0 or kinds[row] == BOX):
             continue
         for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
             opposite = walker[(edge + 2) % 4]
             inside = opposite - obstacles.boxes[k, edge] if edge < 2 else obstacles.boxes[k, edge] - opposite
-            if 0.0 < inside <= TOUCH * tolerance:
+            if 0.0 < inside <= near:
                 obstacles.boxes[k, edge] = opposite
 
 
@@ -183,9 +185,36 @@ def _pushed(scene, m, mine, log, buffers):
     return state == PATH_DONE, xs[0], ys[0]
 
 
+@inline
+def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules):
+    """`lowered`, and the obstacles around the walker with the tangents from there: ``y, count``."""
+    low = lowered(obstacles, count, scene.shapes, scene.grid, x, y, trip, tolerance, rules)
+    if low != y:
+        walker = x, low, x + trip.width, low + trip.height
+        grid, ring = scene.grid, scene.ring
+        count = gather(obstacles, scene.shapes, mine, grid, ring, region, walker, trip.radius, True, rules)
+        _set_back(obstacles, max(count, 0), edges_at(x, low, trip, rules), tolerance)
+    return low, count
+
+
+@inline
+def _settled(place, was, now, motion, offset):
+    """Where a walker is whose corner, at an offset, has moved: no farther than that, in spite of rounding."""
+    if now == was:
+        return place
+    if now == was + motion:
+        return place + motion
+    at = now - offset
+    while motion > 0.0 and at + offset > now:
+        at = next_down(at)
+    while motion < 0.0 and at + offset < now:
+        at = next_up(at)
+    return at
+
+
 @jit
 def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffers):
-    """Let the boxes in ``scene.rows`` walk: ``next, state``.
+    """Let the shapes in ``scene.rows`` walk: ``next, state``.
 
     It ends early if memory is full, or before a mover that starts inside something that does not move, unless
     it is ``through``; the movers before ``next`` are done.
@@ -193,34 +222,39 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     for m in range(start, scene.rows.shape[0]):
         row = scene.rows[m]
-        x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
         dx, dy = motions[m, 0], motions[m, 1]
-        trip = Trip(m, width, height, abs(dx) + abs(dy))
+        trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
+        width, height, radius = trip.width, trip.height, trip.radius
+        to_x, to_y = shapes.x[row], shapes.y[row]
+        x, y = to_x + trip.left, to_y + trip.top
+        was_x, was_y = x, y
         mine = scene.near[scene.starts[m] : scene.starts[m + 1]]
         hits, bends = log.counts[0], log.counts[1]
-        count, tolerance, pushed, free = 0, 0.0, through == m, False
+        count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False
         while True:
             region = region_of(x, y, width, height, dx, dy, rules)
             walker = x, y, x + width, y + height
-            count = gather(obstacles, shapes, mine, grid, ring, region, walker, False, rules)
+            count = gather(obstacles, shapes, mine, grid, ring, region, walker, radius, False, rules)
             if count >= 0:
                 reach = abs(dx) * rules.rise + rules.snap + rules.step
                 tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
-                _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
+                near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
+                _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
                 y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
             if count >= 0 and not free:
-                count = gather(obstacles, shapes, mine, grid, ring, region, walker, True, rules)
+                count = gather(obstacles, shapes, mine, grid, ring, region, walker, radius, True, rules)
             if count < 0:
                 log.counts[0] = hits
                 return m, BUFFER_FULL
             if free:
                 break
-            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), tolerance)
+            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
             _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
             if free or pushed:
                 break
             pushed, x, y = _pushed(scene, m, mine, log, buffers)
+            x, y = x + trip.left, y + trip.top
             around = scene.searched[m]
             region = region_of(x, y, width, height, dx, dy, rules)
             if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
@@ -230,20 +264,34 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
         if dx != 0.0:
             x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)
+            if free:
+                y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+        to_x, to_y = _settled(to_x, was_x, x, dx, trip.left), _settled(to_y, was_y, y, rules.flip, trip.top)
+        x, y = to_x + trip.left, to_y + trip.top
+        was_x, was_y = x, y
         reach = 0.5 * abs(dy) + rules.corner
         tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
-        down = dy * rules.flip
+        if radius > 0.0:
+            _straighten(obstacles, max(count, 0), shapes.kinds, edges_at(x, y, trip, rules), near)
+        down = dy * rules.flip if count >= 0 else 0.0
         if down > 0.0:
             x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)
+            if free:
+                y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
         elif down < 0.0:
             x, y = climb(obstacles, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
+        if count < 0:
+            log.counts[0], log.counts[1] = hits, bends
+            return m, BUFFER_FULL
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
-        ends.places[m, 0], ends.places[m, 1] = x, y
+        to_x, to_y = _settled(to_x, was_x, x, x - was_x, trip.left), _settled(to_y, was_y, y, dy, trip.top)
+        x, y = to_x + trip.left, to_y + trip.top
+        ends.places[m, 0], ends.places[m, 1] = to_x, to_y
         floors, tops = ends.floors, ends.tops
-        shapes.x[row], shapes.y[row] = x, y
-        floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), tolerance, rules)
+        shapes.x[row], shapes.y[row] = to_x, to_y
+        floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
         tops[m, 0], tops[m, 1] = math.nan, math.nan
         for column in range(3):
             floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]

@@ -14,7 +14,7 @@ import math
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
-from broadphase.kernels.movement.walk_ground import eased, floor_under, is_level, nearest_floor, room_at
+from broadphase.kernels.movement.walk_ground import eased, floor_under, holds, nearest_floor, room_at
 from broadphase.kernels.movement.walk_obstacles import (
     TOUCH,
     first_meeting,
@@ -53,7 +53,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
     left_over = length
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        floor, plane = floor_under(obstacles, count, walker, tolerance, rules)
+        floor, plane = floor_under(obstacles, count, walker, trip, tolerance, rules)
         height = walker[3]
         if floor < 0:
             floor, plane, height = nearest_floor(obstacles, count, walker, tolerance, rules)
@@ -70,7 +70,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
             log_bend(log, trip, gone + length - left_over, x, y)
         normal = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         log_hit(log, obstacles, trip, rules, floor, normal, gone + length - left_over, x, y)
-        if is_level(obstacles, plane, rules) or left_over <= 0.0:
+        if holds(obstacles, floor, plane, height, trip, rules) or left_over <= 0.0:
             return x, y
         along = left_over * normal[0] * -normal[1]
         goal = x + along

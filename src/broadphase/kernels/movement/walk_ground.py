@@ -16,11 +16,29 @@ fly on: if the ground probe finds a level floor within ``snap`` below, it moves 
 
 import math
 
+import numpy as np
+
 from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import ALL_SIDES
-from broadphase.kernels.movement.walk_obstacles import TOUCH, height_of, is_beside, is_clear, is_clear_of_all
+from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, table_for_one
+from broadphase.kernels.movement.walk_obstacles import (
+    TOUCH,
+    height_of,
+    is_beside,
+    is_clear,
+    is_clear_of_all,
+    set_plane,
+    tangent_of,
+)
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
 from broadphase.kernels.tiles.grid import TOP
+
+# How much higher the polygon around a corner may be, for each unit of its width, on slopes of up to 60
+# degrees; how many steps of Newton's method lead down; and where the side of a corner is as good as upright.
+_HIGHER = 0.005
+_STEPS = 5
+_SHARP = 0.2
 
 
 @inline
@@ -42,6 +60,18 @@ def is_level(obstacles, plane, rules):
 
 
 @inline
+def holds(obstacles, k, plane, height, trip, rules):
+    """Whether a walker whose feet are at a height stands on a surface, rather than slides down.
+
+    Its round corner holds it as far as it could step up, or a short walk up a step would slide back.
+    """
+    if is_level(obstacles, plane, rules):
+        return True
+    is_round = trip.radius > 0.0 and obstacles.planes[plane, 3] != 0.0
+    return is_round and height - obstacles.boxes[k, 1] <= rules.step
+
+
+@inline
 def stand_on(obstacles, k, walker, tolerance, rules):
     """`rest_on`, but a walker whose corner is at the upper end of a steep side stands on that side.
 
@@ -58,14 +88,14 @@ def stand_on(obstacles, k, walker, tolerance, rules):
 
 
 @inline
-def floor_under(obstacles, count, walker, tolerance, rules):
+def floor_under(obstacles, count, walker, trip, tolerance, rules):
     """The floor that a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
     for k in range(count):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
         height, plane = stand_on(obstacles, k, walker, tolerance, rules)
-        if abs(walker[3] - height) > TOUCH * tolerance or not is_level(obstacles, plane, rules):
+        if abs(walker[3] - height) > TOUCH * tolerance or not holds(obstacles, k, plane, height, trip, rules):
             continue
         if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
@@ -134,13 +164,50 @@ def nearest_floor(obstacles, count, walker, tolerance, rules):
 
 
 @inline
-def snapped(obstacles, count, x, y, trip, tolerance, rules):
-    """Move down to the floor that a walker has just walked off, if one is near."""
+def snapped(obstacles, count, x, y, reach, trip, tolerance, rules):
+    """Move down to the floor that a walker has just walked off, if one is within reach."""
     walker = edges_at(x, y, trip, rules)
-    if floor_under(obstacles, count, walker, tolerance, rules)[0] >= 0:
+    if floor_under(obstacles, count, walker, trip, tolerance, rules)[0] >= 0:
         return y
     floor, plane, height = nearest_floor(obstacles, count, walker, tolerance, rules)
-    if floor < 0 or height - walker[3] > rules.snap or not is_level(obstacles, plane, rules):
+    if floor < 0 or height - walker[3] > reach or not holds(obstacles, floor, plane, height, trip, rules):
         return y
     down, free = eased(obstacles, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
     return down if free else y
+
+
+@inline
+def lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules):
+    """The y of a walker that stands on the polygon around a round corner: down on the corner itself.
+
+    By Newton's method: it goes down to the tangent to the corner from where it is, again and again.
+    """
+    boxes, names, first, planes = obstacles.boxes, obstacles.names, obstacles.first, obstacles.planes
+    walker = edges_at(x, y, trip, rules)
+    floor = floor_under(obstacles, count, walker, trip, tolerance, rules)[0]
+    if floor < 0 or first[floor] == first[floor + 1] or planes[first[floor + 1] - 1, 3] == 0.0:
+        return y
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
+    tangent, highest = some_rows(1, 3, np.float64), math.inf
+    for k in range(count):
+        height, _ = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        below = height - walker[3]
+        if is_beside(boxes, k, walker) or names[k, 3] & TOP == 0 or below < -TOUCH * tolerance:
+            continue
+        if below > _HIGHER * (trip.width + boxes[k, 2] - boxes[k, 0]):
+            continue
+        table, row = shapes, names[k, 0]
+        if row < 0:
+            set_tile(tile, grid, names[k, 1], names[k, 2])
+            table, row = tile, ROW
+        at = y
+        for _ in range(_STEPS if names[k, 3] == ALL_SIDES else 0):
+            nx, ny, reach = tangent_of(table, row, (x, at, x + trip.width, at + trip.height), trip.radius)
+            if rules.flip * ny > -_SHARP:
+                break
+            set_plane(tangent, 0, nx, ny, reach, trip.radius, rules.flip)
+            height = height_of(tangent, 0, walker[0], walker[2], tolerance)
+            at = place_with_feet(height, trip, rules)
+        highest = min(highest, height)
+    return place_with_feet(highest, trip, rules) if highest - walker[3] > TOUCH * tolerance else y

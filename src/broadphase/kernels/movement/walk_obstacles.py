@@ -2,9 +2,14 @@
 
 Everything is computed with gravity towards larger y: for the opposite gravity every y is negated (which is
 exact) and negated back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
-the library, intersected with half planes ``nx * x + ny * y <= c``, one for each sloped side.  A round shape
-is replaced by a polygon around it (``ring``); for a walker that begins inside that polygon the tangent
-nearest to the walker is added, so that a walker that is flush with the shape is outside.
+the library, intersected with half planes ``nx * x + ny * y <= c``, one for each sloped side.  A round
+corner, of an obstacle or of the walker, is replaced by a polygon around it (``ring``); for a walker that
+begins inside that polygon the tangent nearest to the walker is added, so that a walker that is flush with it
+is outside.
+
+A round walker is its bounding box here.  A plane that its corner of radius ``r`` touches is as far from the
+corner of the box as ``r * (|nx| + |ny| - 1)``: by so much it is moved back, and what a box of this size meets
+is what the walker meets.
 
 Along straight edges all comparisons are exact.  A walker keeps a ``tolerance`` from sloped sides: some 200
 units in the last place of the largest coordinate around.  That is so much larger than any rounding error
@@ -20,11 +25,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.jit import common, inline
+from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, pass_by
+from broadphase.kernels.movement.sweep_shapes import ROW, blocks, set_tile, table_for_one
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import BOX, CIRCLE, bounds_of, corner_at, corners
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
+from broadphase.kernels.shapes.table import bounds_of, corner_at, corners, rounding
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, bounds_of_cell, cells_between, sides_at
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 TOLERANCE = 5e-14  # of the largest coordinate
@@ -60,7 +67,7 @@ class Obstacles(NamedTuple):
     first: npt.NDArray[np.int64]
     """``(n + 1,)``: where the planes of each begin."""
     planes: npt.NDArray[np.float64]
-    """``(p, 3)``: unit normal, and how far the obstacle reaches along it."""
+    """``(p, 4)``: unit normal, how far the obstacle reaches along it, and 1 at a round corner."""
 
 
 @inline
@@ -83,12 +90,19 @@ def _put(obstacles, count, left, top, right, bottom, body, column, row, sides, f
 
 
 @inline
-def _put_plane(obstacles, count, nx, ny, c, flip):
+def set_plane(planes, at, nx, ny, c, radius, flip):
+    """Write a plane that a corner with this radius touches."""
+    planes[at, 0], planes[at, 1], planes[at, 2] = nx, flip * ny, c + radius * (1.0 - abs(nx) - abs(ny))
+
+
+@inline
+def _put_plane(obstacles, count, nx, ny, c, radius, is_round, flip):
     """Append a plane of the last obstacle; returns the count, -1 if the memory is full."""
     at = obstacles.first[count]
     if at >= obstacles.planes.shape[0]:
         return -1
-    obstacles.planes[at, 0], obstacles.planes[at, 1], obstacles.planes[at, 2] = nx, flip * ny, c
+    set_plane(obstacles.planes, at, nx, ny, c, radius, flip)
+    obstacles.planes[at, 3] = 1.0 if is_round else 0.0
     obstacles.first[count] = at + 1
     return count
 
@@ -112,14 +126,16 @@ def _nearer(best, px, py, qx, qy):
     return (square, px, py, dx, dy) if square < best[0] else best
 
 
-@inline
-def _tangent(shapes, row, walker):
+@common
+def tangent_of(shapes, row, walker, radius):
     """The normal of a round shape towards a walker, and how far the shape reaches along it: ``nx, ny, c``.
 
-    The normal is zero if the core of the shape meets the walker.
+    The normal is zero if the core of the shape meets that of the walker.
     """
     left, top, right, bottom = walker
-    x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
+    left, top = left + radius, top + radius
+    right, bottom = max(right - radius, left), max(bottom - radius, top)
+    x, y, grown, sides = shapes.x[row], shapes.y[row], rounding(shapes, row), corners(shapes, row)
     best = (math.inf, 0.0, 0.0, 0.0, 0.0)
     for k in range(sides):
         px, py = corner_at(shapes, row, k)
@@ -140,12 +156,9 @@ def _tangent(shapes, row, walker):
 
 
 @inline
-def _put_body(obstacles, count, shapes, row, ring, walker, tangents, flip):
-    left, top, right, bottom = bounds_of(shapes, row)
-    count = _put(obstacles, count, left, top, right, bottom, np.int64(row), -1, -1, ALL_SIDES, flip)
-    if count < 0 or shapes.kinds[row] == BOX:
-        return count
-    x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
+def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, flip):
+    """Append the slanted sides of a shape, and of its round corners and those of the walker."""
+    x, y, grown, sides = shapes.x[row], shapes.y[row], rounding(shapes, row), corners(shapes, row)
     for k in range(sides if sides > 1 else 0):
         px, py = corner_at(shapes, row, k)
         qx, qy = corner_at(shapes, row, k + 1 if k + 1 < sides else 0)
@@ -153,28 +166,33 @@ def _put_body(obstacles, count, shapes, row, ring, walker, tangents, flip):
         nx, ny = (qy - py) / size, (px - qx) / size
         if nx != 0.0 and ny != 0.0 and count >= 0:
             reach = (nx * px + ny * py) + grown
-            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, flip)
-    if shapes.kinds[row] == CIRCLE or grown > 0.0:
+            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, radius, False, flip)
+    if grown + radius > 0.0:
         for k in range(ring.shape[0]):
             nx, ny = ring[k, 0], ring[k, 1]
             if count >= 0:
-                reach = _reach_of(shapes, row, nx, ny) + grown
-                count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, flip)
-        nx, ny, reach = _tangent(shapes, row, walker) if tangents else (0.0, 0.0, 0.0)
+                reach = (nx * x + ny * y) + (_reach_of(shapes, row, nx, ny) + grown)
+                count = _put_plane(obstacles, count, nx, ny, reach, radius, True, flip)
+        nx, ny, reach = tangent_of(shapes, row, walker, radius) if tangents else (0.0, 0.0, 0.0)
         if (nx != 0.0 or ny != 0.0) and count >= 0:
-            count = _put_plane(obstacles, count, nx, ny, reach, flip)
+            count = _put_plane(obstacles, count, nx, ny, reach, radius, True, flip)
     return count
 
 
 @inline
-def _put_slope(obstacles, count, grid, column, row, flip):
-    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, column, row)
-    count = _put(obstacles, count, left, top, right, bottom, -1, column, row, ALL_SIDES, flip)
-    if count >= 0 and from_y != to_y:
-        size = length(right - left, to_y - from_y)
-        up = -1.0 if hangs else 1.0
-        nx, ny = up * (to_y - from_y) / size, up * (left - right) / size
-        count = _put_plane(obstacles, count, nx, ny, nx * left + ny * from_y, flip)
+def _put_tile(obstacles, count, grid, column, row, tile, ring, walker, radius, tangents, rules):
+    sides, slope = ALL_SIDES, profile_at(grid, column, row) != 0
+    if slope:
+        left, top, right, bottom, _, _, _ = slope_of(grid, column, row)
+    else:
+        sides = _sides_for_walkers(grid, column, row, rules)
+        left, top, right, bottom = bounds_of_cell(grid, column, row)
+    if sides == 0:
+        return count
+    count = _put(obstacles, count, left, top, right, bottom, -1, column, row, sides, rules.flip)
+    if (slope or radius > 0.0) and count >= 0:
+        set_tile(tile, grid, column, row)
+        count = _put_sides(obstacles, count, tile, ROW, ring, walker, radius, tangents, rules.flip)
     return count
 
 
@@ -193,12 +211,12 @@ def _sides_for_walkers(grid, column, row, rules):
     return sides & ALL_SIDES
 
 
-@inline
-def gather(obstacles, shapes, rows, grid, ring, region, walker, tangents, rules):
+@common
+def gather(obstacles, shapes, rows, grid, ring, region, walker, radius, tangents, rules):
     """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
 
     ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
-    of round shapes are added.
+    of round corners are added.
     """
     left, top, right, bottom = region
     count = 0
@@ -207,33 +225,21 @@ def gather(obstacles, shapes, rows, grid, ring, region, walker, tangents, rules)
         row = rows[k]
         a, b, c, d = bounds_of(shapes, row)
         if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
-            count = _put_body(obstacles, count, shapes, row, ring, walker, tangents, rules.flip)
-    if grid.solid.shape[0] == 0:
-        return count
+            count = _put(obstacles, count, a, b, c, d, np.int64(row), -1, -1, ALL_SIDES, rules.flip)
+            if count >= 0:
+                count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules.flip)
     count_rows, count_columns = grid.solid.shape
+    if count_rows == 0:
+        return count
+    kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
+    tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     first, end = cells_between(left, right, grid.x, grid.width, count_columns)
     top_row, low_row = cells_between(top, bottom, grid.y, grid.height, count_rows)
     for row in range(top_row, low_row):
         for column in range(first, end):
-            if count < 0:
-                return count
-            if profile_at(grid, column, row) != 0:
-                count = _put_slope(obstacles, count, grid, column, row, rules.flip)
-                continue
-            sides = _sides_for_walkers(grid, column, row, rules)
-            if sides != 0:
-                count = _put(
-                    obstacles,
-                    count,
-                    edge(grid.x, grid.width, column),
-                    edge(grid.y, grid.height, row),
-                    edge(grid.x, grid.width, column + 1),
-                    edge(grid.y, grid.height, row + 1),
-                    -1,
-                    column,
-                    row,
-                    sides,
-                    rules.flip,
+            if count >= 0:
+                count = _put_tile(
+                    obstacles, count, grid, column, row, tile, ring, walker, radius, tangents, rules
                 )
     return count
 
@@ -302,13 +308,13 @@ def height_of(planes, j, left, right, tolerance):
 
 
 @inline
-def _blocks(sides, axis, forward, down):
-    """Whether an obstacle that blocks on some sides blocks in this direction."""
-    if sides == ALL_SIDES:
-        return True
-    if axis == X_FACE:
-        return sides & (LEFT if forward > 0.0 else RIGHT) != 0
-    return sides & (TOP if down > 0.0 else BOTTOM) != 0
+def normal_of(obstacles, side, forward, down):
+    """The normal out of the side that was met."""
+    if side == X_FACE:
+        return (-1.0 if forward > 0.0 else 1.0), 0.0
+    if side == Y_FACE:
+        return 0.0, (-1.0 if down > 0.0 else 1.0)
+    return obstacles.planes[side - FIRST_PLANE, 0], obstacles.planes[side - FIRST_PLANE, 1]
 
 
 @inline
@@ -339,7 +345,8 @@ def _meet(obstacles, k, walker, goal, tolerance):
                 enter, side = time, FIRST_PLANE + j
     if enter < 0.0 or not enter < leave:
         return never
-    if not _blocks(obstacles.names[k, 3], side, goal[0] - walker[0], goal[3] - walker[3]):
+    nx, ny = normal_of(obstacles, side, goal[0] - walker[0], goal[3] - walker[3])
+    if not blocks(obstacles.names[k, 3], nx, ny):
         return never
     return min(enter, 1.0), side
 
@@ -353,13 +360,3 @@ def first_meeting(obstacles, count, walker, goal, tolerance):
         if time < best:
             best, which, side = time, k, through
     return best, which, side
-
-
-@inline
-def normal_of(obstacles, side, forward, down):
-    """The normal out of the side that was met."""
-    if side == X_FACE:
-        return (-1.0 if forward > 0.0 else 1.0), 0.0
-    if side == Y_FACE:
-        return 0.0, (-1.0 if down > 0.0 else 1.0)
-    return obstacles.planes[side - FIRST_PLANE, 0], obstacles.planes[side - FIRST_PLANE, 1]

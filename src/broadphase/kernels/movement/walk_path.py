@@ -1,6 +1,6 @@
 """The path of one walker: where its edges are, and what is recorded on the way.
 
-A walker is stored by its position in the world, and tested as if gravity pointed to larger y.
+A walker is where its upper left corner is in the world, and tested as if gravity pointed to larger y.
 """
 
 from typing import NamedTuple
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.shapes.table import bounds_at, rounding
 
 MOST_LEGS = 256
 
@@ -33,6 +34,21 @@ class Trip(NamedTuple):
     height: float
     length: float
     """Of both parts together."""
+    left: float
+    """The upper left corner of its bounds, relative to its position."""
+    top: float
+    radius: float
+    """Of its corners."""
+
+
+@inline
+def trip_of(mover, shapes, row, length):
+    """The trip of a walker."""
+    radius = rounding(shapes, row)
+    if radius == 0.0:
+        return Trip(mover, shapes.width[row], shapes.height[row], length, 0.0, 0.0, radius)
+    left, top, right, bottom = bounds_at(shapes, row, 0.0, 0.0)
+    return Trip(mover, right - left, bottom - top, length, left, top, radius)
 
 
 @inline
@@ -63,7 +79,7 @@ def log_hit(log, obstacles, trip, rules, k, normal, gone, x, y):
     if at < log.hits.shape[0]:
         log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
         log.hits[at, 1], log.hits[at, 2] = normal[0] + 0.0, rules.flip * normal[1] + 0.0
-        log.hits[at, 3], log.hits[at, 4] = x, y
+        log.hits[at, 3], log.hits[at, 4] = x - trip.left, y - trip.top
         for column in range(3):
             log.hits[at, 5 + column] = float(obstacles.names[k, column])
         log.hits[at, 8] = float(trip.mover)
@@ -75,5 +91,6 @@ def log_bend(log, trip, gone, x, y):
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
-        log.bends[at, 0], log.bends[at, 1], log.bends[at, 2] = float(trip.mover), x, y
+        log.bends[at, 0] = float(trip.mover)
+        log.bends[at, 1], log.bends[at, 2] = x - trip.left, y - trip.top
         log.bends[at, 3] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0

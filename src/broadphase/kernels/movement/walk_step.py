@@ -69,7 +69,7 @@ def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
     """
     forward = 1.0 if goal > x else -1.0
     start = x
-    grounded = floor_under(obstacles, count, edges_at(x, y, trip, rules), tolerance, rules)[0] >= 0
+    grounded = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)[0] >= 0
     stepped_x, stepped_y = math.nan, 0.0
     for _ in range(MOST_LEGS):
         if x == goal:
@@ -138,6 +138,9 @@ def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
         normal = normal_of(obstacles, side, forward, there[3] - walker[3])
         log_hit(log, obstacles, trip, rules, met, normal, abs(x - start), x, y)
         break
-    if grounded and x != start and rules.snap > 0.0:
-        y = snapped(obstacles, count, x, y, trip, tolerance, rules)
+    reach = rules.snap
+    if trip.radius > 0.0 and not math.isnan(stepped_x):  # down on the corner of the step
+        reach = max(reach, rules.step)
+    if grounded and x != start and reach > 0.0:
+        y = snapped(obstacles, count, x, y, reach, trip, tolerance, rules)
     return x, y

@@ -15,7 +15,7 @@ from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.queries import FEW
-from broadphase.kernels.shapes.table import BOX, cosine_sine
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
 from broadphase.kernels.tiles.grid import BOTTOM, TOP
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
@@ -33,8 +33,8 @@ from broadphase.world.tiles import NO_TILES, Tile
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
 
-_RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
-"""Circles are walked on as circumscribed polygons with these normals."""
+_RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32) if k % 8])
+"""Round corners are circumscribed polygons with these normals, and those of the axes."""
 
 _THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
 
@@ -78,10 +78,11 @@ class Character:
         def is_floor(hit: Hit) -> bool:
             return -hit.normal[1] * down >= rules.upright
 
-        box = Box(left, top, right - left, height)
-        walls = [hit for hit in cast(row, box, ahead, 0.0, ignored).hits if not is_floor(hit)]
+        shape: Any = self._state.store.shape(row)
+        walls = [hit for hit in cast(row, shape, ahead, 0.0, ignored).hits if not is_floor(hit)]
         if walls and rules.step:
-            walls = list(cast(row, box.moved_to(left, top - down * rules.step), ahead, 0.0, ignored).hits)
+            raised = shape.moved_to(shape.x, shape.y - down * rules.step)
+            walls = list(cast(row, raised, ahead, 0.0, ignored).hits)
         # A foot falls from where a slope or a step would rise to, as deep as it would lead down: from the
         # front side, below which a floor that leads down already is.
         nx, ny = walk.normal or (0.0, -down)
@@ -117,10 +118,10 @@ class Character:
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase
-        if state.space.periodic or table.kinds.item(row) != BOX:
+        if state.space.periodic or not _can_walk(table, row):
             return None
-        x, y, size = store.x.item(row), store.y.item(row), (table.width.item(row), table.height.item(row))
-        region = kernel.reach_of(x, y, *size, dx, dy, rules)
+        x, y, (left, top, right, bottom) = store.x.item(row), store.y.item(row), store.bounds(row)
+        region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
         near = broad_phase.gather(region, row)
         others = sorted({*broad_phase.buffers.near[:near].tolist()} - {row, *ignored})
         if others and store.any_ruled:
@@ -144,6 +145,8 @@ class Character:
             memory = self._buffers, log, ends, broad_phase.buffers
             _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, *memory)
             if done != kernel.DONE:
+                if done == kernel.BUFFER_FULL:
+                    self._buffers = _doubled(self._buffers)
                 return None
             to_x, to_y = ends.places[0].tolist()
             if to_x != x or to_y != y:
@@ -227,10 +230,13 @@ class Character:
         ignored: Collection[int],
     ) -> Walks:
         state, many = self._state, self._many
-        kinds = state.store.table.columns.kinds[rows]
-        if (kinds != BOX).any():
-            body = self._motion.body(int(rows[np.flatnonzero(kinds != BOX)[0]]))
-            raise ValueError(f"{body!r} can not walk: a walker is a Box that is not turned")
+        table = state.store.table.columns
+        for row in rows[table.kinds[rows] != BOX].tolist():
+            if not _can_walk(table, row):
+                raise ValueError(
+                    f"{self._motion.body(row)!r} can not walk: a walker is a Box that is not turned, a "
+                    "Circle, or a Capsule or RoundedBox whose sides lie along the axes"
+                )
         state.space.check_displacements(displacements, "dx, dy")
         if state.space.periodic and layers == ALL and len(rows) > 1:
             # The images of walkers walk, too.
@@ -317,7 +323,7 @@ class Walkers:
             done, state = kernel.walk_rows(scene, self.displacements, begin, through, self.rules, *memory)
             self._store_places(begin, int(done), before)
             if state == kernel.BUFFER_FULL:
-                self.buffers = _buffers(2 * len(self.buffers.boxes), 2 * len(self.buffers.planes))
+                self.buffers = _doubled(self.buffers)
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)
             elif state == kernel.INSIDE:
@@ -359,9 +365,9 @@ class Walkers:
         return Scene(columns, those, near, starts, *around, store.static[rows], self._reached)
 
     def _reach(self) -> Floats:
-        table = self._state.store.table.columns
-        sizes = table.width[self.rows], table.height[self.rows]
-        movers = np.column_stack((self._state.store.places(self.rows), *sizes, self.displacements))
+        bounds = np.empty((len(self.rows), 4))
+        bound_rows(self._state.store.table.columns, self.rows.astype(np.int64), bounds)
+        movers = np.column_stack((bounds[:, :2], bounds[:, 2:] - bounds[:, :2], self.displacements))
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
         closed = closed_many(reach)
@@ -419,6 +425,17 @@ def rules_of(
     )
 
 
+def _can_walk(table: ShapeColumns, row: int) -> bool:
+    """Whether a shape is a box along the axes, or one (or a line, or a point) with round corners."""
+    kind = table.kinds.item(row)
+    if kind in (BOX, CIRCLE):
+        return True
+    start = table.starts.item(row)
+    corners = table.points[start : start + table.counts.item(row)]
+    xs, ys = (set(column) for column in corners.T.tolist())
+    return table.width.item(row) > 0.0 and len(xs) * len(ys) == len(corners)
+
+
 def _reach(value: float, name: str) -> float:
     """A length that a walk may add to its displacement."""
     length = extent(value, name)
@@ -432,8 +449,12 @@ def _buffers(boxes: int, planes: int) -> Obstacles:
         np.empty((boxes, 4)),
         np.empty((boxes, 4), np.int64),
         np.empty(boxes + 1, np.int64),
-        np.empty((planes, 3)),
+        np.empty((planes, 4)),
     )
+
+
+def _doubled(buffers: Obstacles) -> Obstacles:
+    return _buffers(2 * len(buffers.boxes), 2 * len(buffers.planes))
 
 
 def _ends(count: int) -> Ends:
