@@ -1,8 +1,8 @@
 """Many worlds in one call, and periodic worlds, compared with the alternatives without them.
 
 ``--queries`` compares queries of an index of many environments: lidar, an update and 64 rays in each world a
-frame, beside a scalar loop over all boxes of a world in Numba (both write ids and need no normals); every
-query beside the same in one world.
+frame, beside a scalar loop over all boxes of a world in Numba (both are given float32, write ids and need no
+normals); every query beside the same in one world.
 
 Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
 figures are ratios of the fastest runs.
@@ -131,12 +131,14 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     many.insert_many(boxes, env=env)
     one.insert_many(boxes[:size])
     singles = [array.astype(np.float32) for array in (boxes, points, ways)]
+    arena = bp.BoxTree(dim=dim, dtype=np.float32, threads=1)
+    arena.insert_many(singles[0], env=env)
     hits, loop = np.empty(len(points), np.int64), njit(nogil=True, error_model="numpy")(by_hand)
     out = np.empty(len(points), np.int32), np.empty(len(points), np.float32)
 
     def frame() -> bp.RayHits:
-        many.update(boxes)
-        return many.raycast(points, ways, 20.0, env=env_of_ray, normals=False, out=out)
+        arena.update(singles[0])
+        return arena.raycast(*singles[1:], 20.0, env=env_of_ray, normals=False, out=out)
 
     calls: dict[str, Callable[[], object]] = {
         "frame": frame,

@@ -576,3 +576,27 @@ def test_arrays_that_cannot_be_written_are_refused():
     with pytest.raises(ValueError, match="dtype must be float32 or float64; got int64"):
         index.raycast(*rays, dtype=np.int64)
     assert (ids == 7).all()
+
+
+@pytest.mark.parametrize("env", [None, np.arange(20) % 3])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rays_are_the_same_numbers_in_any_float(env, kind):
+    random = np.random.default_rng(5)
+    low = random.random((20, 2)) * 9
+    index = bp.BoxTree(dtype=kind)
+    index.insert_many(np.hstack((low, low + 1)), env=env)
+    places, ways = (random.random((20, 2)).astype(np.float32) for _ in range(2))
+    wanted = index.raycast(places.astype(float), ways.astype(float), 9.0, env=env)
+    assert (wanted.ids >= 0).any()
+    for at, to in (
+        (places, ways),
+        (places, ways.astype(float)),
+        (places.astype(">f8"), ways[::-1].copy()[::-1]),
+    ):
+        for found, right in zip(index.raycast(at, to, 9.0, env=env), wanted, strict=True):
+            np.testing.assert_array_equal(found, right)
+    places[3, 1], ways[4] = np.nan, 0
+    with pytest.raises(ValueError, match=r"origin\[3\]"):
+        index.raycast(places, ways, env=env)
+    with pytest.raises(ValueError, match=r"direction\[4\] = \[0.0, 0.0\] points nowhere"):
+        index.raycast(places[0], ways, env=env)

@@ -163,16 +163,22 @@ class Reader:
     def settled_ray(self, origin: Any, direction: Any, max_distance: Any, copy: bool) -> tuple[Any, Any, Any]:
         """Origins, directions and greatest distances, as by `settled_point`.
 
-        Without ``copy``, which other arguments may need, batches in float64 are not copied: `rays` writes
+        Without ``copy``, which other arguments may need, batches of floats are not copied: `rays` writes
         them side by side before it looks at them.
         """
-        if copy or not (self._is_batch(origin) and self._is_batch(direction)):
+        if copy or not self._are_batches(origin, direction):
             origin = self.settled_point(origin, "origin")
             direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
-    def _is_batch(self, rows: Any) -> bool:
-        return type(rows) is np.ndarray and rows.ndim > 1 and rows.dtype == self.dtype == np.float64
+    def _are_batches(self, origin: Any, direction: Any) -> bool:
+        """Whether these are arrays for which `join_rays` is compiled; origins need no rounding."""
+        both = type(origin) is type(direction) is np.ndarray and origin.ndim > 1 and direction.ndim > 1
+        if not both:
+            return False
+        if origin.dtype == np.float32:
+            return bool(direction.dtype == np.float32 or direction.dtype == np.float64)
+        return bool(origin.dtype == direction.dtype == self.dtype == np.float64)
 
     def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> FloatTuple | Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch.
@@ -180,7 +186,7 @@ class Reader:
         ``spare``: with room for the numbers of worlds, see `broadphase.indexes.environments`.
         """
         max_distance = distance_or_distances(max_distance, "max_distance")
-        if self._is_batch(origin) and self._is_batch(direction):
+        if self._are_batches(origin, direction):
             n, far = len(origin), np.atleast_1d(max_distance)
             one_each = isinstance(max_distance, float) or len(far) == n
             if origin.shape == direction.shape == (n, self.dim) and one_each:

@@ -237,14 +237,16 @@ def _prepare(rays, begin, end, exact, rough):
     for k in range(0, BLOCK, LANES):
         x, y, z = load(exact, dim, k), load(exact, dim + 1, k), load(exact, 2 * dim - 1, k)
         largest = larger(larger(size(x), size(y)), size(z))
-        x, y, z = over(x, largest), over(y, largest), over(z, largest)
+        x, y = over(x, largest), over(y, largest)
         total = plus(times(x, x), times(y, y))
         if dim == 3:
+            z = over(z, largest)
             total = plus(total, times(z, z))
         length = root(total)
         store(exact, dim, k, over(x, length))
         store(exact, dim + 1, k, over(y, length))
-        store(exact, 2 * dim - 1, k, over(z, length))
+        if dim == 3:
+            store(exact, dim + 2, k, over(z, length))
     for axis in range(dim):
         for k in range(BLOCK):
             at, step = exact[axis, k], exact[dim + axis, k]
@@ -361,6 +363,11 @@ def first_hits(
             first = tops[world, 0]
             top = held = tops[world, 1] - first
             tests += top
+            if key > _LAST and _next_world(worlds, asked, world) < 0:  # all that follows is made for hits
+                ids[q], distances[q] = -1, np.inf
+                for axis in range(normals.shape[1]):
+                    normals[q, axis] = 0.0
+                continue
             own = ignored[q] if ignored.shape[0] > 0 else -1
             x, y, z, _ = _line(exact, rough, k)
             max_distance = exact[2 * dim, k]
