@@ -149,3 +149,56 @@ def test_what_only_touches_does_not_count_and_what_is_not_there_is_said():
     assert bp.ShapeIndex([]).nearest([[0, 0]]).ids.tolist() == [-1]
     with pytest.raises(TypeError, match=r"shapes\[0\] must be a Box, Circle or Polygon; got 3"):
         bp.ShapeIndex([3])
+
+
+def test_hits_are_written_where_the_caller_wants_them(scene):
+    index, _, _, points, ways = scene
+    wanted = index.raycast(points, ways, 12.0)
+    for kind in (np.float32, np.float64):
+        out = np.empty((WORLDS, 25), np.int32), np.empty((WORLDS, 25), kind), np.empty((WORLDS, 25, 2), kind)
+        found = index.raycast(points, ways, 12.0, out=out)
+        assert all(one is given for one, given in zip(found, out, strict=True))
+        for one, right in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, right.astype(one.dtype))
+        found = index.raycast(points, ways, 12.0, out=out[:2], normals=False)
+        assert found.distances is out[1]
+        assert found.normals.shape == (WORLDS, 25, 0)
+    short = index.raycast(points, ways, 12.0, dtype=np.float32, normals=False)
+    np.testing.assert_array_equal(short.distances, wanted.distances.astype(np.float32))
+    with pytest.raises(ValueError, match="out= is for a batch of rays"):
+        index.raycast([0, 0], [1, 0], out=out)
+
+
+def test_a_ground_that_all_worlds_share():
+    ball, ground, wall = bp.Circle(0, 2, 1), bp.Capsule(-9, 0, 9, 0, 0), bp.Box(3, 0, 1, 5).rotated(10)
+    arena = bp.ShapeIndex([ball, ball, wall, ground], env=[0, 1, 1, -1])
+    apart = {
+        0: (bp.ShapeIndex([ball, ground]), [0, 3]),
+        1: (bp.ShapeIndex([ball, wall, ground]), [1, 2, 3]),
+        2: (bp.ShapeIndex([ground]), [3]),
+        -1: (bp.ShapeIndex([ball, ball, wall, ground]), [0, 1, 2, 3]),
+    }
+    chance, env = np.random.default_rng(1), np.repeat([0, 1, 2, -1], 20)
+    points, ways = chance.uniform(-5, 5, (80, 2)), chance.normal(size=(80, 2))
+    hits, near = arena.raycast(points, ways, env=env), arena.nearest(points, env=env)
+    around, inside = (
+        arena.query_radius(points, 1.5, env=env),
+        arena.query_box(np.hstack((points, points + 1)), env=env),
+    )
+    for row, world in enumerate(env.tolist()):
+        alone, ids = apart[world]
+        hit, one = alone.raycast(points[row], ways[row]), alone.nearest(points[row])
+        assert hits.ids[row] == (-1 if hit is None else ids[hit.id])
+        assert (near.ids[row], near.distances[row]) == (ids[one.ids], one.distances)
+        assert around[around[:, 0] == row, 1].tolist() == [
+            ids[i] for i in alone.query_radius(points[row], 1.5)
+        ]
+        box = [*points[row], *(points[row] + 1)]
+        assert inside[inside[:, 0] == row, 1].tolist() == [ids[i] for i in alone.query_box(box)]
+
+
+def test_what_is_no_shape_is_named():
+    with pytest.raises(TypeError, match=r"shapes must be several, as \[shape\]; got Circle"):
+        bp.ShapeIndex(bp.Circle(0, 0, 1))
+    with pytest.raises(KeyError, match="no shape has the id 3"):
+        bp.ShapeIndex([bp.Circle(0, 0, 1)]).shape(3)

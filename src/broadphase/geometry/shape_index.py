@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.geometry.shapes import Box, Circle, Polygon, Shape
 from broadphase.geometry.table import plain_columns, table_of
 from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES, FloatTuple
 from broadphase.indexes.classes import BoxTree
-from broadphase.indexes.results import RayHit, RayHits
+from broadphase.indexes.results import RayHit, RayHits, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
@@ -57,7 +58,7 @@ class ShapeIndex:
     shapes : iterable of Box, Circle or Polygon
         Any that `broadphase` has; their ids are 0, 1, ...  A segment is a `Capsule` of radius 0.
     env : array_like of int, shape (n,), optional
-        The environment of each: a query finds the shapes of its own.
+        The environment of each: a query finds the shapes of its own.  -1 is in every environment.
     threads : int, optional
         The most threads that a call may use.
 
@@ -72,12 +73,15 @@ class ShapeIndex:
     """
 
     def __init__(self, shapes: Iterable[Shape], *, env: Any = None, threads: int | None = None) -> None:
+        if isinstance(shapes, (Box, Circle, Polygon)):
+            raise TypeError(f"shapes must be several, as [shape]; got {shapes!r}")
         known = list(shapes)
         for row, shape in enumerate(known):
             if not isinstance(shape, (Box, Circle, Polygon)):
                 raise TypeError(f"shapes[{row}] must be a Box, Circle or Polygon; got {shape!r}")
         self._table = table_of(known)
         self._boxes = BoxTree(threads=threads)
+        self._boxes._store.what = "shape"
         self._boxes.insert_many(self._table.bounds(), env=as_env(settled(env, "env"), len(known)))
         self._moved = False
 
@@ -147,12 +151,15 @@ class ShapeIndex:
         *,
         env: Any = None,
         ignore: Any = None,
+        normals: bool = True,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
     ) -> RayHit | RayHits | None:
         """The first shape that a ray hits.
 
         Parameters
         ----------
-        origin, direction, max_distance, env, ignore
+        origin, direction, max_distance, env, ignore, normals, dtype, out
             As of `broadphase.Index.raycast`.
 
         Returns
@@ -163,6 +170,8 @@ class ShapeIndex:
         boxes = self._searched()
         rays, ignore, env, axes = boxes._rays_in_rows(env, origin, direction, max_distance, ignore)
         rows, env, single = self._in_rows(rays, env)
+        shape = axes or (() if single else (len(rows),))
+        asked = hits_asked_for(shape, 2, arguments.flag(normals, "normals"), dtype, out)
         own = np.full(len(rows), -1, np.int32)
         if ignore is not None:
             own[:] = environments.as_ignored(ignore, len(rows))
@@ -184,7 +193,10 @@ class ShapeIndex:
             if found[0] < 0:
                 return None
             return RayHit(found.item(0), hits.item(0, 0), tuple(hits[0, 1:].tolist()))
-        return arguments.in_axes(RayHits(found, hits[:, 0].copy(), hits[:, 1:].copy()), axes)
+        result = RayHits(found, hits[:, 0].copy(), hits[:, 1:].copy())
+        if asked is not None:
+            result = copied_hits(result, asked, out, shape)
+        return result if out is not None else arguments.in_axes(result, axes)
 
     def nearest(self, point: Any, *, env: Any = None, ignore: Any = None) -> NearestOnShapes:
         """The nearest shape of each point, the nearest point of it, and the normal there.

@@ -802,10 +802,8 @@ class Index(ById):
         else:
             found = self._cast(rays, rules)
         if asked is not None and isinstance(found, RayHits):
-            found = copied_hits(found, asked)
-            if out is not None:
-                return RayHits(out[0], out[1], out[2] if normals else np.empty((*shape, 0), found[1].dtype))
-        return arguments.in_axes(found, axes)
+            found = copied_hits(found, asked, out, shape)
+        return found if out is not None else arguments.in_axes(found, axes)
 
     def query_ray(
         self,

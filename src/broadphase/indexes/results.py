@@ -113,13 +113,16 @@ def _in_place(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def copied_hits(found: RayHits, out: RayHits) -> RayHits:
-    """Hits in the arrays that were asked for, where a search may have written them already."""
-    if found is not out:
+def copied_hits(found: RayHits, asked: RayHits, out: Any, axes: tuple[int, ...]) -> RayHits:
+    """Hits in the arrays that were asked for, or ``out`` that has their memory; a search may have written them."""
+    if found is not asked:
         with np.errstate(over="ignore"):
-            out.ids[:], out.distances[:] = found.ids, found.distances
-            out.normals[:] = found.normals[:, : out.normals.shape[1]]
-    return out
+            asked.ids[:], asked.distances[:] = found.ids, found.distances
+            asked.normals[:] = found.normals[:, : asked.normals.shape[1]]
+    if out is None:
+        return asked
+    none = np.empty((*axes, 0), asked.distances.dtype)
+    return RayHits(out[0], out[1], out[2] if asked.normals.shape[1] else none)
 
 
 class RayRows(NamedTuple):
