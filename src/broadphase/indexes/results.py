@@ -114,7 +114,7 @@ def _in_place(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def copied_hits(found: RayHits, asked: RayHits, out: Any, axes: tuple[int, ...]) -> RayHits:
-    """Hits in the arrays that were asked for, or ``out`` that has their memory; a search may have written them."""
+    """Hits in the arrays that were asked for, or in ``out``; a search may have written them already."""
     if found is not asked:
         with np.errstate(over="ignore"):
             asked.ids[:], asked.distances[:] = found.ids, found.distances
