@@ -485,6 +485,34 @@ def test_the_first_of_several_axes_is_the_environment_whichever_argument_has_it(
     assert index.query_radius((0, 0), [[3], [3]]).tolist() == [[1, 1]]
 
 
+def test_what_belongs_to_rows_of_worlds_has_their_shape():
+    random = np.random.default_rng(41)
+    low = random.random((4, 30, 2)) * 3
+    boxes, ways, radii = np.concatenate((low, low + 0.5), axis=2), random.normal(size=(4, 30, 2)), low[..., 0]
+    static, sets = random.random((4, 30)) < 0.3, random.integers(1, 8, (4, 30))
+    rules = {"static": static, "categories": sets, "masks": sets}
+    flat = {name: values.ravel() for name, values in rules.items()}
+    right = bp.pairs(boxes, **flat)
+    np.testing.assert_array_equal(bp.pairs(boxes, **rules), right)
+    index = bp.BoxTree()
+    index.insert_many(boxes, static=static, category=sets, mask=sets)
+    np.testing.assert_array_equal(index.pairs(), right)
+    for one, options in ((boxes, rules), (low, {"radii": radii})):
+        found = bp.swept_pairs(one, ways, **options)
+        options = {name: values.ravel() for name, values in options.items()}
+        np.testing.assert_array_equal(found.pairs, bp.swept_pairs(one, ways.reshape(-1, 2), **options).pairs)
+    others = low[:, :7]
+    for r, rows, more in (
+        (radii, radii.ravel(), {}),
+        ((radii, others[..., 1]), (radii.ravel(), others[..., 1].ravel()), {"other": others}),
+    ):
+        found, right = (bp.neighbors(low, each, **more) for each in (r, rows))
+        np.testing.assert_array_equal(found.edge_index(), right.edge_index())
+        assert len(right)
+    with pytest.raises(ValueError, match=r"one entry for each of the 120 boxes; got shape \(30, 4\)"):
+        bp.pairs(boxes, static=static.T)
+
+
 def test_arrays_of_worlds_that_do_not_fit_are_refused():
     boxes = np.zeros((2, 3, 4))
     index = bp.BruteForce()

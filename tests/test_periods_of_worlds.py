@@ -204,6 +204,7 @@ def test_numbers_that_may_be_a_cell_or_lengths_are_refused(dim):
         lambda period: bp.neighbors(points, R, env=env, period=period),
         lambda period: bp.neighbors(worlds, R, period=period),
         lambda period: bp.neighbors(points, R, other=points, env=(env, env), period=period),
+        lambda period: bp.neighbors(points, R, env=env, period=period, images="all"),
         lambda period: bp.count_neighbors(points, R, env=env, period=period),
         lambda period: bp.nearest(points, 2, env=env, period=period),
         lambda period: bp.VerletList(R, 0.1, period=period).neighbors(points, env=env),

@@ -24,6 +24,7 @@ from broadphase.inputs.environments import (
     BOX_WIDTHS,
     POINT_WIDTHS,
     as_env,
+    in_rows,
     rows_of_both,
     rows_of_worlds,
     settled_envs,
@@ -164,6 +165,10 @@ def swept_pairs(
     sizes = [settled(size, "radii", NUMBERS) if spheres else None for size in given]
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks = settled(masks, "masks")
+    if first.ndim == 3:
+        static, categories, masks = (in_rows(values, first) for values in (static, categories, masks))
+        motion, other_motion = in_rows(motion, first), in_rows(other_motion, second)
+        sizes = [in_rows(size, side) for size, side in zip(sizes, (first, second), strict=True)]
     period, env = settled_period(period), settled_envs(env) if both else settled(env, "env")
     if second is None:
         first, env = rows_of_worlds(first, env, "boxes", POINT_WIDTHS if spheres else BOX_WIDTHS)

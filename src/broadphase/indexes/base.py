@@ -26,7 +26,7 @@ from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
-from broadphase.inputs.environments import BOX_WIDTHS, as_env, rows_of_worlds
+from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
@@ -255,6 +255,8 @@ class Index(ById):
         """
         boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
         category, mask = settled(category, "category"), settled(mask, "mask")
+        if boxes.ndim == 3:
+            static, category, mask = (in_rows(values, boxes) for values in (static, category, mask))
         boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)
         rows = self._reader.boxes(boxes)
         n = len(rows)

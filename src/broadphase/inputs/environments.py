@@ -83,6 +83,18 @@ def rows_of_worlds(array: Any, env: Any, name: str, widths: tuple[int, int]) -> 
     return array.reshape(worlds * n, width), np.repeat(np.arange(worlds), n)
 
 
+def in_rows(values: Any, array: Any) -> Any:
+    """Values in the axes ``(worlds, n)`` of an array of worlds as one for each row; others as they are.
+
+    Examples
+    --------
+    >>> in_rows(np.zeros((2, 3)), np.zeros((2, 3, 4))).shape, in_rows(None, np.zeros((2, 3, 4))) is None
+    ((6,), True)
+    """
+    shape, axes = np.shape(values), np.shape(array)[:2]
+    return values.reshape(-1, *shape[2:]) if len(shape) > 1 and shape[:2] == axes else values
+
+
 def rows_of_both(
     a: Any, b: Any, env: Any, names: tuple[str, str], widths: tuple[int, int]
 ) -> tuple[Any, Any, Any]:

@@ -85,7 +85,7 @@ def settled_points(points: Any, other: Any, period: Any, env: Any) -> GivenPoint
 
 def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     """Check all that `neighbors` and `nearest` share, after `settled_points`."""
-    _check_cell_of_worlds(points, period, env)
+    check_cell_of_worlds(points, period, env)
     one = other is not None and points.ndim == 1 and len(points) in (2, 3)
     if one:
         points = points[None]
@@ -114,7 +114,7 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
 
 
-def _check_cell_of_worlds(points: Any, period: Any, env: Any) -> None:
+def check_cell_of_worlds(points: Any, period: Any, env: Any) -> None:
     """Refuse ``(dim, dim)`` numbers that may be lattice vectors, or the lengths of each environment."""
     if not is_matrix(period) or (len(period),) != points.shape[-1:]:
         return

@@ -13,6 +13,7 @@ from broadphase.inputs.environments import (
     BOX_WIDTHS,
     Envs,
     as_env,
+    in_rows,
     rows_of_both,
     rows_of_worlds,
     settled_envs,
@@ -38,6 +39,8 @@ def search_arguments(
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks, period = settled(masks, "masks"), settled_period(period)
     # All are the call's own: from here on they are looked at.
+    if boxes.ndim == 3:
+        static, categories, masks = (in_rows(values, boxes) for values in (static, categories, masks))
     boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)
     array = checked_boxes(boxes, "boxes", threads, period)
     return array, as_filter(len(array), static, categories, masks), as_space(period, env, array)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from broadphase.api.devices import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, settled
+from broadphase.inputs.environments import in_rows
 from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.periods import as_cell
@@ -20,6 +21,7 @@ from broadphase.inputs.points import (
     as_distance,
     as_query,
     as_radii,
+    check_cell_of_worlds,
     settled_points,
     settled_reach,
 )
@@ -175,6 +177,8 @@ def neighbors(
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
+    if given.points.ndim == 3:
+        r = _radii_in_rows(r, given)
     if (
         other is None
         and period is None
@@ -199,6 +203,13 @@ def neighbors(
     return near_in(given, r, how)
 
 
+def _radii_in_rows(r: Any, given: GivenPoints) -> Any:
+    """Radii in the shape ``(worlds, n)`` of the points as one for each row."""
+    if isinstance(r, tuple) and given.other is not None:
+        return in_rows(r[0], given.points), in_rows(r[1], given.other)
+    return in_rows(r, given.points)
+
+
 class How(NamedTuple):
     """The arguments of `neighbors` that do not say which points."""
 
@@ -219,6 +230,7 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
             "images='all' is not there with a period for each environment or with environment -1; search "
             "each environment by itself"
         )
+    check_cell_of_worlds(given.points, given.period, given.env)
     query = as_query(given.points, given.other, None, given.env)
     kind, among, shape = query.kind, query.others is None, (len(query.points), len(query.found))
     reach, least = as_distance(r, kind), as_distance(how.r_min, kind, "r_min")
