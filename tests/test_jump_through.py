@@ -89,6 +89,39 @@ def test_a_lift_to_jump_through_carries_what_stands_on_it_and_pushes_nobody_belo
     assert world.walk(below, 0, 400).floor is lift
 
 
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize(
+    ("how", "period", "others"), [("step", None, 0), ("move_many", None, 30), ("step", 200, 0)]
+)
+def test_a_lift_carries_however_it_is_moved(how, period, others, static):
+    """As one that `push` moves: a rider, what stands on the rider, and against a wall it is left behind."""
+    worlds = [bp.World(period=period and (period, period)) for _ in range(2)]
+    bodies = []
+    for world in worlds:
+        world.add(bp.Box(60, 0, 5, 80), static=True)
+        lift = world.add(bp.Box(10, 100, 60, 6), static=static)
+        lift.one_way = "top"
+        rider, hat = world.add(bp.Box(20, 84, 10, 16)), world.add(bp.Circle(25, 80, 4))
+        below = world.add(bp.Box(50, 107, 10, 16))
+        world.add_many([[150, y, 152, y + 2] for y in range(0, 3 * others, 3)])
+        bodies.append((lift, rider, hat, below))
+    (pushed, *_), (lift, rider, *_) = bodies
+    for k in range(20):
+        way = (4.5, -1.5) if k < 13 else (-6, 2.25)
+        worlds[0].push(pushed, *way)
+        if how == "step":
+            lift.velocity = way
+            worlds[1].step(1.0)
+        else:
+            crowd = [*worlds[1].bodies()][5:]
+            worlds[1].move_many([lift, *crowd], [way, *[(0.0, 0.0)] * len(crowd)])
+        for one, other in zip(*bodies, strict=True):
+            assert other.position == pytest.approx(one.position, abs=1e-9)
+        if k == 10:
+            assert rider.bounds[2] == 60
+    assert not worlds[1].query_shape(rider.shape, ignore=rider)
+
+
 def test_drop_and_blocker_and_casts_know_one_way_bodies():
     world = bp.World()
     plank = world.add(bp.Box(0, 50, 100, 5), static=True)

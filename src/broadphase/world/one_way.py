@@ -14,7 +14,7 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP, Side
 
 # Of the coordinates: what rests on a body is not inside it because a place was rounded.
 _ROUNDED = 1e-9
-_DIRECTIONS = ((TOP, (0, -1)), (BOTTOM, (0, 1)), (LEFT, (-1, 0)), (RIGHT, (1, 0)))
+DIRECTIONS = ((TOP, (0, -1)), (BOTTOM, (0, 1)), (LEFT, (-1, 0)), (RIGHT, (1, 0)))
 _STEEP = 0.5  # a slanted side is an upper one up to 60 degrees
 
 Rows = npt.NDArray[np.integer]
@@ -39,7 +39,7 @@ def bits_of_sides(sides: Side | Iterable[Side]) -> int:
 
 def is_through(bits: int, normal: tuple[float, float]) -> bool:
     """Whether a hit with a normal came through one of some sides."""
-    return any(bits & int(bit) and normal[0] * x + normal[1] * y > _STEEP for bit, (x, y) in _DIRECTIONS)
+    return any(bits & int(bit) and normal[0] * x + normal[1] * y > _STEEP for bit, (x, y) in DIRECTIONS)
 
 
 def lets_through(
@@ -80,7 +80,7 @@ def _is_beyond(
     edges = np.roll(corners, -1, 0) - corners
     normals = np.column_stack((edges[:, 1], -edges[:, 0])) / np.linalg.norm(edges, axis=1)[:, None]
     blocks = np.zeros(len(normals), np.bool_)
-    for bit, (x, y) in _DIRECTIONS:
+    for bit, (x, y) in DIRECTIONS:
         if sides & int(bit):
             blocks |= normals @ (x, y) > _STEEP
     apart = (points @ normals.T).min(axis=0) - reach - (corners * normals).sum(axis=1) - radius

@@ -32,6 +32,7 @@ from broadphase.world.hits import (
 )
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
+from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.space import Images, TilesNear, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
@@ -109,7 +110,21 @@ class ManyMotion:
         if len(rows) == 0:
             return Movements(np.empty((0, 2)), NO_HITS)
         call = _Call(rows, displacements, responses, ALL if movers_block else STATICS, ignored)
-        if len(rows) <= _FEW:
+        lifts = rows[self._store.one_way[rows] != 0].tolist() if self._store.any_one_way else ()
+        riders = riders_of(self._motion, lifts)
+        if not riders:
+            return self._run(call)
+        starts = self._store.places(rows)
+        with Rollback(self._state, np.array(sorted(set().union(*riders.values())), np.int32)):
+            moved = self._run(call)
+            for at in np.flatnonzero(np.isin(rows, [*riders])).tolist():
+                way = moved.places[at] - starts[at]
+                way += self._space.nearest_shift(starts[at], moved.places[at])
+                carry(self._motion, rows.item(at), riders[rows.item(at)], *way.tolist())
+        return moved
+
+    def _run(self, call: "_Call") -> Movements:
+        if len(call.rows) <= _FEW:
             return self._one_by_one(call)
         return _Run(self._state, self._motion, call).run()
 

@@ -11,6 +11,7 @@ from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.movement.motion import Motion
 from broadphase.world.movement.sweep import beside, checked_displacement, resolve
+from broadphase.world.one_way import DIRECTIONS
 
 _Vector = tuple[float, float]
 
@@ -73,6 +74,30 @@ def push(
     taken = sorted(pushed.union(carried))
     squeezed = [other for other in taken if any(motion.overlap(row, other) for row in rows)]
     return Push(*([motion.body(other) for other in some] for some in (carried, sorted(pushed), squeezed)))
+
+
+def riders_of(motion: Motion, rows: Iterable[int]) -> dict[int, list[int]]:
+    """What stands on each of some jump-through bodies, on a side that blocks.
+
+    Nothing else keeps it there: where such a body moves up through it, it is inside, and falls.
+    """
+    store, taken = motion._store, set[int]()
+    found = {}
+    for row in rows:
+        downs = [(-x, -y) for bit, (x, y) in DIRECTIONS if store.one_way[row] & bit]
+        riders = {other for down in downs for other in _standing_on(motion, [row], down, {row, *taken})}
+        taken |= riders
+        if riders:
+            found[row] = sorted(riders)
+    return found
+
+
+def carry(motion: Motion, row: int, riders: list[int], dx: float, dy: float) -> None:
+    """Move what stood on a body that has moved."""
+    for displacement in ((dx, 0.0), (0.0, dy)):
+        if displacement != (0.0, 0.0):
+            for other in _front_first(motion, row, riders, displacement):
+                _slide(motion, other, displacement, {row})
 
 
 def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[int]) -> list[int]:
