@@ -10,7 +10,7 @@ from broadphase.indexes.classes import Strips
 from broadphase.inputs.rules import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
 from broadphase.methods import strips
-from broadphase.methods.strips import Cut, Plan
+from broadphase.methods.strips import Cut, Division
 from broadphase.runtime.slices import FIRST_OF_FEW
 
 WAYS = ("in one call", "call by call")
@@ -31,7 +31,7 @@ def find_in(counts):
 
     def find_at_once(queries):
         cut = cut_into(counts)(queries)
-        plan = Plan(cut.axes, cut.lattice, np.empty((len(cut.lattice), 0), cut.lattice.dtype))
+        plan = Division(cut.axes, cut.lattice, np.empty((len(cut.lattice), 0), cut.lattice.dtype))
         return real_find_at_once(queries, plan, np.inf)
 
     return find_at_once
@@ -188,7 +188,7 @@ def test_a_small_world_after_a_larger_one_in_the_same_memory(dim, dtype):
     for n in (200, 60, 199, 17, 2):
         queries.boxes = np.ascontiguousarray(large[:n])
         plan = cut_into(3)(queries)
-        asked_plan = Plan(plan.axes, plan.lattice, np.empty((dim - 1, 0), dtype))
+        asked_plan = Division(plan.axes, plan.lattice, np.empty((dim - 1, 0), dtype))
         found = real_find_at_once(queries, asked_plan, np.inf)
         np.testing.assert_array_equal(pairs_of(found), pairs_of(strips.find(task(large[:n]))))
 
@@ -199,7 +199,7 @@ def test_more_copies_than_the_buffer_holds():
     boxes[:, 1] -= np.arange(100) / 1e3
     boxes[0, 3] = 9.0
     lattice = np.array([[-0.1, 40.0, 8.0]])
-    assert real_find_at_once(task(boxes), Plan((0, 1), lattice, np.empty((1, 0))), np.inf) is None
+    assert real_find_at_once(task(boxes), Division((0, 1), lattice, np.empty((1, 0))), np.inf) is None
     assert_exact(strips.find, boxes)
 
 
@@ -244,7 +244,7 @@ def test_a_plan_holds_as_long_as_copies_are_no_more_crowded():
     low = random.random((3_000, 2))
     boxes = np.hstack((low, low + 0.01))
     cut = strips.cut_world(task(boxes))
-    plan = Plan(cut.axes, cut.lattice, np.empty((1, 0)))
+    plan = Division(cut.axes, cut.lattice, np.empty((1, 0)))
     assert real_find_at_once(task(boxes), plan, 2 * len(boxes) / plan.strips).cells == plan.strips
     assert real_find_at_once(task(boxes * 0.1), plan, 2 * len(boxes) / plan.strips) is None
     assert real_find_at_once(task(boxes * 0.1), plan, 2.0 * len(boxes)).cells == plan.strips

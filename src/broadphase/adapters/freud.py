@@ -18,7 +18,7 @@ __all__ = ["AABBQuery", "LinkCell", "NeighborQueryResult"]
 
 _freud: Any = need("freud", extra="freud", purpose="the freud adapter")
 
-Floats = npt.NDArray[np.float32]
+Singles = npt.NDArray[np.float32]
 Whole = npt.NDArray[np.int32]
 
 
@@ -131,7 +131,7 @@ class AABBQuery:
             i, j, distance = i[first], j[first], distance[first]
         return NeighborQueryResult(self, points, i, j, distance, mode == "nearest")
 
-    def _nearest(self, points: Floats, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Floats]:
+    def _nearest(self, points: Singles, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Singles]:
         """More than the ``k`` nearest: as many more as may be too near, and the point itself."""
         own, others = self._own(points), self._own(self.points)
         more = 1
@@ -142,14 +142,14 @@ class AABBQuery:
         i, place = np.nonzero(found.ids >= 0)
         return i.astype(np.int32), found.ids[i, place], found.distances[i, place]
 
-    def vectors(self, first: Floats, second: Floats) -> Floats:
+    def vectors(self, first: Singles, second: Singles) -> Singles:
         """From each first point to the image of its second that is nearest along the vectors of the box."""
         away = second.astype(np.float64) - first
         inner = away[:, : self._dim]
         inner -= np.round(inner @ self._inverse) @ self._vectors  # in float64: freud's own wrap loses digits
         return away.astype(np.float32)
 
-    def _own(self, points: Floats) -> Floats:
+    def _own(self, points: Singles) -> Singles:
         return np.ascontiguousarray(points[:, : self._dim])
 
 
@@ -180,7 +180,7 @@ class NeighborQueryResult:
     """What a query found; iterate over it for tuples ``(query point, point, distance)``."""
 
     def __init__(
-        self, query: AABBQuery, points: Floats, i: Whole, j: Whole, distance: Floats, by_distance: bool
+        self, query: AABBQuery, points: Singles, i: Whole, j: Whole, distance: Singles, by_distance: bool
     ) -> None:
         self._query, self._points, self._by_distance = query, points, by_distance
         self._i, self._j, self._distance = i, j, distance
@@ -201,7 +201,7 @@ class NeighborQueryResult:
         )
 
 
-def _as_points(values: Any, name: str) -> Floats:
+def _as_points(values: Any, name: str) -> Singles:
     points = np.asarray(values, np.float32)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"{name} must have shape (n, 3); got shape {points.shape}")

@@ -17,7 +17,7 @@ KERNELS = Path(FILE).parent
 
 
 def record(folder: Path, file: Path = Path(FILE)) -> None:
-    """Add to ``signatures.txt`` the types that `Recorder` has noted in calls of kernels.
+    """Add to ``signatures.txt`` the types that `TypeRecorder` has noted in calls of kernels.
 
     Lines stay, as a test run need not have called every kernel; those that fit no kernel any more go.
     """

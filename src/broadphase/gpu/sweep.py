@@ -42,7 +42,7 @@ Array = Any
 """An array of Warp."""
 
 
-class Rules(NamedTuple):
+class PairRules(NamedTuple):
     """Which pairs may count; empty arrays where a rule is not set."""
 
     static: Array
@@ -66,7 +66,7 @@ class Search(NamedTuple):
     """0 where there is one set of boxes."""
     env: Array | None
     """int64, one for each box, and room for as many."""
-    rules: Rules
+    rules: PairRules
     near: Near
     refuse: Callable[[Array], None]
     """Raises what is wrong with the arguments; given the first bad row of each, once these are known."""
@@ -83,7 +83,7 @@ class Search(NamedTuple):
         return int(self.keys.shape[1])
 
 
-class Found(NamedTuple):
+class PackedPairs(NamedTuple):
     """The pairs, as ``i << shift | j``; `count_all` leaves ``packed`` empty."""
 
     packed: Array
@@ -106,7 +106,7 @@ class _Ranges(NamedTuple):
     z: kernels.Axis
 
 
-def find_all(search: Search, limit: int, *, sort: bool) -> Found:
+def find_all(search: Search, limit: int, *, sort: bool) -> PackedPairs:
     """The pairs; raises `PairLimitExceeded` before memory is taken for more than ``limit``."""
     more = _beside_shared(search)
     found = _find(search, limit, sort=sort and not more, store=True)
@@ -118,7 +118,7 @@ def find_all(search: Search, limit: int, *, sort: bool) -> Found:
         packed = wp.empty(beside.number, dtype=wp.uint64)
         shifts = wp.uint64(beside.shift), wp.uint64(found.shift)
         wp.launch(kernels.renumber, beside.number, [beside.packed, shifts[0], rows, shifts[1], packed])
-        parts.append(Found(packed, beside.number, found.shift))
+        parts.append(PackedPairs(packed, beside.number, found.shift))
     count, begin = sum(one.number for one in parts), 0
     packed = wp.empty(2 * count, dtype=wp.uint64)
     for one in parts:
@@ -126,7 +126,7 @@ def find_all(search: Search, limit: int, *, sort: bool) -> Found:
         begin += one.number
     if sort and count:
         wp.utils.radix_sort_pairs(packed, wp.empty(2 * count, dtype=int), count, end_bit=2 * found.shift)
-    return Found(packed, count, found.shift)
+    return PackedPairs(packed, count, found.shift)
 
 
 def count_all(search: Search) -> int:
@@ -156,18 +156,18 @@ def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
     def taken(values: Array) -> Array:
         return values[rows].contiguous() if len(values) else values
 
-    rules, near = Rules(*map(taken, search.rules)), Near(taken(points), metric)
+    rules, near = PairRules(*map(taken, search.rules)), Near(taken(points), metric)
     return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=near), rows
 
 
-def pairs_of(found: Found, rows_of_a: int) -> Array:
+def pairs_of(found: PackedPairs, rows_of_a: int) -> Array:
     """The pairs as rows of int32."""
     out = wp.empty((found.number, 2), dtype=int)
     wp.launch(kernels.put_pairs, found.number, [found.packed, wp.uint64(found.shift), rows_of_a, out])
     return out
 
 
-def distances_of(found: Found, search: Search) -> tuple[Array, Array, Array]:
+def distances_of(found: PackedPairs, search: Search) -> tuple[Array, Array, Array]:
     """Both rows of each pair of points, and their distance."""
     count, near = found.number, search.near
     first, second = wp.empty(count, dtype=int), wp.empty(count, dtype=int)
@@ -177,7 +177,7 @@ def distances_of(found: Found, search: Search) -> tuple[Array, Array, Array]:
     return first, second, distances
 
 
-def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
+def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs:
     few = search.n == 0 or (search.n <= FEW and search.env is None)
     ranges = _few_ranges(search) if few else _ranges(search)
     shift = max((search.n - 1).bit_length(), 1)
@@ -196,7 +196,7 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
     if count > limit:
         raise PairLimitExceeded(limit)
     if not store:
-        return Found(none, count, shift)
+        return PackedPairs(none, count, shift)
     _make_room(
         count, 24 if sort else 16, "pairs", "give max_pairs, or count_pairs() to learn how many there are"
     )
@@ -205,7 +205,7 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> Found:
         test(packed)
         if sort:
             wp.utils.radix_sort_pairs(packed, wp.empty(2 * count, dtype=int), count, end_bit=2 * shift)
-    return Found(packed, count, shift)
+    return PackedPairs(packed, count, shift)
 
 
 def _few_ranges(search: Search) -> _Ranges:

@@ -188,7 +188,7 @@ def _search(
     if rules.get("static") is not None:  # a copy: it is read twice, and no other stream may write in between
         static = wp.clone(one_each(rules["static"], n, "static", first, (wp.bool,)))
     given = [Side(name, rules.get(name), None, None) for name in ("categories", "masks")]
-    packed = sweep.Rules(
+    packed = sweep.PairRules(
         static,
         *_sets([side.given for side in given], first, bad, len(sides)),
     )

@@ -21,7 +21,15 @@ from broadphase.indexes.box_tree import QueriedByTree
 from broadphase.indexes.protocol import search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
-from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
+from broadphase.methods.strips import (
+    Division,
+    bin_again,
+    bin_boxes,
+    cut_world,
+    find_at_once,
+    parts_for,
+    sweep,
+)
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import Scratch
 
@@ -32,7 +40,7 @@ _CROWDED = 1.5
 class StripsFrame:
     """How the last frame was cut into strips, for the next one."""
 
-    def __init__(self, plan: Plan | None = None, crowding: float = 0.0) -> None:
+    def __init__(self, plan: Division | None = None, crowding: float = 0.0) -> None:
         self.plan = plan
         self._crowding = crowding
         """How many others a copy shared its strip with, on average, when the world was cut."""

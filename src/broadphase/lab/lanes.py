@@ -23,7 +23,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
 from broadphase.methods.cells import at_most, suggest_cell_size, take_sample, world_of
-from broadphase.methods.strips import Plan
+from broadphase.methods.strips import Division
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import stop_if_unwanted
 
@@ -258,7 +258,7 @@ def cut_into(index: Strips, count: int, boxes: BoxArray) -> None:
     scale = min(count / half, float(limits.max)) if half > 0 else float(limits.tiny)
     lattice = np.array([[low / 2, scale, count - 1 if half > 0 else 0]], index.dtype)
     # An infinite limit: the index keeps these strips however crowded they are.
-    index._structure.frame = StripsFrame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
+    index._structure.frame = StripsFrame(Division((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
 
 
 # ---- cost against the number of bodies

@@ -31,8 +31,9 @@ from broadphase.kernels.partition import (
     survey_envs,
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
-from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for, sweep_strips
+from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for
 from broadphase.methods import tree
+from broadphase.methods.strips import Swept
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
@@ -185,7 +186,7 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
     axes = (axis, *(other for other in range(task.dim) if other != axis))
     crowded = np.zeros(len(worlds), np.bool_)
     form = RAW_TOUCHING if task.touching else RAW_APART
-    strips = (groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
+    strips = Swept(groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
     fullest = int((ends - begins).max())
 
     parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
@@ -195,9 +196,7 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
     def search(share: int, first: int, last: int) -> Part:
         columns = np.empty((2 * task.dim, length_for(fullest)), task.boxes.dtype)
         marks = np.empty((MARKS, length_for(fullest)), np.int32)
-        kernel = partial(
-            sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks
-        )
+        kernel = strips.kernel(task, axes, columns, marks)
         capacity = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
         out = np.empty((min(capacity, task.limit + 1024), 2), np.int32)
         return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)

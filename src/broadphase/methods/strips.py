@@ -194,7 +194,7 @@ LARGE_SAMPLE = 4096
 ENOUGH_FOR_THREADS = TOO_MANY
 
 
-class Plan(NamedTuple):
+class Division(NamedTuple):
     """How the world is divided."""
 
     axes: tuple[int, ...]  # the swept axis, then the cut ones
@@ -224,6 +224,25 @@ class Binned(NamedTuple):
     """Whether a box holds the largest finite number, for which subtraction is not exact."""
     crowding: float
     """The average number of copies with which a copy shares its strip."""
+
+
+class Swept(NamedTuple):
+    """Strips as `sweep_strips` takes them."""
+
+    edges: npt.NDArray[Any]
+    tags: npt.NDArray[np.int32]
+    begins: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    form: int
+    """What the edges are: `COMPARABLE` copies, or boxes themselves (`RAW_TOUCHING`, `RAW_APART`)."""
+    crowded: npt.NDArray[np.bool_]
+    """One for each strip: a search notes those that it leaves out; another, after a sort, finds only them."""
+    in_order: bool
+    """Whether this is the search after the sort."""
+
+    def kernel(self, task: Task, axes: tuple[int, ...], columns: Any, marks: Any) -> Resumable:
+        """The kernel that sweeps these strips, with memory for the current one."""
+        return partial(sweep_strips, axes, *self, task.filter.categories, task.filter.masks, columns, marks)
 
 
 class Cut(NamedTuple):
@@ -262,10 +281,10 @@ def parts_for(task: Task) -> int:
     return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
 
 
-def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
+def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Division, Binned]:
     """Count the copies in each strip, and make them."""
     boxes, n = task.boxes, len(task.boxes)
-    plan = Plan(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
+    plan = Division(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if are_crowded(crowding, copies, plan.strips):
@@ -273,19 +292,19 @@ def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
         lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
         lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)
         equal_shares(boxes, cut.cuts, cut.counts, lows, rows, lattice, borders)
-        plan = Plan(plan.axes, lattice, borders)
+        plan = Division(plan.axes, lattice, borders)
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)
 
 
-def bin_again(task: Task, plan: Plan, parts: int, most_crowding: float) -> Binned | None:
+def bin_again(task: Task, plan: Division, parts: int, most_crowding: float) -> Binned | None:
     """Bin by an earlier plan; ``None`` if that would leave the copies more crowded than allowed."""
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     return None if crowding > most_crowding * copies else _scatter(task, plan, *counted)
 
 
-def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
+def _count(task: Task, plan: Division, parts: int) -> tuple[Any, ...]:
     n, strips = len(task.boxes), plan.strips
     spans = task.scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
     rows = [int(last) + 2 for last in plan.lattice[:, LAST].tolist()]
@@ -311,7 +330,7 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
     return spans, counts, any(extreme), totals
 
 
-def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
+def _scatter(task: Task, plan: Division, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
     copies, fullest, crowding = totals
     # The tags of a copy follow its edges, so that it is written to one cache line and not to two: a million
     # 3-D boxes, each with two copies in 3,600 strips, are scattered in 10 ms and not in 26.
@@ -356,7 +375,7 @@ def _find_among(task: Task) -> Found:
     return sweep(task, *bin_boxes(task, cut, parts), parts)
 
 
-def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.0) -> Found | None:
+def find_at_once(task: Task, plan: Division | None = None, most_crowding: float = 0.0) -> Found | None:
     """Find all pairs of a world that is small enough for one call; ``None`` if it is not.
 
     With a plan, the world is divided by it, unless copies are more crowded than allowed.
@@ -373,8 +392,8 @@ def _finish(task: Task, begun: Begun) -> Found:
     found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
     if found.pairs <= task.limit:
         # Of a sorted strip only its columns and marks are read.
-        there = (task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
-        kernel = _kernel(task, begun.axes, there, memory.columns, memory.marks)
+        there = Swept(task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
+        kernel = there.kernel(task, begun.axes, memory.columns, memory.marks)
         found = _both(found, search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
     return found
 
@@ -399,8 +418,8 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
 
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
     form = RAW_TOUCHING if task.touching else RAW_APART
-    strip = (edges, tags, _FIRST, np.array([[len(edges)]], np.int64), form, crowded, in_order)
-    kernel = _kernel(task, cut.axes, strip, *_memory(task, len(edges), 0))
+    strip = Swept(edges, tags, _FIRST, np.array([[len(edges)]], np.int64), form, crowded, in_order)
+    kernel = strip.kernel(task, cut.axes, *_memory(task, len(edges), 0))
     return search_all(task, kernel, _begin(0), 1, 4 * len(edges), cells=1)
 
 
@@ -417,7 +436,7 @@ def _tags(task: Task) -> npt.NDArray[np.int32]:
     return tags
 
 
-def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
+def sweep(task: Task, plan: Division, binned: Binned, parts: int) -> Found:
     """Sort and sweep every strip."""
     if binned.extreme:
         return _without_subtraction(task)
@@ -485,15 +504,14 @@ def _sweep_some(
     guess = 2 * binned.copies // shares + 1024
     names = [f"pairs {again:d} {share}" for share in range(shares)]
     lengths = [max(guess, task.scratch.held(name) // 8) for name in names]
-    strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
-
+    strips = Swept(binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
     left_of = limit_of_shares(task.limit, shares)
     # One for each share that is being searched, at most as many as there are threads.
     idle = [_memory(task, binned.fullest, number) for number in range(min(task.threads, shares))]
 
     def search(share: int, first: int, last: int, out: PairArray) -> Part:
         memory = idle.pop()
-        kernel = _kernel(task, axes, strips, *memory)
+        kernel = strips.kernel(task, axes, *memory)
         part = search_from(kernel, _begin(first), last, out, left_of(share), task.store)
         idle.append(memory)
         return part
@@ -516,17 +534,6 @@ def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], np
     length = length_for(fullest)
     columns = task.scratch.array(f"columns {number}", (2 * task.dim, length), task.boxes.dtype)
     return columns, task.scratch.array(f"marks {number}", (MARKS, length), np.int32)
-
-
-def _kernel(
-    task: Task,
-    axes: tuple[int, ...],
-    strips: tuple[Any, ...],
-    columns: npt.NDArray[Any],
-    marks: npt.NDArray[np.int32],
-) -> Resumable:
-    """The kernel that sweeps these strips, with memory for the current one."""
-    return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
 
 
 def _begin(strip: int) -> Position:

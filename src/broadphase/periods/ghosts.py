@@ -13,13 +13,13 @@ import numpy.typing as npt
 from broadphase.kernels.boxes import periodic as kernel
 from broadphase.runtime import threads
 
-Floats = npt.NDArray[np.floating[Any]]
+AnyFloats = npt.NDArray[np.floating[Any]]
 
 _AXES = "xyz"
 ENOUGH_FOR_THREADS = 50_000
 
 
-def period_of(period: Floats, dtype: Any) -> Floats:
+def period_of(period: AnyFloats, dtype: Any) -> AnyFloats:
     """The period in the type of the boxes.
 
     Raises
@@ -39,8 +39,8 @@ def period_of(period: Floats, dtype: Any) -> Floats:
 class Wrapped(NamedTuple):
     """Boxes wrapped into the world."""
 
-    boxes: Floats
-    lengths: Floats
+    boxes: AnyFloats
+    lengths: AnyFloats
     """The period in the type of the boxes."""
     touching: bool
     crossing: npt.NDArray[np.int32]
@@ -49,13 +49,13 @@ class Wrapped(NamedTuple):
     """How many ghosts they have."""
 
     @classmethod
-    def of(cls, boxes: Floats, lengths: Floats, touching: bool) -> "Wrapped":
+    def of(cls, boxes: AnyFloats, lengths: AnyFloats, touching: bool) -> "Wrapped":
         """Boxes that have been wrapped."""
         rows = np.empty(len(boxes), np.int32)
         crossed, ghosts = kernel.crossing_rows(boxes, lengths, touching, rows)
         return cls(boxes, lengths, touching, rows[:crossed], int(ghosts))
 
-    def make_ghosts(self) -> tuple[Floats, npt.NDArray[np.int32], Floats]:
+    def make_ghosts(self) -> tuple[AnyFloats, npt.NDArray[np.int32], AnyFloats]:
         """The ghosts, the row of each, and how far those that are shifted along each axis reach."""
         dim = self.boxes.shape[1] // 2
         ghosts = np.empty((self.ghosts, 2 * dim), self.boxes.dtype)
@@ -65,10 +65,10 @@ class Wrapped(NamedTuple):
 
 
 def wrapped_boxes(
-    boxes: Floats,
+    boxes: AnyFloats,
     period: npt.NDArray[np.float64],
     touching: bool,
-    into: Floats,
+    into: AnyFloats,
     parts: int = 1,
     name: str = "boxes",
 ) -> Wrapped:
@@ -97,7 +97,7 @@ def wrapped_boxes(
     return Wrapped(into, lengths, touching, own, sum(int(part[1]) for part in done))
 
 
-def wrap_points(points: npt.NDArray[np.float64], lengths: Floats, name: str) -> npt.NDArray[np.float64]:
+def wrap_points(points: npt.NDArray[np.float64], lengths: AnyFloats, name: str) -> npt.NDArray[np.float64]:
     """Points wrapped into the world, rounded to the type of ``lengths``.
 
     Raises
@@ -116,7 +116,7 @@ def wrap_points(points: npt.NDArray[np.float64], lengths: Floats, name: str) -> 
 
 
 def _has_no_place(
-    boxes: Floats, row: int, axis: int, trouble: int, lengths: npt.NDArray[Any], name: str
+    boxes: AnyFloats, row: int, axis: int, trouble: int, lengths: npt.NDArray[Any], name: str
 ) -> ValueError:
     where = f"{name}[{row}] has min_{_AXES[axis]} = {boxes[row, axis]:g}"
     if trouble == kernel.AT_INFINITY:

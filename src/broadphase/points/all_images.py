@@ -19,10 +19,9 @@ from broadphase.kernels.points.pair_lists import keep_images
 from broadphase.periods.lattice import around_lattice
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
 from broadphase.points.neighbor_lists import order_of, rows_kept
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import rows_at
-
-Floats = npt.NDArray[np.float64]
 
 # The distance of each pair is computed again from where the points were, so that a search may find more.
 _WIDER = 1e-9  # relative

@@ -893,7 +893,7 @@ class BodyStore:
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
-        write, objects = setting(Body, "_row", dying, GONE)
+        mark_as_gone = setter_of_all(Body, "_row", dying, GONE)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._others = True
         self.departures += 1
@@ -903,7 +903,7 @@ class BodyStore:
         self.gone, self.bodies, self.shared = gone, bodies, False
         self.live -= count
         self._free = free
-        write(objects)
+        mark_as_gone()
 
     def bury(self, body: Body, row: int) -> None:
         """Mark a handle as removed; it keeps the last state of its body."""
@@ -1149,9 +1149,12 @@ class BodyStore:
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 
 
-def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[Callable[[Any], Any], Any]:
-    """``write, objects``: ``write(objects)`` sets a slot of all objects, and cannot be interrupted."""
-    return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
+def setter_of_all(kind: type, name: str, objects: Sequence[Any], value: Any) -> Callable[[], Any]:
+    """A function, to be called once, that gives a slot of all objects the value.
+
+    Python looks for signals in each turn of a loop of its own; a deque reads all of an iterator in C.
+    """
+    return partial(deque, map(getattr(kind, name).__set__, objects, repeat(value)), maxlen=0)
 
 
 def as_shapes(shapes: Any) -> list[Shape] | Floats:

@@ -29,6 +29,7 @@ from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.images import Turns
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
@@ -36,7 +37,6 @@ from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, bounds_of
 
-Floats = npt.NDArray[np.float64]
 RowPairs = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
 
@@ -73,7 +73,7 @@ _FEW_BODIES = 3_000
 _BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
 
 
-class Found(NamedTuple):
+class FoundContacts(NamedTuple):
     """Contacts as columns, sorted by the ids of their bodies, and the listeners when they were found."""
 
     ids: RowPairs
@@ -83,17 +83,19 @@ class Found(NamedTuple):
     """The numbers of the bodies' sets of tags, as the matcher knows them."""
     matcher: Matcher
 
-    def at(self, rows: npt.NDArray[Any]) -> "Found":
+    def at(self, rows: npt.NDArray[Any]) -> "FoundContacts":
         """Some of them."""
         if len(rows) == 0:
             return none_found(self.matcher)
-        return Found(self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher)
+        return FoundContacts(
+            self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher
+        )
 
-    def first(self, count: int) -> "Found":
+    def first(self, count: int) -> "FoundContacts":
         """The first so many of them, not copied."""
         if count == len(self.depths):
             return self
-        return Found(
+        return FoundContacts(
             self.ids[:count], self.normals[:count], self.depths[:count], self.groups[:count], self.matcher
         )
 
@@ -115,9 +117,9 @@ _NO_REGIONS = np.empty((0, 4))
 _AT_A_TIME = 1_000_000
 
 
-def none_found(matcher: Matcher) -> Found:
+def none_found(matcher: Matcher) -> FoundContacts:
     """No contacts."""
-    return Found(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS, _NO_PAIRS, matcher)
+    return FoundContacts(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS, _NO_PAIRS, matcher)
 
 
 class Passing(NamedTuple):
@@ -140,7 +142,7 @@ class Contacts(Sequence[Contact]):
 
     def __init__(
         self,
-        found: Found,
+        found: FoundContacts,
         bodies: list[Body | None],
         gone: dict[int, Body] | None = None,
         passings: dict[int, Passing] | None = None,
@@ -384,7 +386,7 @@ class ContactTracker:
 
     # ---- finding
 
-    def _nothing(self) -> Found:
+    def _nothing(self) -> FoundContacts:
         return none_found(self._listeners.matcher)
 
     def concerns(self, i: int, j: int) -> bool:
@@ -392,7 +394,7 @@ class ContactTracker:
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _find_few(self, before: Found) -> Found | None:
+    def _find_few(self, before: FoundContacts) -> FoundContacts | None:
         """The contacts now where few bodies were touched; ``None`` where they are too many.
 
         ``before`` itself where nothing was touched.
@@ -421,7 +423,7 @@ class ContactTracker:
             self._keys[:count].sort()  # the kernel puts each into its place, which is for few
         capacity = len(before.ids) + count
         pairs = np.empty((2, capacity, 2), np.int32)
-        now = Found(pairs[0], np.empty((capacity, 2)), np.empty(capacity), pairs[1], matcher)
+        now = FoundContacts(pairs[0], np.empty((capacity, 2)), np.empty(capacity), pairs[1], matcher)
         found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
@@ -440,7 +442,7 @@ class ContactTracker:
             count = kernel.put_candidates(self._keys, count, row, broad_phase.buffers.near, near, *known)
         return count
 
-    def _find_all(self, before: Found) -> Found:
+    def _find_all(self, before: FoundContacts) -> FoundContacts:
         store = self._store
         touched = store.touched
         still = ~(touched[before.ids[:, 0]] | touched[before.ids[:, 1]])
@@ -516,7 +518,7 @@ class ContactTracker:
         moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
         return bool((moving[:, None] & hears).all())
 
-    def _contacts_of(self, pairs: RowPairs) -> Found:
+    def _contacts_of(self, pairs: RowPairs) -> FoundContacts:
         """The contacts among sorted pairs of rows."""
         store = self._store
         if not store.tag_sets.exact:
@@ -531,7 +533,7 @@ class ContactTracker:
             self.candidates += tested
         columns = parts[1] if len(parts) == 2 else [np.concatenate(each) for each in zip(*parts, strict=True)]
         ids, normals, depths = columns
-        return Found(ids, normals, depths, store.group[ids], self._listeners.matcher)
+        return FoundContacts(ids, normals, depths, store.group[ids], self._listeners.matcher)
 
     def _candidates(self, rows: Rows) -> tuple[RowPairs, Turns | None]:
         """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once.
@@ -588,7 +590,7 @@ class ContactTracker:
         beyond &= store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]
         return pairs[beyond], turns[beyond]
 
-    def _narrow(self, pairs: RowPairs, turns: Turns | None) -> Found:
+    def _narrow(self, pairs: RowPairs, turns: Turns | None) -> FoundContacts:
         self.candidates = len(pairs)
         store, columns = self._store, self._store.table.columns
         if turns is None:
@@ -599,18 +601,18 @@ class ContactTracker:
             chosen = np.flatnonzero(overlapping)
             chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
         ids = pairs[chosen]
-        return Found(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
+        return FoundContacts(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
 
     # ---- comparing: which pairs began, stayed and ended
 
-    def _unchanged(self, now: Found) -> Changes:
+    def _unchanged(self, now: FoundContacts) -> Changes:
         """If nothing was touched, all contacts stay."""
         self._store.shared = True
         bodies = self._store.bodies
         none = Contacts(none_found(now.matcher), bodies)
         return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies), none), None)
 
-    def _changes(self, before: Found, now: Found) -> Changes:
+    def _changes(self, before: FoundContacts, now: FoundContacts) -> Changes:
         """Which pairs began, which stayed and which ended between two updates."""
         store = self._store
         store.shared = True
@@ -651,7 +653,7 @@ class ContactTracker:
             if len(rows.a):
                 yield listener, "many", Began(rows, self._store.serial[np.column_stack(rows[:2])])
 
-    def _handed(self, before: Found, now: Found, then: Rows, since: Rows) -> Handed:
+    def _handed(self, before: FoundContacts, now: FoundContacts, then: Rows, since: Rows) -> Handed:
         """The pairs that stayed but concern other listeners than before."""
         groups = np.hstack((before.groups[then], now.groups[since]))
         each, which = np.unique(groups, axis=0, return_inverse=True)
@@ -660,17 +662,17 @@ class ContactTracker:
         bodies = self._store.bodies
         return Handed(Contacts(before.at(then[chosen]), bodies), Contacts(now.at(since[chosen]), bodies))
 
-    def _passed(self, before: Found, now: Found) -> Found:
+    def _passed(self, before: FoundContacts, now: FoundContacts) -> FoundContacts:
         """The pairs that were in contact between the last update and this one only: they begin and end."""
         return self._noted(self.crossed, now, before.ids)
 
-    def _with_stops(self, overlaps: Found) -> Found:
+    def _with_stops(self, overlaps: FoundContacts) -> FoundContacts:
         """The pairs that overlap, and those of which one stopped the other: they touch with depth 0."""
         # The last way in which one stopped the other counts.
         latest = [np.reshape(note, (-1, 6))[::-1] for note in reversed(self.stopped)]
         return _merged(overlaps, self._noted(latest, overlaps, _NO_PAIRS))
 
-    def _noted(self, notes: Notes, now: Found, before: RowPairs) -> Found:
+    def _noted(self, notes: Notes, now: FoundContacts, before: RowPairs) -> FoundContacts:
         """The notes of movements as contacts of depth 0, if they still concern a listener.
 
         Without pairs that are in contact ``now``, or were ``before``.  Of several for the same two bodies,
@@ -690,9 +692,11 @@ class ContactTracker:
             wanted = self.concerned(ids)
             rows, ids = rows[wanted], ids[wanted]
         normals = np.where(rows[:, :1] > rows[:, 1:2], 0.0 - rows[:, 4:], rows[:, 4:])
-        return Found(ids, normals, np.zeros(len(ids)), store.group[ids], now.matcher)
+        return FoundContacts(ids, normals, np.zeros(len(ids)), store.group[ids], now.matcher)
 
-    def _with_passings(self, over: Found, passed: Found) -> tuple[Found, dict[int, Passing]]:
+    def _with_passings(
+        self, over: FoundContacts, passed: FoundContacts
+    ) -> tuple[FoundContacts, dict[int, Passing]]:
         """The contacts that ended, and those that began and ended.
 
         With their bodies and listeners, where these are others than those of what was before.
@@ -793,12 +797,12 @@ def _pairs_of(keys: npt.NDArray[np.int64]) -> RowPairs:
     return pairs
 
 
-def _merged(first: Found, second: Found) -> Found:
+def _merged(first: FoundContacts, second: FoundContacts) -> FoundContacts:
     """Both, sorted; of the same ids the first before the second."""
     if not len(second.ids):
         return first
     count = len(first.ids) + len(second.ids)
     pairs = np.empty((2, count, 2), np.int32)
-    both = Found(pairs[0], np.empty((count, 2)), np.empty(count), pairs[1], first.matcher)
+    both = FoundContacts(pairs[0], np.empty((count, 2)), np.empty(count), pairs[1], first.matcher)
     kernel.merge_contacts(first[:4], second[:4], *both[:4])
     return both

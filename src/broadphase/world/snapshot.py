@@ -20,7 +20,7 @@ from broadphase.geometry.table import Base, shapes_of
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.runtime.arrays import Floats
 from broadphase.world.bodies import GONE, Body, BodyStore, Remains
-from broadphase.world.contacts import Call, Contacts, Events, Found, Notes, none_found
+from broadphase.world.contacts import Call, Contacts, Events, FoundContacts, Notes, none_found
 from broadphase.world.dispatch import Dispatch, between
 from broadphase.world.listeners import Listener, Matcher
 from broadphase.world.state import State
@@ -56,8 +56,8 @@ class _Moment(NamedTuple):
     gone: dict[int, Body]
     category_bits: dict[str, int]
     of_store: list[bool]
-    found: Found
-    overlaps: Found
+    found: FoundContacts
+    overlaps: FoundContacts
     crossed: Notes
     stopped: Notes
     matcher: Matcher

@@ -23,7 +23,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """The object that a decorator returns in a running program."""
     found = Kernel(function)
     folder = os.environ.get("BROADPHASE_RECORD")
-    return found.callable() if folder is None else Recorder(found, folder)
+    return found.callable() if folder is None else TypeRecorder(found, folder)
 
 
 class Kernel:
@@ -104,7 +104,7 @@ def plainer(value: Any) -> Any:
     return value
 
 
-class Recorder:
+class TypeRecorder:
     """A kernel that notes the types it is called with (``python -m broadphase.compiler --record``)."""
 
     def __init__(self, found: "Kernel", folder: str) -> None:
@@ -135,7 +135,7 @@ def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
         return owner.builtin(_refuse) or _TryCall(kernel, owner.name, owner.rows)
-    if isinstance(kernel, Recorder):
+    if isinstance(kernel, TypeRecorder):
         return _TryCall(kernel, kernel.name, kernel.rows)
     name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
     return _TryCall(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))

@@ -195,7 +195,7 @@ def put_waiting(bodies, alive, shapes, layers, box, near, count):
 # bodies, one after the other.
 
 
-ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body moves: always, only if nothing is hit, or never (a test)
+ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothing is hit, or not at all
 
 # How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
 # the gap before sloped surfaces, or for any change of direction.
@@ -270,7 +270,7 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y, np.int64(0)
     x, y, found, reached = xs[0], ys[0], buffers.counts[7], np.int64(0)
-    if response != CROSS and when != NEVER:
+    if response != CROSS and when != ONLY_TEST:
         reached = sides_reached(mover, dx, dy, shapes, buffers.near[:blockers], grid)
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
     if goes and (x != start_x or y != start_y):

@@ -9,7 +9,7 @@ are answered by a function in Python.  For that `follow` can be left and continu
    move stops it.
 2. *Leg.*  What is near a straight leg is chosen from all that is near the path.  A box among boxes is exact
    and needs one choice, because a hit only shortens its path or mirrors it.  Other shapes may be turned aside
-   by a slope, so it is chosen again for each leg; `LEFT` says that the leg needs what is near in a larger
+   by a slope, so it is chosen again for each leg; `TOO_FAR` says that the leg needs what is near in a larger
    region.
 3. *Response.*  A hit ends the leg, and its response turns the goal.
 
@@ -44,7 +44,7 @@ from broadphase.kernels.tiles.slopes import any_slope, profile_at
 
 # The results of `follow`.
 DONE = 0
-LEFT = 1  # call again with all that is near in `Buffers.region`
+TOO_FAR = 1  # call again with all that is near in `Buffers.region`
 FULL = 2  # read the hits, and call again with the response to the last
 INSIDE = 3  # nothing has changed: it starts in something that does not move, or that a function may ignore
 
@@ -299,7 +299,7 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
                 region = swept_bounds(bounds, goal_x - x, goal_y - y, tolerance_of(bounds))
                 chosen, _ = _choose(table, buffers, near, fixed, stage, searched, region)
             if chosen < 0:
-                state = LEFT
+                state = TOO_FAR
                 break
         if stage == START or stage == FREED:
             more = 0
@@ -312,7 +312,7 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
             if stage == FREED or (more > 0 and response != CROSS):
                 dx, dy, enough = _push_of_others(mover, table, fixed, near, searched, chosen, buffers)
                 if not enough:
-                    chosen, state = np.int64(-1), LEFT
+                    chosen, state = np.int64(-1), TOO_FAR
                     break
                 goal_x, goal_y = x + dx, y + dy
                 stage, chosen = np.int64(PUSHED), np.int64(-1)

@@ -14,7 +14,7 @@ import numpy as np
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import few
 
-NEVER, UNSURE = -1.0, -2.0
+MISSED, UNSURE = -1.0, -2.0
 # The relative error of a product of two differences is less than three units of rounding, each 1.2e-16.
 _MARGIN = 1e-15
 _SPLIT = 134217729.0  # 2**27 + 1: halves a float64 into two of 26 bits
@@ -46,7 +46,7 @@ def _is_exact_product(a, b, product):
 
 @jit
 def meeting_times(starts, goals, pairs, touching, times):
-    """When the boxes of each pair first meet: 0 to 1, `NEVER`, or `UNSURE`.
+    """When the boxes of each pair first meet: 0 to 1, `MISSED`, or `UNSURE`.
 
     ``starts`` and ``goals`` are float64; a number that is infinite in one is the same in the other.
     """
@@ -78,7 +78,7 @@ def meeting_times(starts, goals, pairs, touching, times):
                 else:
                     until_high[untils], until_below[untils], until_exact[untils] = before, after, exact
                     untils += 1
-        times[row] = NEVER
+        times[row] = MISSED
         if never:
             continue
         time = 0.0

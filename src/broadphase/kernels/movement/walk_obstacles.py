@@ -41,7 +41,7 @@ OUTSIDE = 0.25  # this share of a tolerance counts as outside
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
 
 
-class Rules(NamedTuple):
+class WalkSettings(NamedTuple):
     """How to walk."""
 
     snap: float

@@ -11,7 +11,7 @@ from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, S
 from broadphase.kernels.strips.small_worlds import buckets_of
 from broadphase.kernels.strips.sweep import CROWDED, buckets_for
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace, traces, walks
-from broadphase.methods.strips import Plan
+from broadphase.methods.strips import Division
 
 MOST_STRIPS = 2_000
 
@@ -70,7 +70,7 @@ def trace_strips(index: Strips | AdaptiveIndex) -> Trace | None:
     return Trace(np.concatenate(compared))
 
 
-def _borders(plan: Plan) -> npt.NDArray[np.float64]:
+def _borders(plan: Division) -> npt.NDArray[np.float64]:
     last = int(plan.lattice[0, LAST])
     if plan.borders.shape[1]:
         return plan.borders[0, :last].astype(np.float64)
@@ -79,7 +79,7 @@ def _borders(plan: Plan) -> npt.NDArray[np.float64]:
     return borders
 
 
-def _strip_of(plan: Plan, values: BoxArray) -> Numbers:
+def _strip_of(plan: Division, values: BoxArray) -> Numbers:
     """The same as `broadphase.kernels.strips.bin.strip_of`."""
     last = plan.lattice[0, LAST]
     if plan.borders.shape[1]:
@@ -90,13 +90,13 @@ def _strip_of(plan: Plan, values: BoxArray) -> Numbers:
     return strip
 
 
-def _spans(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers]:
+def _spans(plan: Division, boxes: BoxArray) -> tuple[Numbers, Numbers]:
     cut = plan.axes[1]
     first = _strip_of(plan, boxes[:, cut])
     return first, np.maximum(first, _strip_of(plan, boxes[:, 2 + cut]))
 
 
-def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
+def _copies(plan: Division, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
     """The strip and the row of every copy, by row; and the first strip of every row."""
     first, last = _spans(plan, boxes)
     counts = last - first + 1
@@ -105,7 +105,7 @@ def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
     return strip, body, first
 
 
-def _end_to_end(boxes: BoxArray, plan: Plan, strip: Numbers, body: Numbers) -> Ids:
+def _end_to_end(boxes: BoxArray, plan: Division, strip: Numbers, body: Numbers) -> Ids:
     """The rows compared in all strips, by the keys that `broadphase.kernels.strips.small_worlds` sorts."""
     low, high = boxes[:, plan.axes[0]], boxes[:, 2 + plan.axes[0]]
     buckets = buckets_of(len(boxes), plan.strips)

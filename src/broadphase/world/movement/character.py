@@ -12,7 +12,7 @@ from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.motion import pushes_of
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
-from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
+from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
 from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
@@ -70,7 +70,9 @@ class Character:
             return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
         return walk
 
-    def _probed(self, walk: Walk, row: int, ahead: float, rules: Rules, ignored: Collection[int]) -> Walk:
+    def _probed(
+        self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Collection[int]
+    ) -> Walk:
         """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
         cast, (left, top, right, bottom) = self._motion.cast_for, self._state.store.bounds(row)
         height, down = bottom - top, rules.flip
@@ -98,7 +100,7 @@ class Character:
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
     def _walk_general(
-        self, row: int, displacement: tuple[float, float], known: Rules, ignored: Collection[int]
+        self, row: int, displacement: tuple[float, float], known: WalkSettings, ignored: Collection[int]
     ) -> Walk:
         """The general path: a walk of one of many."""
         rows = np.array([row], np.int32)
@@ -110,7 +112,7 @@ class Character:
         return self._as_walk(x, y, hits, crossed, ground, found.normals[0].tolist())
 
     def _walk_fast(
-        self, row: int, dx: float, dy: float, rules: Rules, ignored: Collection[int]
+        self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Collection[int]
     ) -> Walk | None:
         """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
@@ -198,7 +200,12 @@ class Character:
             )
 
     def _walk_among_one_ways(
-        self, row: Rows, displacement: Floats, rules: Rules, layers: tuple[int, ...], ignored: frozenset[int]
+        self,
+        row: Rows,
+        displacement: Floats,
+        rules: WalkSettings,
+        layers: tuple[int, ...],
+        ignored: frozenset[int],
     ) -> Walks:
         """A walk of one of many, again without each one-way body that it met on a side that is open."""
         ignored |= self._open_to(int(row[0]), rules)
@@ -212,7 +219,7 @@ class Character:
             self._state.contacts.forget(noted)
             ignored |= passed
 
-    def _open_to(self, row: int, rules: Rules) -> frozenset[int]:
+    def _open_to(self, row: int, rules: WalkSettings) -> frozenset[int]:
         """The one-way bodies that let a walker through where it is, or that it wants to fall through."""
         store = self._state.store
         open_to = store.open_to(row)
@@ -225,7 +232,7 @@ class Character:
         self,
         rows: Rows,
         displacements: Floats,
-        rules: Rules,
+        rules: WalkSettings,
         layers: tuple[int, ...],
         ignored: Collection[int],
     ) -> Walks:
@@ -288,7 +295,7 @@ class Walkers:
         many: ManyMotion,
         rows: Rows,
         displacements: Floats,
-        rules: Rules,
+        rules: WalkSettings,
         layers: tuple[int, ...],
         ignored: Collection[int],
     ) -> None:
@@ -403,7 +410,7 @@ class Walkers:
 
 def rules_of(
     snap: float, steepest: float, step: float, corner: float, drop: bool, down: tuple[float, float]
-) -> Rules:
+) -> WalkSettings:
     """The rules of a walk, checked, as kernels take them."""
     angle = extent(steepest, "steepest")
     if not angle < 90.0:
@@ -414,7 +421,7 @@ def rules_of(
     if not isinstance(drop, bool | np.bool_):
         raise TypeError(f"drop must be True or False; got {drop!r}")
     cosine, sine = cosine_sine(angle)
-    return Rules(
+    return WalkSettings(
         _reach(snap, "snap"),
         sine / cosine,
         cosine * (1.0 - 1e-9),

@@ -10,19 +10,16 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths, join_hits
 from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movement
 from broadphase.world.space import placed_columns, starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 # Room for so many results at a time, if no mover has more bodies near; only what is written takes memory.
 _CAPACITY = 1 << 20

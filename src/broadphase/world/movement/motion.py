@@ -17,7 +17,7 @@ from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import DONE, LEFT, swept_region
+from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
@@ -108,7 +108,7 @@ class Motion:
         # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
-        move = self._move_fast(row, *step, "touch", kernel.NEVER, ignored)
+        move = self._move_fast(row, *step, "touch", kernel.ONLY_TEST, ignored)
         if move is not None and not self._store.passed(move.hits):
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
@@ -286,7 +286,7 @@ class Motion:
             grid = NO_TILES if tiles is None else tiles.grid
             way = row, dx, dy, code, when, bits_of(layers)
             swept = kernel.move_body(shapes, store.marks, *way, near, buffers, grid, searched)
-            if swept[0] != LEFT:
+            if swept[0] != TOO_FAR:
                 break
         return swept if swept[0] == DONE else None
 

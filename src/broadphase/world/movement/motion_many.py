@@ -12,7 +12,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import FULL, INSIDE, LEFT, Buffers
+from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
@@ -367,7 +367,7 @@ class _Run:
             *(self._near[:], grid, self._buffers, self._places, _MOST_TESTS),
         )
         self._hits.append(self._buffers.hits[:found].copy())
-        if state in (INSIDE, LEFT):
+        if state in (INSIDE, TOO_FAR):
             self._move_alone(next_one)
             return int(next_one) + 1
         if state == FULL and not found:

@@ -434,7 +434,7 @@ class _Path:
                 if body >= 0.0:
                     other = self.blockers.others[np.flatnonzero(self.rows == body).item()]
                 self.hits.append(Hit(other, time, (nx, ny), (x, y), self._answer))
-            if state == path.LEFT:
+            if state == path.TOO_FAR:
                 left, top, right, bottom = self._numbers[:4].tolist()
                 x, y, far_x, far_y = self._searched
                 self._look((min(left, x), min(top, y), max(right, far_x), max(bottom, far_y)))
