@@ -802,7 +802,7 @@ class Index(ById):
 
             found = environments.first_hits(self, rays, env, ignore, rules, asked)
         else:
-            found = self._cast(rays, rules)
+            found = self._cast(rays, rules, asked)
         if asked is not None and isinstance(found, RayHits):
             found = copied_hits(found, asked, out, shape)
         return found if out is not None else arguments.in_axes(found, axes)
@@ -1038,10 +1038,12 @@ class Index(ById):
             found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), rules)[:, 1])
         return found
 
-    def _cast(self, rays: FloatTuple | Rows, rules: BoxRules) -> RayHit | RayHits | None:
+    def _cast(
+        self, rays: FloatTuple | Rows, rules: BoxRules, asked: RayHits | None
+    ) -> RayHit | RayHits | None:
         """The first hit of one ray, or of each of many."""
         if not isinstance(rays, tuple):
-            return self._space.first_hits(rays, NO_IDS, rules)
+            return self._space.first_hits(rays, NO_IDS, rules, asked)
         at, towards, max_distance = rays[: self.dim], rays[self.dim : -1], rays[-1]
         hit = self._space.first_hit(at, towards, max_distance, rules)
         if hit is None:

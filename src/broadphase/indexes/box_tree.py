@@ -462,9 +462,11 @@ class TreeStructure(Structure):
                 nodes, slots = nodes[used], slots[used]
         return np.concatenate(parts)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int]:
-        n = len(rays)
-        hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, self.dim)))
+    def find_first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> tuple[RayHits, int]:
+        n, columns = len(rays), self.dim if out is None else out.normals.shape[1]
+        hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, columns)))
         how = (self.touching, *rules, ignored)
         tests = self._shared_out(
             n,

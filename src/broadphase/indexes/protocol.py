@@ -274,8 +274,10 @@ class Structure(ABC):
         ]
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
 
-    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> tuple[RayHits, int] | None:
-        """The same with distances and normals."""
+    def find_first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> tuple[RayHits, int] | None:
+        """The same with distances and normals; ``out`` may be written to, and says if normals are wanted."""
         found = self.find_first_on_rays(rays, ignored, rules)
         if found is None:
             return None

@@ -250,12 +250,10 @@ class PlainSpace:
     ) -> RayHits | None:
         """The first hit of each ray, except the box that it ignores; None if that needs all hits.
 
-        Only structures of environments write to ``out``.
+        It may be written to ``out``.
         """
-        searched: Any = self.searched
-        searched.ready()
-        given = (out,) if searched.has_worlds else ()
-        found: tuple[RayHits, int] | None = searched.find_first_hits(rays, ignored, rules, *given)
+        self.searched.ready()
+        found = self.searched.find_first_hits(rays, ignored, rules, out)
         if found is None:
             return None
         hits, tests = found

@@ -542,8 +542,9 @@ def search_firsts(
 ):  # fmt: skip
     """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``; the tests.
 
-    Where a ray hits nothing the id is -1, and nothing else is written.  ``ignored``: a box for each ray that
-    it passes through, or -1; an empty array ignores none.  ``scratch``: see `ray_scratch`.
+    Where a ray hits nothing the id is -1, and nothing else is written; without columns there are no normals.
+    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.  ``scratch``:
+    see `ray_scratch`.
     """
     prepared, lines = scratch[:2]
     source = (edges, children, boxes, categories, masks, category, mask)
@@ -559,7 +560,8 @@ def search_firsts(
             tests += made
             if hit >= 0:
                 distances[q] = distance
-                write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
+                if normals.shape[1] > 0:
+                    write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
     return tests
 
 
