@@ -114,6 +114,43 @@ def test_the_borders_of_solid_tiles_are_drawn_and_nothing_else():
     assert 0 < len(inner) < len(found["tile", frozenset()].lines) / 2
 
 
+@pytest.mark.parametrize("period", [None, (100, 100)])
+def test_what_tiles_are_is_drawn_around_all_that_are_the_same(period):
+    world = bp.World(period=period)
+    world.tiles = tiles = bp.TileMap(np.zeros((10, 10), np.bool_), 10)
+    for column, row in ((0, 4), (1, 4), (1, 5)):
+        tiles.set_data(column, row, "water")
+    tiles.set_data(7, 7, ("lava", "hot"))
+    tiles.set(7, 7, True)
+    found = shown(world, None, colors={"lava": "red"})
+    water, lava = found["data", frozenset({"water"})], found["data", frozenset({"lava", "hot"})]
+    around = shapely.union_all([shapely.box(*tiles.bounds_of(*at)) for at in ((0, 4), (1, 4), (1, 5))])
+    lines = shapely.union_all(shapely.linestrings(water.lines.reshape(-1, 2, 2)))
+    assert lines.symmetric_difference(around.boundary).length == 0
+    assert (lava.color, len(lava.lines)) == ("red", 4)
+    assert water.color != "red"
+    if period:
+        assert shown(world, (100, 0, 200, 100))["data", frozenset({"water"})].lines[:, ::2].min() == 100
+
+
+def test_the_sides_of_bodies_that_block_are_drawn():
+    world = bp.World()
+    plank = world.add(bp.Box(110, 110, 40, 4), static=True)
+    plank.one_way = ("top", "left")
+    assert shown(world)["one_way", frozenset()].lines.tolist() == [
+        *([110, 110, 150, 110], [110, 114, 110, 110], [130, 110, 130, 106], [110, 112, 106, 112])
+    ]
+    plank.shape = bp.Box(110, 110, 40, 0)
+    assert [110, 110, 150, 110] in shown(world)["one_way", frozenset()].lines.tolist()
+    plank.one_way = ()
+    leaning = world.add(bp.Polygon([(200, 200), (240, 170), (240, 180), (200, 210)]), static=True)
+    leaning.one_way = "top"
+    (_, _, *side), tick = shown(world)["one_way", frozenset()].lines.tolist()
+    assert (side, tick[:2]) == ([240, 170], [220, 185])
+    assert tick[2:] == pytest.approx([220 - 6, 185 - 8]), "outwards, as long as its shortest side"
+    assert len(shown(world, (0, 0, 100, 100))) == 0
+
+
 def test_contacts_are_drawn_along_their_normals():
     world = bp.World()
     fox, hen = world.add(bp.Box(110, 110, 10, 10), tag="fox"), world.add(bp.Box(118, 110, 10, 10), tag="hen")

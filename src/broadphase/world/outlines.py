@@ -14,11 +14,12 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
 from broadphase.runtime.arrays import Floats
+from broadphase.world.one_way import is_through
 from broadphase.world.space import moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
-Kind = Literal["index", "tile", "ladder", "slope", "one_way", "body", "sensor", "contact", "ray"]
+Kind = Literal["index", "tile", "data", "ladder", "slope", "one_way", "body", "sensor", "contact", "ray"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SHOWN: tuple[Kind, ...] = KINDS[1:]
 """All but the cells and nodes of the index, which hide the rest."""
@@ -53,7 +54,7 @@ class Outline(NamedTuple):
 
     kind: Kind
     tags: frozenset[Any]
-    """Of bodies and sensors: their tags."""
+    """Of bodies, sensors and tiles that are something (``"data"``): their tags."""
     color: Any
     """Red, green and blue, 0 to 255; or what ``colors`` says."""
     boxes: Floats = _NO_LINES
@@ -109,7 +110,7 @@ def outlines(
 ) -> list[Outline]:
     """See `World.outlines`; ``view`` is one box."""
     tiles = tiles_near(state.tiles, state.space, tuple(view.tolist())).tiles
-    found = [*_of_tiles(tiles, view), *_of_bodies(state, view, colors)]
+    found = [*_of_tiles(tiles, view, colors), *_of_bodies(state, view, colors)]
     if "index" in show:
         found.insert(0, _plain("index", boxes=state.broad_phase.parts(view)))
     if "contact" in show:
@@ -154,10 +155,28 @@ def _of_bodies(state: State, view: Floats, colors: Mapping[Any, Any]) -> Iterato
     for key in np.unique(keys).tolist():
         group, is_sensor = divmod(key, 2)
         tags = store.tag_sets.groups[group]
-        color = next((colors[tag] for tag in colors if tag in tags), _OF_BODIES[group % len(_OF_BODIES)])
-        yield Outline(
-            "sensor" if is_sensor else "body", tags, color, *_parts(shapes, np.flatnonzero(keys == key))
-        )
+        of_key = _parts(shapes, np.flatnonzero(keys == key))
+        yield Outline("sensor" if is_sensor else "body", tags, _color(tags, group, colors), *of_key)
+    doors = np.flatnonzero(store.one_way[seen]).tolist()
+    sides = [_that_block(shapes, at, store.one_way.item(seen[at])) for at in doors]
+    yield _plain("one_way", lines=np.concatenate((_NO_LINES, *sides)))
+
+
+def _color(tags: frozenset[Any], number: int, colors: Mapping[Any, Any]) -> Any:
+    return next((colors[tag] for tag in colors if tag in tags), _OF_BODIES[number % len(_OF_BODIES)])
+
+
+def _that_block(shapes: ShapeColumns, row: int, bits: int) -> Floats:
+    """The sides of a jump-through body that block, each with a tick as long as its shortest side."""
+    sides = Outline("one_way", frozenset(), None, *_parts(shapes, np.array([row]))).segments()
+    sides = sides[(sides[:, 0] != sides[:, 1]).any(axis=1)]
+    edges = sides[:, 1] - sides[:, 0]
+    lengths = np.linalg.norm(edges, axis=1)
+    normals = np.column_stack((edges[:, 1], -edges[:, 0])) / lengths[:, None]
+    blocks = np.array([is_through(bits, (x, y)) for x, y in normals.tolist()], np.bool_)
+    middles = sides[blocks].mean(axis=1)
+    ticks = np.hstack((middles, middles + lengths.min(initial=np.inf) * normals[blocks]))
+    return np.concatenate((sides[blocks].reshape(-1, 4), ticks)).astype(np.float64)
 
 
 def _parts(shapes: ShapeColumns, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats, tuple[Floats, ...]]:
@@ -203,7 +222,7 @@ def _normals(state: State, view: Floats) -> Floats:
 # ---- tiles
 
 
-def _of_tiles(tiles: TileMap | None, view: Floats) -> Iterator[Outline]:
+def _of_tiles(tiles: TileMap | None, view: Floats, colors: Mapping[Any, Any]) -> Iterator[Outline]:
     if tiles is None:
         return
     columns, rows = tiles.cells(tuple(view.tolist()))
@@ -212,8 +231,11 @@ def _of_tiles(tiles: TileMap | None, view: Floats) -> Iterator[Outline]:
     edges_x: Any = x + width * np.arange(columns.start, columns.stop + 1)
     edges_y: Any = y + height * np.arange(rows.start, rows.stop + 1)
     solid = tiles.solid[chosen]
-    across, down = _borders(solid, edges_x, edges_y), _borders(solid.T, edges_y, edges_x)
-    yield _plain("tile", lines=np.concatenate((across, down[:, [1, 0, 3, 2]])))
+    yield _plain("tile", lines=_around(solid, edges_x, edges_y))
+    kinds = tiles._kinds[chosen]
+    for kind in np.unique(kinds[kinds > 0]).tolist():
+        tags, lines = tiles._data[kind].tags, _around(kinds == kind, edges_x, edges_y)
+        yield Outline("data", tags, _color(tags, kind, colors), lines=lines)
     ladders = np.argwhere(tiles.grid.ground[chosen] & LADDER)
     left, top = edges_x[ladders[:, 1]], edges_y[ladders[:, 0]]
     rungs = [np.column_stack((left, top + k * height, left + width, top + k * height)) for k in (0.25, 0.75)]
@@ -223,6 +245,12 @@ def _of_tiles(tiles: TileMap | None, view: Floats) -> Iterator[Outline]:
     if tiles.one_way is not None:
         sides = np.where(tiles.solid[chosen], 0, tiles.one_way[chosen])
         yield _plain("one_way", lines=np.concatenate([*_one_way(sides, edges_x, edges_y, (width, height))]))
+
+
+def _around(cells: npt.NDArray[np.bool_], edges_x: Floats, edges_y: Floats) -> Floats:
+    """The borders between some cells and the others, as lines."""
+    across, down = _borders(cells, edges_x, edges_y), _borders(cells.T, edges_y, edges_x)
+    return np.concatenate((across, down[:, [1, 0, 3, 2]]))
 
 
 def _borders(solid: npt.NDArray[np.bool_], edges_x: Floats, edges_y: Floats) -> Floats:

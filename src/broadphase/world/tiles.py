@@ -545,7 +545,9 @@ class TileMap:
         self._grid = self._grid._replace(ground=other._grid.ground.copy(), profiles=other._grid.profiles)
 
     def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
-        """Copy the slopes and ladders of some cells of another map."""
+        """Copy the slopes and ladders of some cells of another map, and what they are."""
+        if other._kinds.size:
+            self._kinds, self._data = other._kinds[chosen], other._data
         cells = other._grid.ground
         if cells.size:
             cells = cells[chosen]

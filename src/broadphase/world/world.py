@@ -1895,7 +1895,9 @@ class World:
         view : Box or (float, float, float, float), optional
             What is seen of the world, ``min_x, min_y, max_x, max_y``; all of it if not given.
         show : collection of str
-            ``"body"`` and ``"sensor"`` by their tags, ``"tile"``, ``"slope"``, ``"one_way"``, ``"ladder"``;
+            ``"body"`` and ``"sensor"`` by their tags, ``"tile"``, ``"slope"``, ``"ladder"``; ``"data"``: what
+            `TileMap.set_data` says that tiles are, by tags; ``"one_way"``: the sides of tiles and bodies that
+            block, with a tick where from;
             ``"contact"``: those of the last update, with normals; ``"ray"``: rays and lines of sight that
             were asked for since the call before, the first of which starts it; ``"index"``, which alone is
             not shown by default: the nodes or cells of the broad phase.
