@@ -3,14 +3,14 @@
 import ast
 import importlib
 import re
-import subprocess
-import sys
 from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from test_ideas import whole_code
+
+from broadphase.cli import run
 
 free_names = whole_code.free_names
 ROOT = Path(__file__).parent.parent
@@ -143,11 +143,9 @@ def test_an_outcome_that_is_not_so_is_noticed():
 
 
 @pytest.mark.parametrize("command", sorted({name for page in PAGES for name in COMMAND.findall(text(page))}))
-def test_every_command_that_a_page_names_exists(command):
-    queries = [sys.executable, "-m", "broadphase", command, "--help"]
-    answer = subprocess.run(queries, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stderr
-    assert f"broadphase {command}" in answer.stdout
+def test_every_command_that_a_page_names_exists(command, capsys):
+    assert run([command, "--help"]) == 0
+    assert f"broadphase {command}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", PAGES)

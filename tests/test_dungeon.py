@@ -149,8 +149,8 @@ def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface):
     assert game.state == "play", "who has read the title once plays at once"
 
 
-def test_by_itself_it_gets_down_to_the_third_level():
-    game = Dungeon(seed=4)
+def test_by_itself_it_gets_down_to_the_third_level(exhaustive):
+    game = Dungeon(seed=4) if exhaustive else Dungeon(60, seed=4, rooms=(3, 3))
     game.by_itself = True
     for _ in range(9_000):  # a hero that dies starts again
         game.update()

@@ -178,7 +178,7 @@ def test_hard_worlds_answer_as_each_alone(each):
             index.validate()
             compare_with_each_alone(index, boxes, envs, sets, np.flatnonzero(alive), random)
 
-    each(check, product([2, 3], [np.float32, np.float64], [True, False], [1, 1 << 40], range(4)), of=8)
+    each(check, product([2, 3], [np.float32, np.float64], [True, False], [1, 1 << 40], range(4)), of=13)
 
 
 def test_rays_nearly_along_an_axis_hit_what_is_very_far_away():

@@ -256,7 +256,7 @@ def cluster(tmp_path):
 class TestDask:
     def test_every_scene(self, cluster, tmp_path):
         pool = cluster.get_executor()
-        for name, dim in scenes.CASES:
+        for name, dim in scenes.CASES[::4]:  # test_outofcore.py takes all of them
             boxes = scenes.make(name, 150, dim)
             path, out = save(tmp_path / f"{name}{dim}.parquet", boxes), tmp_path / f"{name}{dim}"
             outofcore.pairs(path, out, executor=pool, memory=60_000)
