@@ -1,55 +1,22 @@
-"""Time of impact of circles and spheres that move straight: the first root of a quadratic, decided exactly.
+"""Time of impact of circles and spheres that move straight, decided with rational numbers.
 
-The square of the distance of two centres is a quadratic in time.  Where floating point cannot decide its
-signs, rational numbers do.
+Where floating point can decide it, `broadphase.kernels.movement.time_of_impact` does.
 """
 
 import math
 
-import numpy as np
 
-from broadphase.runtime.arrays import Floats
+def meeting_of_spheres(start: list[float], goal: list[float], reach: float, touching: bool) -> float:
+    """When two spheres first meet: 0 to 1, or -1 for never.
 
-# Of a number made of a few squares of the coordinates, relative to their sum.
-_MARGIN = 1e-14
-
-
-def sphere_times(start: Floats, goal: Floats, reach: Floats, touching: bool) -> Floats:
-    """When spheres first meet: 0 to 1, or -1 for never.
-
-    ``start`` and ``goal`` are ``(m, dim)`` offsets from the first to the second centre at both ends of the
-    frame, ``reach`` the sums of radii.
+    ``start`` and ``goal`` are the offsets from the first to the second centre at both ends of the frame,
+    ``reach`` the sum of the radii.
 
     Examples
     --------
-    >>> sphere_times(np.array([[4.0, 0.0]]), np.array([[-4.0, 0.0]]), np.array([2.0]), True)
-    array([0.25])
+    >>> meeting_of_spheres([4.0, 0.0], [-4.0, 0.0], 2.0, True)
+    0.25
     """
-    with np.errstate(all="ignore"):
-        way = goal - start
-        square, product, length = (
-            np.einsum("ij,ij->i", *two) for two in ((start, start), (start, way), (way, way))
-        )
-        scale = square + np.einsum("ij,ij->i", goal, goal) + reach * reach
-        outside = square - reach * reach
-        end = square + 2.0 * product + length - reach * reach
-        roots = product * product - length * outside
-        turns = -product < length  # the centres are nearest within the frame
-        meets = (product < 0.0) & np.where(turns, roots >= 0.0, end <= 0.0)
-        times = outside / (-product + np.sqrt(np.maximum(roots, 0.0)))
-        times = np.where(outside <= 0.0, 0.0, np.where(meets, np.clip(times, 0.0, 1.0), -1.0))
-        close = _MARGIN * scale
-        unsure = ~(scale < 1e300) | ~(scale > 1e-280) | (np.abs(outside) <= close)
-        moving = (outside > 0.0) & (length > 0.0)
-        unsure |= moving & ((np.abs(end) <= close) | (np.abs(roots) <= close * scale * 4.0))
-        unsure |= moving & ((np.abs(product) <= close) | (np.abs(length + product) <= close))
-    for row in np.flatnonzero(unsure).tolist():
-        times[row] = _exactly(start[row].tolist(), goal[row].tolist(), float(reach[row]), touching)
-    return times
-
-
-def _exactly(start: list[float], goal: list[float], reach: float, touching: bool) -> float:
-    """The same for one pair, with rational numbers."""
     from fractions import Fraction  # imported here because it is hardly ever needed
 
     if math.isinf(reach):

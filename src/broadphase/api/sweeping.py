@@ -2,8 +2,8 @@
 
 Two fast boxes may be apart at the beginning and at the end of a frame and overlap in between.  The broad
 phase searches the swept AABBs of the boxes; the pairs that it finds are tested exactly
-(`broadphase.kernels.movement.time_of_impact`, for spheres `broadphase.api.meeting_spheres`), with rational
-numbers where two times are too near to each other for floating point.  In a periodic world each pair is
+(`broadphase.kernels.movement.time_of_impact`), with rational numbers where two times are too near to each
+other for floating point (for spheres `broadphase.api.meeting_spheres`).  In a periodic world each pair is
 tested for all images that it may meet.
 
 Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.meeting_spheres import sphere_times
+from broadphase.api.meeting_spheres import meeting_of_spheres
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.arrays import as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
@@ -36,7 +36,7 @@ from broadphase.inputs.points import as_radii
 from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.inputs.search import Space, both_envs
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times
+from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times, meeting_times_of_spheres
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit
@@ -221,14 +221,17 @@ def _as_moving(
         sizes, widened = None, 2
     else:
         starts = as_rows(places, name, POINT_WIDTHS, "(n, 2) or (n, 3) with radii=")
-        _check_finite(starts, name)
         sizes, widened = as_radii(radii, len(starts), starts.dtype, "radii"), 1
     if period is not None:
         starts = starts.astype(np.float64, copy=False)
     motions = _as_motion(motion, starts, starts.shape[1] // widened, motion_name)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         goals = starts + np.concatenate((motions,) * widened, axis=1)
-    check_ends(starts, goals, motion_name)
+    if not np.isfinite(goals).all():
+        if radii is not None:
+            _check_finite(starts, name)
+        _check_finite(motions, motion_name)
+        check_ends(starts, goals, motion_name)
     return Moving(starts, goals, sizes)
 
 
@@ -334,7 +337,6 @@ def _as_motion(motion: Any, places: BoxArray, dim: int, name: str) -> BoxArray:
         raise ValueError(
             f"{name} must have shape ({len(places)}, {dim}), a row for each box; got {motions.shape}"
         )
-    _check_finite(motions, name)
     return motions
 
 
@@ -368,23 +370,25 @@ def _bounds(moving: Moving, period: Period | None) -> BoxArray:
 def _times(moving: Moving, near: PairArray, touching: bool, parts: int) -> Times:
     """When each pair meets; -1 for never."""
     times = np.empty(len(near))
-    first, last = moving.starts.astype(np.float64), moving.goals.astype(np.float64)
-    radii = None if moving.radii is None else moving.radii.astype(np.float64)
+    first, last = (ends.astype(np.float64, copy=False) for ends in (moving.starts, moving.goals))
+    radii = None if moving.radii is None else moving.radii.astype(np.float64, copy=False)
 
     def test(begin: int, end: int) -> None:
         for low, high in ranges(begin, end, _AT_ONCE):
-            if radii is not None:
-                i, j = near[low:high].T
-                ends = first[j] - first[i], last[j] - last[i]
-                times[low:high] = sphere_times(*ends, radii[i] + radii[j], touching)
-            else:
+            if radii is None:
                 meeting_times(first, last, near[low:high], touching, times[low:high])
+            else:
+                meeting_times_of_spheres(first, last, radii, near[low:high], times[low:high])
 
     shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
     threads.run_all([partial(test, *share) for share in shares], parts)
-    unsure = times == UNSURE
-    for row in np.flatnonzero(unsure).tolist() if unsure.any() else ():
-        times[row] = _exactly(first, last, near[row].tolist(), touching)
+    for row in np.flatnonzero(times == UNSURE).tolist():
+        i, j = near[row].tolist()
+        if radii is None:
+            times[row] = _exactly(first, last, [i, j], touching)
+        else:
+            ends = (first[j] - first[i]).tolist(), (last[j] - last[i]).tolist()
+            times[row] = meeting_of_spheres(*ends, float(radii[i] + radii[j]), touching)
     return times
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.arrays import as_plain_array, one_each, settled
-from broadphase.kernels.partition import survey_envs
+from broadphase.kernels.partition import number_worlds, survey_envs
 
 Envs = npt.NDArray[np.int64]
 
@@ -125,15 +125,10 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
         return [np.empty(0, np.int32) for _ in envs], 0
     low, high = map(int, survey_envs(together, 0, len(together))[:2])
     if high - low < 2 * len(together) + 1024:  # nearly without gaps: counting is faster than sorting
-        places = together - low
-        present = np.zeros(high - low + 1, np.int32)
-        present[places] = 1
-        up_to = np.cumsum(present, dtype=np.int32)
-        count = int(up_to[-1])
-        numbers = up_to[places] - np.int32(1)
+        numbers: npt.NDArray[np.int32] = np.empty(len(together), np.int32)
+        count = int(number_worlds(together, low, np.zeros(high - low + 1, np.int32), numbers))
     else:
-        own, numbers = np.unique(together, return_inverse=True)
-        count = len(own)
-        numbers = numbers.astype(np.int32)
+        own, places = np.unique(together, return_inverse=True)
+        count, numbers = len(own), places.astype(np.int32)
     ends = accumulate(len(env) for env in envs)
     return [numbers[end - len(env) : end] for env, end in zip(envs, ends, strict=True)], count

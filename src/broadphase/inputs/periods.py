@@ -79,11 +79,13 @@ def settled_period(period: Any) -> Any:
 def _settled_length(value: Any) -> Any:
     if value is None or type(value) is float:
         return value
+    if type(value) is tuple:
+        return tuple(map(_settled_length, value))
     number = plain(value, "period")
     if isinstance(number, np.ndarray):
         number = number.tolist()
-    if isinstance(number, (tuple, list)):
-        return tuple(_settled_length(one) for one in number)  # a vector of a matrix
+    if isinstance(number, (tuple, list)):  # a vector of a matrix
+        return tuple(map(_settled_length, number))
     return real(number, "period") if _is_number(number) else number
 
 

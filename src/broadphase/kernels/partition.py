@@ -157,6 +157,21 @@ def survey_envs(envs, begin, end):
 
 
 @jit
+def number_worlds(envs, low, known, numbers):
+    """Number the worlds that there are from 0 on, in their order; how many.  ``known`` is zeros for all."""
+    last, count = np.int64(known.shape[0] - 1), np.int32(0)
+    for i in range(envs.shape[0]):
+        known[max(np.int64(0), min(last, envs[i] - low))] = 1
+    for world in range(known.shape[0]):
+        if known[world] > 0:
+            known[world] = count
+            count += np.int32(1)
+    for i in range(envs.shape[0]):
+        numbers[i] = known[max(np.int64(0), min(last, envs[i] - low))]
+    return count
+
+
+@jit
 def count_worlds(envs, low, begin, end, part, numbers, counts):
     """Number the worlds from ``low`` on, and add to ``counts[part, number]`` how many boxes each has.
 

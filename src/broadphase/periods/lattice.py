@@ -59,9 +59,11 @@ def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
         rows = (int(put_in_cell(*fixed, *span, inside)) for span in ranges(first, last))
         return next((row for row in rows if row >= 0), -1)
 
-    parts = threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1
-    far = threads.run_all([partial(put, *span) for span in threads.shares(len(points), parts)], parts)
-    row = max(far)
+    if len(points) < _ENOUGH_FOR_THREADS:
+        row = put(0, len(points))
+    else:
+        spans = threads.shares(len(points), threads.cores())
+        row = max(threads.run_all([partial(put, *span) for span in spans]))
     if row >= 0:
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "

@@ -590,16 +590,18 @@ def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32] | Non
     if exclude.ndim != 2 or exclude.shape[1] != 2:
         raise ValueError(f"exclude must have shape (k, 2), a pair a row; got shape {exclude.shape}")
     lengths = np.array((len(query.points), len(query.found)))
-    outside = np.argwhere((exclude < 0) | (exclude >= lengths))
-    if len(outside):
-        row, side = outside[0].tolist()
+    outside = (exclude < 0) | (exclude >= lengths)
+    if outside.any():
+        row, side = np.argwhere(outside)[0].tolist()
         raise ValueError(
             f"exclude[{row}] = {exclude[row].tolist()} names row {exclude[row, side]}; "
             f"there are {lengths[side]} rows"
         )
-    pairs = exclude.astype(np.int32)
-    unique = np.unique(np.sort(pairs, axis=1) if query.others is None else pairs, axis=0)
-    return np.ascontiguousarray(unique.T)
+    i, j = exclude.astype(np.int64).T
+    if query.others is None:
+        i, j = np.minimum(i, j), np.maximum(i, j)
+    keys = np.unique(i << 32 | j)
+    return np.stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
 
 def reach_of(r: Any, query: PointQuery) -> Reach:

@@ -7,7 +7,11 @@ one that is not and is then gives an upper bound; ``from <= until`` compares two
 
 The decision is exact: differences have an exact sign, and products that are too near to each other for
 floating point are left to the caller, unless they were computed without rounding.
+
+Of spheres the square of the distance of two centres is a quadratic in time, and they meet at its first root.
 """
+
+import math
 
 import numpy as np
 
@@ -17,6 +21,8 @@ from broadphase.kernels.machine.memory import few
 MISSED, UNSURE = -1.0, -2.0
 # The relative error of a product of two differences is less than three units of rounding, each 1.2e-16.
 _MARGIN = 1e-15
+# Of a number made of a few squares of the coordinates, relative to their sum.
+_MARGIN_OF_SQUARES = 1e-14
 _SPLIT = 134217729.0  # 2**27 + 1: halves a float64 into two of 26 bits
 
 
@@ -103,3 +109,35 @@ def meeting_times(starts, goals, pairs, touching, times):
                     never |= one > two
         if not never:
             times[row] = UNSURE if unsure else time
+
+
+@jit
+def meeting_times_of_spheres(starts, goals, radii, pairs, times):
+    """When the spheres of each pair first meet: 0 to 1, `MISSED`, or `UNSURE`; all is float64."""
+    dim = starts.shape[1]
+    for row in range(pairs.shape[0]):
+        a, b = pairs[row, 0], pairs[row, 1]
+        square = product = length = last = 0.0
+        for axis in range(dim):
+            start, goal = starts[b, axis] - starts[a, axis], goals[b, axis] - goals[a, axis]
+            way = goal - start
+            square, last = square + start * start, last + goal * goal
+            product, length = product + start * way, length + way * way
+        reach = radii[a] + radii[b]
+        scale, outside = square + last + reach * reach, square - reach * reach
+        end = square + 2.0 * product + length - reach * reach
+        roots = product * product - length * outside
+        close = _MARGIN_OF_SQUARES * scale
+        unsure = not scale < 1e300 or not scale > 1e-280 or abs(outside) <= close
+        if outside > 0.0 and length > 0.0:
+            unsure |= abs(end) <= close or abs(roots) <= close * scale * 4.0
+            unsure |= abs(product) <= close or abs(length + product) <= close
+        times[row] = MISSED
+        if unsure:
+            times[row] = UNSURE
+        elif outside <= 0.0:
+            times[row] = 0.0
+        elif product < 0.0:
+            turns = -product < length  # the centres are nearest within the frame
+            if (turns and roots >= 0.0) or (not turns and end <= 0.0):
+                times[row] = max(0.0, min(1.0, outside / (math.sqrt(max(roots, 0.0)) - product)))
