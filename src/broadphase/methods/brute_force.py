@@ -18,17 +18,18 @@ ENOUGH_FOR_THREADS = 2_000
 _FEW_IDS = np.arange(ENOUGH_FOR_THREADS + PADDING, dtype=np.int32).reshape(1, -1)
 
 
-def find(task: Task) -> Found:
-    """Find all pairs by comparing all pairs."""
+def find(task: Task, rows: int | None = None) -> Found:
+    """Find all pairs by comparing all pairs, or those of the first ``rows`` boxes with all others."""
     boxes = task.boxes
     n = len(boxes)
+    end = n if rows is None else rows
     columns = np.empty((boxes.shape[1], n + PADDING), boxes.dtype)
     lay_in_columns(boxes, columns)
     ids = _FEW_IDS if n <= ENOUGH_FOR_THREADS else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
     search = partial(compare_all, columns, ids, n, task.touching, task.filter)
     if n <= ENOUGH_FOR_THREADS:
-        return search_all(task, search, (0, 0), n, 4 * n, ordered=True)
+        return search_all(task, search, (0, 0), end, 4 * n, ordered=True)
     # Row i is compared with the n - 1 - i rows after it, so the first rows cost most: four shares for each
     # thread balance the load.
-    shares = threads.shares(n, 4 * task.threads)
+    shares = threads.shares(end, 4 * task.threads)
     return search_in_shares(task, lambda: search, shares)._replace(ordered=True)

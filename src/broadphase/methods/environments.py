@@ -4,7 +4,7 @@ Boxes are grouped by environment, unless they are already.  Then a small
 world is one strip: all small worlds are sorted and swept in one kernel call for each thread, each in the L1
 or L2 cache, without division and without copies.  Other worlds (thousands of crowded boxes, infinite
 edges) are searched one by one.  What meets the boxes that all environments share is found by a second
-search, of a tree, which pairs these with the others only.
+search, which pairs these with the others only: a few are compared with all, many are searched by a tree.
 
 Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost as much as one uniform
 world of a million.  Methods other than strips search one world after the other, at some 20 microseconds for
@@ -32,7 +32,7 @@ from broadphase.kernels.partition import (
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for
-from broadphase.methods import tree
+from broadphase.methods import brute_force, tree
 from broadphase.methods.strips import Swept
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
@@ -44,6 +44,8 @@ ENOUGH_FOR_THREADS = 20_000
 _FEW_WORLDS = 1024
 # Two boxes that share a class bit are never paired; `broadphase.methods.periodic` has the bit before.
 _SHARED, _OTHERS = np.uint8(16), np.uint8(32)
+# Comparing so many with all boxes costs half of a tree.
+_FEW_SHARED = 128
 
 
 class Grouped(NamedTuple):
@@ -94,7 +96,14 @@ def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
     classes = np.where(shared, _SHARED, _OTHERS)
     if len(task.filter.classes):
         classes |= task.filter.classes
-    return tree.find(replace(task, filter=task.filter._replace(classes=classes)))
+    task = replace(task, filter=task.filter._replace(classes=classes))
+    few = int(np.count_nonzero(shared))
+    if few > _FEW_SHARED:
+        return tree.find(task)
+    rows = np.argsort(~shared, kind="stable").astype(np.int32)
+    boxes, rules = task.boxes.take(rows, 0), rules_of(task.filter, rows)
+    found = brute_force.find(replace(task, boxes=boxes, filter=rules), few)
+    return found._replace(chunks=[np.sort(rows[chunk], axis=1) for chunk in found.chunks], ordered=False)
 
 
 def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
