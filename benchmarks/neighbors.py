@@ -313,6 +313,7 @@ def compare_small(seconds: float) -> None:
             "lattice": {"period": ((1.0, 0.0), (0.3, 1.0))},
             "env": {"env": env},
         }
+        of_neighbors = {"both directions": {"half": False}, "exclude": {"exclude": [(0, 1)]}}
         near: dict[str, Callable[[], Any]] = {
             OURS: lambda points=points, r=r: bp.neighbors(points, r),
             "rows": lambda rows=rows, r=r: bp.neighbors(rows, r),
@@ -324,12 +325,13 @@ def compare_small(seconds: float) -> None:
             "rows": lambda rows=rows: bp.nearest(rows, 2),
             "SciPy": lambda points=points: spatial.cKDTree(points).query(points, 3),
         }
-        for way, more in ways.items():
+        for way, more in (ways | of_neighbors).items():
             near[way] = lambda points=points, r=r, more=more: bp.neighbors(points, r, **more)
+        for way, more in ways.items():
             nearest[way] = lambda points=points, more=more: bp.nearest(points, 2, **more)
         report_small(f"neighbors of {n} points", near, seconds)
         report_small(f"nearest of {n} points", nearest, seconds)
-        boxes = np.hstack((points, points + r))
+        boxes, motion = np.hstack((points, points + r)), (other - 0.5) * r
         box_rows = [tuple(row) for row in boxes.tolist()]
         calls: dict[str, Callable[[], Any]] = {
             OURS: lambda boxes=boxes: bp.pairs(boxes),
@@ -338,7 +340,10 @@ def compare_small(seconds: float) -> None:
             "period": lambda boxes=boxes: bp.pairs(boxes, period=(2.0, 2.0)),
             "env": lambda boxes=boxes, env=env: bp.pairs(boxes, env=env),
             "static": lambda boxes=boxes, env=env: bp.pairs(boxes, static=env == 0),
-            "swept": lambda boxes=boxes, other=other: bp.swept_pairs(boxes, other),
+            "swept": lambda boxes=boxes, motion=motion: bp.swept_pairs(boxes, motion),
+            "swept circles": lambda points=points, motion=motion, r=r: bp.swept_pairs(
+                points, motion, radii=r / 2
+            ),
         }
         report_small(f"pairs of {n} boxes", calls, seconds)
     for dim, n in itertools.product((2, 3), (1_000, 100_000)):
@@ -464,6 +469,8 @@ def loop_over_pairs(i: Any, j: Any, force: Any, sums: Any) -> Any:
 def report_small(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
     """Print the microseconds of each, and how many times as long as the first."""
     best = dict.fromkeys(contestants, np.inf)
+    for run in contestants.values():
+        run()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for contestant, run in contestants.items():

@@ -184,17 +184,17 @@ def neighbors(
         and period is None
         and env is None
         and excluded is None
-        and half
-        and not offsets
         and images == "nearest"
         and type(r_min) is float
         and r_min == 0.0
     ):
-        few = find_pairs(given.points, r, limit)
+        few = find_pairs(given.points, r, limit if half else limit // 2)
         if few is not None:
             shape = len(given.points), len(given.points)
             ways = partial(_ways_of_few, given.points, *few[:2])
-            return Neighbors(*few, shape, find_offsets=ways, parts=parts)
+            offset = ways() if offsets else None
+            found = Neighbors(*few, shape, offset=offset, find_offsets=ways, parts=parts)
+            return found if half else found.in_both_directions()
     how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
     if images != "nearest":
         if images != "all":
