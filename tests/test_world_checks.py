@@ -55,6 +55,29 @@ def test_tags_of_queries_and_responses_are_checked_too(caught):
     ]
 
 
+def test_tags_of_tiles_and_crates_are_checked_too(caught):
+    world = World(check=True)
+    world.tiles = bp.TileMap([[False] * 3], 16)
+    hero = world.add(Box(0, 0, 1, 1), tag="hero")
+    world.tiles.set_data(1, 0, "water")
+    for tile in ("watre", "water", "lava", "frost", bp.ANY):
+        world.on_tile("hero", tile)
+    world.on_tile("heroes", "water")
+    for frame in range(700):
+        if frame == 300:
+            world.tiles.set_data(2, 0, "frost")
+        world.walk(hero, 0, 0, pushes=["crate", "hero"])
+        world.update()
+    told = [tuple(one.split(" waits for a tag that ")) for one in said(caught, bp.TagWarning)]
+    assert sorted(end for _, end in told) == [
+        "no body has had: 'crate'",
+        "no body has had: 'heroes'; did you mean 'hero'?",
+        "no tile has had: 'lava'",
+        "no tile has had: 'watre'; did you mean 'water'?",
+    ]
+    assert ("<TileListener for 'hero' in 'lava'>", "no tile has had: 'lava'") in told
+
+
 @pytest.mark.parametrize(
     "move",
     [
@@ -63,16 +86,22 @@ def test_tags_of_queries_and_responses_are_checked_too(caught):
         lambda world, body: world.move_many([body], 1, 0),
         lambda world, body: world.walk_many([body], 1, 0),
         lambda world, body: world.step(0.1),
+        lambda world, body: world.bodies().move(1, 0),
+        lambda world, body: world.try_move(body, 1, 0),
+        lambda world, body: world.push(body, 1, 0),
+        lambda world, body: world.move_as_one([body], 1, 0),
+        lambda world, body: world.separate([body]),
     ],
 )
-def test_a_forgotten_update_is_named(caught, move):
+@pytest.mark.parametrize("listen", [World.on, World.on_tile])
+def test_a_forgotten_update_is_named(caught, move, listen):
     world = World(check=True)
     body = world.add(Box(0, 0, 1, 1))
     for _ in range(200):
         move(world, body)
     assert not caught, "nobody listens"
     world.update()
-    world.on(bp.ANY, bp.ANY)
+    listen(world, bp.ANY, bp.ANY)
     for _ in range(200):
         move(world, body)
         world.update()

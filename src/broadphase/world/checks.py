@@ -3,8 +3,10 @@
 It costs nothing unless it is switched on.  Each fault is named once.
 """
 
+import sys
 import warnings
 from collections import Counter
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,6 +18,7 @@ from broadphase.world.arguments import ANY
 from broadphase.world.bodies import STATICS
 from broadphase.world.hits import Walk
 from broadphase.world.state import State
+from broadphase.world.tile_listeners import TileListeners
 
 # For so many updates a tag may wait for its first body: one that resembles another, and any.
 _PATIENCE = {True: 60, False: 600}
@@ -30,11 +33,13 @@ _MOST_STATIC = 64
 class Checks:
     """Looks at what a world is asked to do."""
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._waiting: Counter[Any] = Counter()
-        """By tag, for how many updates it has waited."""
-        self._known: set[Any] = set()
+    def __init__(self, state: State, on_tiles: TileListeners) -> None:
+        self._state, self._on_tiles = state, on_tiles
+        self._waiting: Counter[tuple[str, Any]] = Counter()
+        """By tag of a body or tile, for how many updates it has waited."""
+        self._known: dict[str, set[Any]] = {"body": set(), "tile": set()}
+        self._pushed: dict[Any, None] = {}
+        """Tags of the crates that walkers push."""
         self._moves: Counter[Any] = Counter()
         """How often each body, or call of many, has moved since the last update."""
         self._hanging: Counter[int] = Counter()
@@ -52,23 +57,34 @@ class Checks:
         self._look_at_statics()
 
     def _look_at_tags(self) -> None:
-        state = self._state
+        state, on_tiles = self._state, self._on_tiles.listeners
         matcher, sets = state.listeners.matcher, state.store.tag_sets
-        self._known.update(*sets.groups)
+        self._known["body"].update(*sets.groups)
         wanted = [(tag, repr(one)) for one in matcher.listeners for tag in (one.a, one.b)]
+        wanted += [(one.tag, repr(one)) for one in on_tiles]
         wanted += [(tag, f"set_response({tag!r}, ...)") for tag in state.responses]
+        wanted += [(tag, f"a walk with pushes={tag!r}") for tag in self._pushed]
         wanted += [(tag, f"a query with tag={tag!r}") for tag in sets.asked]
+        self._look_at(wanted, "body")
+        if state.tiles is not None and on_tiles:
+            self._known["tile"].update(*(data.tags for data in state.tiles._data))
+            self._look_at([(one.tile, repr(one)) for one in on_tiles], "tile")
+
+    def _look_at(self, wanted: list[tuple[Any, str]], what: str) -> None:
+        """Warn of tags that nothing has had for long, each with who waits for it."""
+        known = self._known[what]
         # A tag that several wait for has waited once.
-        waiting = {tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in self._known}
-        for tag, asker in waiting.items():
-            self._waiting[tag] += 1
-            if self._waiting[tag] in _PATIENCE.values():
-                texts = {str(known): known for known in self._known}
+        for tag, asker in {
+            tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in known
+        }.items():
+            self._waiting[what, tag] += 1
+            if self._waiting[what, tag] in _PATIENCE.values():
+                texts = {str(one): one for one in known}
                 near = get_close_matches(str(tag), texts, 1, _RESEMBLES)
                 hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
-                said = f"{asker} waits for a tag that no body has had: {tag!r}{hint}"
-                if self._waiting[tag] == _PATIENCE[bool(near)]:
-                    warnings.warn(TagWarning(said), stacklevel=5)
+                said = f"{asker} waits for a tag that no {what} has had: {tag!r}{hint}"
+                if self._waiting[what, tag] == _PATIENCE[bool(near)]:
+                    warnings.warn(TagWarning(said), stacklevel=_users_level())
 
     def _look_at_statics(self) -> None:
         """Warn of a static body that was moved into another, if a listener waits for the two."""
@@ -88,7 +104,6 @@ class Checks:
                         f"{store.bodies[row]!r} was moved into {store.bodies[other]!r}, and both are static: "
                         "two static bodies are never in contact, so no listener is called; "
                         "let the one that moves be static=False",
-                        stacklevel=6,
                     )
 
     # ---- at calls
@@ -96,12 +111,17 @@ class Checks:
     def moved(self, what: Any) -> None:
         """Note that a body, or a call of many, is about to move."""
         self._moves[what] += 1
-        if self._moves[what] == _OFTEN and self._state.listeners.matcher.listeners:
+        listeners = self._state.listeners.matcher.listeners or self._on_tiles.listeners
+        if self._moves[what] == _OFTEN and listeners:
             self._say(
                 "update",
                 f"{what!r} has moved {_OFTEN} times, and world.update(), which calls the listeners, "
                 "was not called; call it once a frame",
             )
+
+    def pushed(self, tags: Iterable[Any]) -> None:
+        """Note the tags of the crates that a walker pushes."""
+        self._pushed.update(dict.fromkeys(tags))
 
     def walked(self, row: int, dy: float, down: float, walk: Walk) -> None:
         """Note where a body has walked to: one that is always stopped above lives where y points up."""
@@ -131,7 +151,15 @@ class Checks:
                 "other static body; add it with static=False, or move it with push, which carries others",
             )
 
-    def _say(self, what: Any, said: str, stacklevel: int = 4) -> None:
+    def _say(self, what: Any, said: str) -> None:
         if what not in self._said:
             self._said.add(what)
-            warnings.warn(WorldWarning(said), stacklevel=stacklevel)
+            warnings.warn(WorldWarning(said), stacklevel=_users_level())
+
+
+def _users_level() -> int:
+    """The ``stacklevel`` of the first line outside of this package, for a warning that the caller gives."""
+    level, frame = 1, sys._getframe(1).f_back
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "broadphase":
+        level, frame = level + 1, frame.f_back
+    return level + 1

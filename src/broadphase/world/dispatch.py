@@ -50,6 +50,11 @@ class Dispatch:
         state.contacts.update(self)
         self.due = ()
 
+    def moves(self, what: Body | str) -> None:
+        """Let the checks know that a body, or a call of many, is about to move."""
+        if self.checks is not None:
+            self.checks.moved(what)
+
     def update(self) -> Events:
         """See `World.update`."""
         if self.calling:

@@ -91,10 +91,11 @@ class World:
         number is for both axes.  Positions are wrapped into ``0 <= x < period``; a body across the border
         touches, blocks and is found on both sides.  See `period`.
     check : bool
-        For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response` or
-        of a query that no body has had for 600 updates, 60 if it resembles another, with
-        `broadphase.TagWarning`; and, with `broadphase.WorldWarning`, if `update` is never called, a static
-        body has a velocity or is moved into another, or a walker falls up.
+        For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response`, of
+        ``pushes`` or of a query that no body has had for 600 updates, 60 if it resembles another, and of each
+        of `on_tile` that no tile has had, with `broadphase.TagWarning`; and, with `broadphase.WorldWarning`,
+        if `update` is never called, a static body has a velocity or is moved into another, or a walker falls
+        up.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -137,7 +138,9 @@ class World:
         self._queries = Queries(state)
         self._many = ManyMotion(state, self._motion)
         self._walker = Character(state, self._motion, self._many)
-        self._dispatch.checks = Checks(state) if arguments.flag(check, "check") else None
+        self._dispatch.checks = (
+            Checks(state, self._dispatch.on_tiles) if arguments.flag(check, "check") else None
+        )
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
@@ -577,8 +580,8 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
-        if self._dispatch.checks is not None and not dry:
-            self._dispatch.checks.moved(body)
+        if not dry:
+            self._dispatch.moves(body)
         return self._motion.move(body, dx, dy, response, ignore, arguments.flag(dry, "dry"))
 
     def shape_cast(
@@ -659,6 +662,7 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
+        self._dispatch.moves(body)
         return self._motion.try_move(body, dx, dy, ignore)
 
     def move_many(
@@ -713,8 +717,7 @@ class World:
         >>> moved.places.tolist(), moved.hits.movers.tolist(), moved.hits.others.tolist() == [wall.id] * 2
         ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
         """
-        if self._dispatch.checks is not None:
-            self._dispatch.checks.moved("move_many")
+        self._dispatch.moves("move_many")
         return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
 
     def step(self, dt: float, *, movers_block: bool = False, ignore: BodyOrBodies = ()) -> Steps:
@@ -761,8 +764,8 @@ class World:
         >>> walker.position, walker.velocity, stepped.hits.others.tolist() == [wall.id] * 2
         ((46.0, 36.0), (0.0, 6.0), True)
         """
+        self._dispatch.moves("step")
         if self._dispatch.checks is not None:
-            self._dispatch.checks.moved("step")
             self._dispatch.checks.stepped()
         return self._many.step(dt, movers_block, ignore)
 
@@ -973,6 +976,7 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
+        self._dispatch.moves("move_as_one")
         return move_as_one(self._motion, bodies, dx, dy, response, ignore)
 
     def turn_as_one(self, bodies: Any, by: float, about: tuple[float, float] | None = None) -> object | None:
@@ -1084,6 +1088,7 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
+        self._dispatch.moves(body if isinstance(body, Body) else "push")
         store = self._state.store
         ignored = store.ignored(ignore)
         with Rollback(self._state, store.rows()):
@@ -1142,6 +1147,7 @@ class World:
         >>> zombies.positions[:, 0].round(3).tolist()
         [-2.0, 8.0]
         """
+        self._dispatch.moves("separate")
         return separate(self._state, self._many, bodies, strength, max_step, ignore)
 
     # ---- characters
@@ -1253,10 +1259,13 @@ class World:
             way = finite(dx, "dx"), finite(dy, "dy")
             return walk_sideways(self, World(), self._motion, body, *way, options, ignore)
         if pushes is not None:
-            self._motion.push_ahead(body, finite(dx, "dx"), as_tags(pushes), ignore)
+            tags = as_tags(pushes)
+            self._motion.push_ahead(body, finite(dx, "dx"), tags, ignore)
+            if self._dispatch.checks is not None:
+                self._dispatch.checks.pushed(tags)
         walk = self._walker.walk(body, dx, dy, rules, probe, ignore)
+        self._dispatch.moves(body)
         if self._dispatch.checks is not None:
-            self._dispatch.checks.moved(body)
             self._dispatch.checks.walked(body.id, dy, down[1], walk)
         return walk
 
@@ -1311,8 +1320,7 @@ class World:
         ([[5.0, 30.0], [95.0, 30.0], [500.0, 40.0]], [True, True, False])
         """
         rules = snap, steepest, step, corner, drop, down
-        if self._dispatch.checks is not None:
-            self._dispatch.checks.moved("walk_many")
+        self._dispatch.moves("walk_many")
         return self._walker.walk_many(bodies, dx, dy, rules, movers_block, ignore)
 
     # ---- queries
