@@ -580,7 +580,7 @@ def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
 
 
 def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32] | None:
-    """Pairs that do not count, as columns ``i`` and ``j``, in order, each pair once; None where all do."""
+    """Pairs that do not count, as columns ``i`` and ``j``, in order; None where all do."""
     if exclude is None:
         return None
     if exclude.size == 0:
@@ -600,7 +600,7 @@ def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32] | Non
     i, j = exclude.astype(np.int64).T
     if query.others is None:
         i, j = np.minimum(i, j), np.maximum(i, j)
-    keys = np.unique(i << 32 | j)
+    keys = np.sort(i << 32 | j)
     return np.stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
 
