@@ -70,9 +70,8 @@ def tabs(window):
         if not page.is_closed():
             page.unroute_all()
             if page.url != "about:blank":  # which has no storage
-                page.evaluate(
-                    "localStorage.clear()"
-                )  # guesses and goals of one test are not those of the next
+                # Guesses and goals of one test are not those of the next.
+                page.evaluate("localStorage.clear()")
             page.goto("about:blank")
             page.mouse.move(0, 0)
             page.remove_listener("console", hear)
