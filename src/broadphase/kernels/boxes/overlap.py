@@ -91,7 +91,6 @@ STATIC = np.uint8(1)
 IN_A = np.uint8(2)
 IN_B = np.uint8(4)
 
-
 SHARED = np.int64(-1)
 """The environment that all share: its boxes are in every other one too."""
 

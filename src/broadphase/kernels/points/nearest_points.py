@@ -427,10 +427,8 @@ def nearest_point(tree, scale, low, per_unit, width, keys, found, values, k, r, 
     point, name, place = one_row(len(values), found.dtype), one_row(1, np.int32), few(1, np.int64)
     columns = some_rows(3, 1, found.dtype)[:dim]
     ids, distances = result((1, k), np.int32), result((1, k), found.dtype)
-    fits, most = (
-        take_place(values, found, scale.period, point),
-        kind(2.0**40 if found.itemsize == 4 else 2.0**500),
-    )
+    most = kind(2.0**40 if found.itemsize == 4 else 2.0**500)
+    fits = take_place(values, found, scale.period, point)
     if fits:
         for axis in range(dim):
             columns[axis, 0] = point[0, axis]
