@@ -186,10 +186,12 @@ class Character:
         """See `World.walk_many`."""
         known = rules_of(*rules)
         rows, displacements = self._many.checked_displacements(bodies, dx, dy)
-        ignored = self._state.store.ignored(ignore)
-        layers = ALL if movers_block else STATICS
+        store = self._state.store
+        ignored, layers = store.ignored(ignore), ALL if movers_block else STATICS
         with Rollback(self._state, rows):
-            if not self._state.store.any_one_way:
+            # Where only bodies that block nobody here are one-way, walkers stay together.
+            blocking = store.alive if movers_block else store.alive & store.static
+            if not (store.any_one_way and store.one_way[blocking].any()):
                 return self._walk_rows(rows, displacements, known, layers, ignored)
             each = range(len(rows))
             return _joined_walks(
