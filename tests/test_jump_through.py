@@ -90,10 +90,11 @@ def test_a_lift_to_jump_through_carries_what_stands_on_it_and_pushes_nobody_belo
 
 
 @pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("movers_block", [False, True])
 @pytest.mark.parametrize(
     ("how", "period", "others"), [("step", None, 0), ("move_many", None, 30), ("step", 200, 0)]
 )
-def test_a_lift_carries_however_it_is_moved(how, period, others, static):
+def test_a_lift_carries_however_it_is_moved(how, period, others, movers_block, static):
     """As one that `push` moves: a rider, what stands on the rider, and against a wall it is left behind."""
     worlds = [bp.World(period=period and (period, period)) for _ in range(2)]
     bodies = []
@@ -111,15 +112,31 @@ def test_a_lift_carries_however_it_is_moved(how, period, others, static):
         worlds[0].push(pushed, *way)
         if how == "step":
             lift.velocity = way
-            worlds[1].step(1.0)
+            worlds[1].step(1.0, movers_block=movers_block)
         else:
             crowd = [*worlds[1].bodies()][5:]
-            worlds[1].move_many([lift, *crowd], [way, *[(0.0, 0.0)] * len(crowd)])
+            ways = [way, *[(0.0, 0.0)] * len(crowd)]
+            worlds[1].move_many([lift, *crowd], ways, movers_block=movers_block)
         for one, other in zip(*bodies, strict=True):
             assert other.position == pytest.approx(one.position, abs=1e-9)
         if k == 10:
             assert rider.bounds[2] == 60
     assert not worlds[1].query_shape(rider.shape, ignore=rider)
+
+
+@pytest.mark.parametrize("lift_first", [False, True])
+def test_a_rider_of_a_lift_may_have_a_velocity_itself(lift_first):
+    world = bp.World()
+    shapes = [bp.Box(0, 100, 60, 6), bp.Box(10, 84, 10, 16)]
+    bodies = world.add_many(shapes if lift_first else shapes[::-1])
+    lift, rider = bodies if lift_first else reversed(bodies)
+    lift.one_way = "top"
+    for k in range(1, 11):
+        lift.velocity, rider.velocity = (2, -3), (1, 5)
+        stepped = world.step(1.0, movers_block=True)
+        assert lift.position == (2 * k, 100 - 3 * k)
+        assert rider.position == (10 + 3 * k, 84 - 3 * k)
+        assert stepped.places[stepped.ids == rider.id].tolist() == [list(rider.position)]
 
 
 def test_drop_and_blocker_and_casts_know_one_way_bodies():

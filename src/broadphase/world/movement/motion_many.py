@@ -109,19 +109,18 @@ class ManyMotion:
         """Move bodies; the caller rolls back if this is interrupted."""
         if len(rows) == 0:
             return Movements(np.empty((0, 2)), NO_HITS)
-        call = _Call(rows, displacements, responses, ALL if movers_block else STATICS, ignored)
         lifts = rows[self._store.one_way[rows] != 0].tolist() if self._store.any_one_way else ()
         riders = riders_of(self._motion, lifts)
+        layers = ALL if movers_block else STATICS
+        call = _Call(rows, displacements, responses, layers, ignored, riders)
         if not riders:
             return self._run(call)
         starts = self._store.places(rows)
         with Rollback(self._state, np.array(sorted(set().union(*riders.values())), np.int32)):
             moved = self._run(call)
-            for at in np.flatnonzero(np.isin(rows, [*riders])).tolist():
-                way = moved.places[at] - starts[at]
-                way += self._space.nearest_shift(starts[at], moved.places[at])
-                carry(self._motion, rows.item(at), riders[rows.item(at)], *way.tolist())
-        return moved
+            for at in np.flatnonzero(np.isin(rows, [*riders])).tolist() if layers is STATICS else ():
+                call.carry(self._motion, at, starts[at], moved.places[at])
+        return moved._replace(places=self._store.places(rows))  # a rider may be a mover, too
 
     def _run(self, call: "_Call") -> Movements:
         if len(call.rows) <= _FEW:
@@ -135,8 +134,11 @@ class ManyMotion:
         each = zip(call.rows.tolist(), call.displacements.tolist(), call.responses.tolist(), strict=True)
         waits = call.layers != ALL
         for at, (row, (dx, dy), code) in enumerate(each):
-            start = (store.x.item(row), store.y.item(row)) if waits and store.static.item(row) else None
-            move = motion.move_row(row, dx, dy, _NAMES[code], call.ignored, layers=call.layers)
+            place = store.x.item(row), store.y.item(row)
+            start = place if waits and store.static.item(row) else None
+            move = motion.move_row(row, dx, dy, _NAMES[code], call.ignored_by(row), layers=call.layers)
+            if not waits:
+                call.carry(motion, at, place, move[:2])
             places.append(move[:2])
             if move.hits:
                 hits.append(as_rows(at, move.hits))
@@ -275,6 +277,19 @@ class _Call(NamedTuple):
     layers: tuple[int, ...]
     """Those that block."""
     ignored: Collection[int]
+    riders: dict[int, list[int]]
+    """What stands on each jump-through body, which it does not stop."""
+
+    def ignored_by(self, row: int) -> Collection[int]:
+        """What does not stop a mover."""
+        return {*self.ignored, *self.riders[row]} if row in self.riders else self.ignored
+
+    def carry(self, motion: Motion, at: int, start: Any, place: Any) -> None:
+        """Move what stood on a mover that has moved."""
+        row = self.rows.item(at)
+        if row in self.riders:
+            way = np.subtract(place, start) + motion._space.nearest_shift(np.array(start), np.array(place))
+            carry(motion, row, self.riders[row], *way.tolist())
 
 
 class _Run:
@@ -325,6 +340,7 @@ class _Run:
         if self._store.any_one_way:  # which of their sides is met is for the general path to say
             doors = np.concatenate(([0], np.cumsum(self._store.one_way[near.rows] != 0)))
             self._alone |= doors[near.first[1:]] > doors[near.first[:-1]]
+            self._alone |= np.isin(call.rows, [*call.riders])
 
     def run(self) -> Movements:
         """Move all."""
@@ -380,7 +396,9 @@ class _Run:
         self._alone[at] = True
         row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
         name = _NAMES[call.responses.item(at)]
-        move = motion.move_row(row, dx, dy, name, call.ignored, layers=call.layers)
+        move = motion.move_row(row, dx, dy, name, call.ignored_by(row), layers=call.layers)
+        if call.layers is ALL:
+            call.carry(motion, at, self._starts[at], move[:2])
         self._places[at] = move.x, move.y
         self._hits.append(as_rows(at, move.hits))
         self._crossed.append(as_rows(at, move.crossed))
