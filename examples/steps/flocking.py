@@ -44,7 +44,7 @@ class Flocking:
     def sums(self, near: bp.Neighbors) -> tuple[Floats, Floats]:
         """With `sum` and `scatter`."""
         seen = np.column_stack((self.velocities, np.ones(len(self.velocities))))
-        push = near.scatter(_pull(near.distance), along=near.offset, antisymmetric=True)
+        push = near.scatter(lambda rows: _pull(near.distance[rows]), along=near.offset, antisymmetric=True)
         return near.sum(seen), push
 
     def numpy(self, near: bp.Neighbors) -> tuple[Floats, Floats]:

@@ -71,7 +71,7 @@ class Grains:
 
     def _contacts(self, near: bp.Neighbors, springs: Floats, rows: slice) -> tuple[Floats, Floats, Floats]:
         """The force on the first disc of each pair, what of it is along the contact, and the springs."""
-        i, j, distance = near.i[rows], near.j[rows], near.distance[rows]
+        i, j, distance = near.i[rows].astype(np.intp), near.j[rows].astype(np.intp), near.distance[rows]
         x, y = near.offset[rows].T / distance
         (across, up), turning = self.velocities.T, self.spins * self.radii
         fast_x, fast_y = across[j] - across[i], up[j] - up[i]
