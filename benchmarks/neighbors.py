@@ -376,7 +376,7 @@ def compare_one_query(points: Points, seconds: float) -> None:
 
 
 def compare_cells(seconds: float) -> None:
-    """Lists of atoms in both directions, with vectors and shifts; and half lists in a tilted cell."""
+    """Lists of atoms in both directions, with vectors and shifts."""
     from ase.build import bulk
     from ase.neighborlist import neighbor_list as ase_list
 
@@ -400,18 +400,43 @@ def compare_cells(seconds: float) -> None:
         if len(set(found.values())) > 1:
             raise SystemExit(f"they find {found} pairs")
         report(f"{len(atoms)} atoms, all images, {found[OURS]} rows", lists, seconds)
+
+
+def compare_tilted(seconds: float) -> None:
+    """Lists and counts in a tilted cell, beside the same in one with right angles."""
     tilted, random = np.array([[1.0, 0, 0], [0.3, 1, 0], [0.2, -0.3, 1]]), np.random.default_rng(SEED)
     for n in (20_000, 100_000):
         even = random.random((n, 3))
         points, r = even @ tilted, float((13 / (n * 4.19)) ** (1 / 3))
-        halves: dict[str, Callable[[], Any]] = {
-            OURS: lambda points=points, r=r: bp.neighbors(points, r, period=tilted),
-            "right angles": lambda even=even, r=r: bp.neighbors(even, r, period=(1, 1, 1)),
-        }
-        if find_spec("vesin"):
-            half = import_module("vesin").NeighborList(cutoff=r, full_list=False)
-            halves["vesin"] = lambda points=points, half=half: half.compute(points, tilted, True, "ijd")
-        report(f"{n} points in a tilted cell", halves, seconds)
+        for half in (True, False):
+            lists = {
+                OURS: lambda points=points, r=r, half=half: bp.neighbors(points, r, period=tilted, half=half),
+                "right angles": lambda even=even, r=r, half=half: bp.neighbors(
+                    even, r, period=(1, 1, 1), half=half
+                ),
+                "all images": lambda points=points, r=r, half=half: bp.neighbors(
+                    points, r, period=tilted, half=half, images="all"
+                ),
+            }
+            if find_spec("vesin"):
+                vesin = import_module("vesin").NeighborList(cutoff=r, full_list=not half)
+                lists["vesin"] = lambda points=points, vesin=vesin: vesin.compute(points, tilted, True, "ijd")
+            name = f"{n} points in a tilted cell, pairs {'once' if half else 'in both directions'}"
+            report(name, lists, seconds)
+    points, even, radii = points[:10_000], even[:10_000], np.linspace(0.0, 0.45, 51)[1:]
+    counts: dict[str, Callable[[], Any]] = {
+        OURS: lambda: bp.count_neighbors(points, radii, period=tilted),
+        "right angles": lambda: bp.count_neighbors(even, radii, period=(1, 1, 1)),
+    }
+    if find_spec("freud"):
+        freud = import_module("freud")
+        box, function = freud.box.Box.from_matrix(tilted.T), freud.density.RDF(50, 0.45)
+        centred = box.wrap(points)
+        counts["freud RDF"] = lambda: function.compute((box, centred))
+        found = counts["freud RDF"]().bin_counts.sum() // 2
+        if abs(found - counts[OURS]()[-1]) > 1e-4 * found:  # it computes in float32
+            raise SystemExit(f"freud counts {found} pairs, not {counts[OURS]()[-1]}")
+    report(f"counts of {len(points)} points in a tilted cell, 50 distances", counts, seconds)
 
 
 def compare_sums(seconds: float) -> None:
@@ -507,6 +532,7 @@ def main() -> None:
         compare_small(options.seconds)
     if "cells" in options.parts and find_spec("ase"):
         compare_cells(options.seconds)
+        compare_tilted(options.seconds)
     if "sums" in options.parts:
         compare_sums(options.seconds)
     if "moving" in options.parts:
