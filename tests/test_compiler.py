@@ -286,6 +286,7 @@ for path in paths:
 REPLACED = (
     "numba.core.cpu.CPUContext",
     "numba.core.typed_passes:NativeLowering.lowering_class",
+    "numba.core.compiler:Compiler.define_pipelines",
     "numba.core.cgutils.ValueStructProxy",
     "numba.np.arrayobj.make_array",
     "numba.np.arrayobj.fix_integer_index",

@@ -6,7 +6,8 @@ Kernels do not need much of the code that Numba emits.  These subclasses leave o
   the call ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
 - wrappers for Python and C: `builtins` emits the only one that is called;
 - error messages: a kernel has a single error, out of memory;
-- memory for variables that are assigned once.
+- memory for variables that are assigned once;
+- the passes of Numba that have nothing to do in a kernel.
 
 Numba would also optimise each function, emit it for this machine and load it.  Here a function stays IR text
 until a kernel is complete.  Then LLVM parses and optimises the kernel together with all functions that it
@@ -24,10 +25,21 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import callconv, cgutils, codegen, cpu, postproc, transforms, types
+from numba.core import (
+    callconv,
+    cgutils,
+    codegen,
+    cpu,
+    postproc,
+    transforms,
+    typed_passes,
+    types,
+    untyped_passes,
+)
 from numba.core import ir as python_ir
 from numba.core import lowering as numba_lowering
 from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.compiler_machinery import PassManager
 from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
 
@@ -38,6 +50,7 @@ from broadphase.compiler.python_api import I64, POINTER
 from broadphase.compiler.types import parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
 from broadphase.kernels.machine.mode import level
+from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.target import Target, chosen
 
 _CHECKED = "BROADPHASE_CHECKED" in os.environ
@@ -424,6 +437,39 @@ def call_type_once(otherwise: Callable[..., Any]) -> Callable[..., Any]:
         return found[key]
 
     return get_call_type
+
+
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.RewriteSemanticConstants,
+    untyped_passes.GenericRewrites,
+    untyped_passes.ReconstructSSA,
+    untyped_passes.DeadBranchPrune,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
+
+
+def passes_of_kernels(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Run only the passes that kernels need, as they have no closures, ``with`` or sums of whole arrays.
+
+    Numba runs thirty, and checks the function after each.
+    """
+
+    def define_pipelines(self: Any) -> list[PassManager]:
+        if not self.state.func_id.modname.startswith(PACKAGE):  # Numba's own
+            return otherwise(self)  # type: ignore[no-any-return]  # Numba is not typed
+        manager = PassManager("kernels")
+        for one in _PASSES:
+            manager.add_pass(one, one.__name__)
+        manager.finalize()
+        return [manager]
+
+    return define_pipelines
 
 
 def variables_in(self: Any, val: Any) -> list[Any]:
