@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.boxes.overlap import agree
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.path import (
     DONE,
@@ -162,6 +162,7 @@ def take_moved(bodies, alive, layer, ids, shapes):
 
 
 @holds_gil
+@numbers(box=(4,))
 def put_waiting(bodies, alive, shapes, layers, box, near, count):
     """Correct what indexes found in a box, where few rows wait in their lists; how many rows there are now.
 
