@@ -60,7 +60,7 @@ class _Kept(Kept):
 
     query: PointQuery = field(kw_only=True)
     ids: IdArray | None = field(kw_only=True)
-    """Of the rows; None where they are the same numbers."""
+    """Of the rows, then -1 for the row -1; None where they are the same numbers."""
     envs: Envs | None = field(kw_only=True)
     """The environments that there are, ascending; None where all points share one."""
     end: int = field(kw_only=True)
@@ -445,7 +445,7 @@ class PointIndex(ById):
         else:
             ids, distances = nearest_of_several(several, places, r, parts, bool(exclude_self))
         if kept.ids is not None:
-            ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
+            ids = kept.ids[ids]
         return arguments.in_axes(NearestPoints(ids, distances), axes)
 
     def _near_point(self, point: Any, r: Any, parts: int) -> Neighbors | None:
@@ -475,7 +475,7 @@ class PointIndex(ById):
             return None
         ids, distances = found
         if kept.ids is not None:
-            ids = np.where(ids < 0, np.int32(-1), kept.ids[ids])
+            ids = kept.ids[ids]
         if places.columns is None:
             return NearestPoints(ids, distances)
         return NearestPoints(ids[places.columns], distances[places.columns])
@@ -549,7 +549,7 @@ class PointIndex(ById):
         query = as_query(*settled_points(own, store.live_boxes(), period, env))
         return _Kept(
             query=query._replace(worlds=query.worlds + 1) if with_envs else query,
-            ids=None if store.live == store.end else ids,
+            ids=None if store.live == store.end else np.append(ids, np.int32(-1)),
             end=int(ids[-1]) + 1 if len(ids) else 0,
             envs=np.unique(envs) if with_envs else None,
             plain=not with_envs and query.lattice is None and query.kind == query.found.dtype,
