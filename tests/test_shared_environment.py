@@ -106,6 +106,14 @@ def test_pairs_of_points_with_all_that_is_asked_of_them():
     np.testing.assert_array_equal((others.i, others.j), np.nonzero(both_ways(i, j, 150)))
 
 
+def test_a_period_without_lengths_is_no_period():
+    random = np.random.default_rng(3)
+    points, env = random.random((200, 3)).astype(np.float32), random.choice([-1, 0, 1], 200)
+    near = bp.neighbors(points, 0.4, env=env, period=(None, np.inf, None))
+    for found, wanted in zip(near, point_scenes.near(points, 0.4, env=env), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def both_ways(i, j, n):
     """``(n, n)`` bool."""
     met = np.zeros((n, n), bool)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.environments import POINT_WIDTHS, as_env, rows_of_both, rows_of_worlds
-from broadphase.inputs.periods import is_matrix
+from broadphase.inputs.periods import as_point_period, is_matrix
 from broadphase.inputs.points import GivenPoints, PointQuery, as_query
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.points.lattice import Kept
@@ -67,7 +67,8 @@ def several_searches(given: GivenPoints) -> Several | None:
 def _with_shared(given: GivenPoints) -> Several:
     """All points in their environments, and those that all share beside the others."""
     query = as_query(*given._replace(period=None))
-    kind = query.kind if given.period is None else np.dtype(np.float64)  # distances are rounded in the end
+    periodic = as_point_period(given.period, query.points.shape[1]) is not None
+    kind = np.dtype(np.float64) if periodic else query.kind  # as `as_query`; distances are rounded in the end
     points, found = query.points.astype(kind, copy=False), query.found.astype(kind, copy=False)
     others, envs = (None, [given.env]) if query.others is None else (found, given.env)
     sides = zip(envs, (points, found), strict=False)
