@@ -217,5 +217,6 @@ def test_what_has_no_images_is_named():
             bp.neighbors(points, 1.0, **more)
     with pytest.raises(ValueError, match=r"other\[2\] = \[5e\+18, 0.0\] is so many lattice vectors away"):
         bp.neighbors(points, 1.0, other=[[0, 0], [1, 1], [5e18, 0]], period=(1, 1), images="all")
-    with pytest.raises(ValueError, match="reaches over so many cells"):
-        bp.neighbors(points, np.inf, period=(1, 1), images="all")
+    for r in (np.inf, 1e300):
+        with pytest.raises(ValueError, match="reaches over so many cells"):
+            bp.neighbors(points, r, period=(1, 1), images="all")

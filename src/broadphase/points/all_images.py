@@ -9,6 +9,7 @@ then finds each pair once, those of a point and its own images too.
 Cost: that of the search among the points and the images.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
         near = find_near(query._replace(period=around), reach, True, parts, limit)
         return _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
     wide = reach.r * np.hypot.reduce(inverse, axis=0) + _WIDER
-    if len(found) * float(np.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0))) > _MOST:
+    if len(found) * math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist()) > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
     along = spots[:, dim:]
     ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
