@@ -98,6 +98,24 @@ def test_radii_of_both_sides():
         assert_array_equal(np.column_stack((near.i, near.j)), np.argwhere(wanted))
 
 
+def test_nearest_are_sorted_before_distances_are_rounded():
+    points = np.array([[0, 0], [1, 2**-13], [1, 0]], np.float32)
+    for period in ([(8, 8)], [[(8, 0), (1, 8)]]):
+        near = bp.nearest(points, 2, env=[0, 0, 0], period=period)
+        assert near.ids[0].tolist() == [2, 1]
+        assert near.distances[0].tolist() == [1, 1]
+
+
+def test_unit_vectors_without_offsets():
+    points, env, periods = scene(3, True)
+    for half in (True, False):
+        near, again = (
+            bp.neighbors(points, R, env=env, period=periods, half=half, offsets=offsets)
+            for offsets in (False, True)
+        )
+        assert_array_equal(pickle.loads(pickle.dumps(near)).unit, again.unit)
+
+
 def test_one_point():
     points, env, periods = scene(3, True)
     between = apart(points[:1], points, [2], env, periods)[0]

@@ -102,6 +102,13 @@ def test_pairs_of_points_with_all_that_is_asked_of_them():
     np.testing.assert_array_equal((without.i, without.j), (i[1::2], j[1::2]))
     far = bp.neighbors(points, r, env=env, r_min=0.2)
     np.testing.assert_array_equal(far.distance, distance[distance >= 0.2])
+    ways, index = points[j] - points[i], bp.PointIndex()
+    unit = ways / np.sqrt((ways * ways).sum(axis=1))[:, None]
+    np.testing.assert_allclose(bp.neighbors(points, r, env=env).unit, unit, rtol=1e-12)
+    index.insert_many(points, env=env)
+    found = index.neighbors(points, r, env=env)
+    index.move_many(np.arange(150), points + 1)  # what was found is of before
+    np.testing.assert_allclose(found.unit[found.i < found.j], unit, rtol=1e-12)
     others = bp.neighbors(points, r, other=points, env=(env, env), exclude_self=True)
     np.testing.assert_array_equal((others.i, others.j), np.nonzero(both_ways(i, j, 150)))
 

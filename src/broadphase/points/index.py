@@ -515,7 +515,7 @@ class PointIndex(ById):
             return query, kept, self._in_worlds(kept, query, numbers)
         if SHARED in kept.envs or SHARED in asked:
             envs, own = (asked, store.live_envs()), rows[0] if one else rows
-            several = several_searches(GivenPoints(own, store.live_boxes(), self._asked_period, envs))
+            several = several_searches(settled_points(own, store.live_boxes(), self._asked_period, envs))
         return query._replace(envs=numbers), kept, several
 
     def _check_envs(self, envs: Envs | None) -> None:

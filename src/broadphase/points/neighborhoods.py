@@ -318,10 +318,18 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
         rounded(distance, query.kind),
         (len(query.points), len(query.found)),
         offset=rounded(offsets[0], query.kind) if offsets else None,
+        find_offsets=partial(_offsets_of_several, several, r, how) if search is None else None,
         among=among,
         parts=how.parts,
     )
     return found.in_both_directions() if both else found
+
+
+def _offsets_of_several(several: Several, r: Any, how: How) -> Points:
+    """The offsets of the pairs that `near_of_several` found, by another search."""
+    offset = near_of_several(several, r, how._replace(offsets=True, half=True)).offset
+    assert offset is not None
+    return offset
 
 
 def _near_of_part(part: Part, r: Any, how: How) -> Neighbors:
@@ -527,6 +535,7 @@ def nearest_of_several(
     distances = np.full(ids.shape, np.inf)
     for part in several.both_ways():
         part_query, kept = part.query()
+        part_query = part_query._replace(kind=distances.dtype)  # sorted here, so rounded afterwards
         near = nearest_of(part_query, all_of_them, limit, parts, kept=kept)
         found = np.append(part.others, missing)[near.ids]  # -1 is the last
         some = np.hstack((ids[part.rows], found)), np.hstack((distances[part.rows], near.distances))
