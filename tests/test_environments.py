@@ -509,6 +509,9 @@ def test_what_belongs_to_rows_of_worlds_has_their_shape():
         found, right = (bp.neighbors(low, each, **more) for each in (r, rows))
         np.testing.assert_array_equal(found.edge_index(), right.edge_index())
         assert len(right)
+    for period in (None, [(9, 9)] * 4):
+        found, right = bp.VerletList(radii, 0.5, period=period), bp.neighbors(low, radii, period=period)
+        np.testing.assert_array_equal(found.neighbors(low).edge_index(), right.edge_index())
     with pytest.raises(ValueError, match=r"one entry for each of the 120 boxes; got shape \(30, 4\)"):
         bp.pairs(boxes, static=static.T)
 

@@ -90,7 +90,8 @@ def neighbors(
         period are wrapped as by `numpy.mod`.  Or a matrix of shape ``(dim, dim)``, whose rows are lattice
         vectors that need not be at right angles.  The distance of two points is that of their nearest
         images, and each pair is found once, however large ``r`` is.
-        ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number.
+        ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number;
+        -1 has none.
         Positive numbers of shape ``(dim, dim)`` may be either beside environments, and are refused.
     env : array_like of int, optional
         The environment of each point: only points of the same environment meet, and those of -1, which is in
@@ -177,8 +178,7 @@ def neighbors(
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
-    if given.points.ndim == 3:
-        r = _radii_in_rows(r, given)
+    r = radii_in_rows(r, given)
     if (
         other is None
         and period is None
@@ -203,8 +203,10 @@ def neighbors(
     return near_in(given, r, how)
 
 
-def _radii_in_rows(r: Any, given: GivenPoints) -> Any:
+def radii_in_rows(r: Any, given: GivenPoints) -> Any:
     """Radii in the shape ``(worlds, n)`` of the points as one for each row."""
+    if given.points.ndim != 3:
+        return r
     if isinstance(r, tuple) and given.other is not None:
         return in_rows(r[0], given.points), in_rows(r[1], given.other)
     return in_rows(r, given.points)

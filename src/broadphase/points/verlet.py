@@ -26,7 +26,15 @@ from broadphase.inputs.points import (
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import How, near_in, near_of_several, offsets_of, reach_of, rounded
+from broadphase.points.neighborhoods import (
+    How,
+    near_in,
+    near_of_several,
+    offsets_of,
+    radii_in_rows,
+    reach_of,
+    rounded,
+)
 from broadphase.points.several import Part, has_periods_of_worlds, several_searches
 
 _ROUNDING = 32.0
@@ -97,13 +105,14 @@ class VerletList:
         """
         given = settled_points(points, None, self._period, env)
         how = How(0.0, False, True, bool(offsets), self._parts, NO_LIMIT, bool(half), self._exclude)
+        r = radii_in_rows(self._r, given)
         if has_periods_of_worlds(given):
-            return self._in_worlds(given, how)
+            return self._in_worlds(given, r, how)
         query = as_query(*given)
-        reach = reach_of(self._r, query)
+        reach = reach_of(r, query)
         if query.lattice is not None or not len(query.points):
             self.searches += 1
-            return near_in(given, self._r, how)
+            return near_in(given, r, how)
         kept = self._list
         if kept is None or not np.array_equal(given.env, self._env) or self._is_stale(query):
             kept = near_in(given, self._searched(query, reach), how._replace(offsets=False, half=True))
@@ -115,7 +124,7 @@ class VerletList:
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
         return found if half else found.in_both_directions()
 
-    def _in_worlds(self, given: GivenPoints, how: How) -> Neighbors:
+    def _in_worlds(self, given: GivenPoints, r: Any, how: How) -> Neighbors:
         """A list for each environment."""
         several = several_searches(given)
         assert several is not None
@@ -132,7 +141,7 @@ class VerletList:
                     self._lists[first] = own
             return own.neighbors(part.given.points, offsets=how.offsets)
 
-        found = near_of_several(several, self._r, how, step)
+        found = near_of_several(several, r, how, step)
         self.searches += sum(one.searches for one in self._lists.values()) > before
         return found
 
