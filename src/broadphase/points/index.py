@@ -196,7 +196,7 @@ class PointIndex(ById):
         ----------
         point : array_like, shape (dim,)
         env : int
-            Its environment: points of different ones never meet.
+            Its environment: points of different ones never meet, but those of -1 are in all of them.
 
         Returns
         -------

@@ -104,7 +104,7 @@ def _short_query(query: PointQuery, r: float) -> PointQuery | None:
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it; never are many of these stored."""
+    """For each of some distances how many pairs lie within it; few of these are stored at a time."""
     counts, short = np.zeros(len(distances), np.int64), []
     for k, r in enumerate(distances):
         if _short_query(query, r) is not None:
