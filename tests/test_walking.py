@@ -199,6 +199,25 @@ def test_a_circle_rolls_over_the_end_of_a_floor():
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("shape", [Box(0, 0, 8, 8), *ROUND])
+@pytest.mark.parametrize(
+    "floor", [Circle(0, 20, 20), Polygon([(0, 0), (10, 20), (15, 50), (-10, 50), (-10, 0)])]
+)
+def test_a_walker_that_slides_around_corners_does_not_stop(floor, shape):
+    """Where one steep side ends and a steeper one begins."""
+    world = World()
+    edge = world.add(floor, static=True).bounds[2] - 9
+    for part in np.linspace(0.0, 1.0, 12):
+        body = standing(world, shape, 0, -10)
+        body.move_to(body.x + edge + 4 * part - body.bounds[0], body.y)
+        while body.bounds[3] < 50:
+            before = body.y
+            assert world.walk(body, 0, 3.7, steepest=30).floor is None
+            assert body.y > before + 0.1
+        body.remove()
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize("shape", ROUND)
 def test_round_walkers_are_the_same_everywhere(shape):
     """One by one, many at once, in a periodic world, upside down and with gravity to the side."""

@@ -75,15 +75,19 @@ def holds(obstacles, k, plane, height, trip, rules):
 def stand_on(obstacles, k, walker, tolerance, rules):
     """`rest_on`, but a walker whose corner is at the upper end of a steep side stands on that side.
 
-    The side may continue in the next obstacle.
+    The side may continue in the next obstacle.  Of two steep sides it is the steeper, which leads on.
     """
     height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+    planes = obstacles.planes
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
-        steep = obstacles.planes[j, 1] < 0.0 and not is_level(obstacles, j, rules)
-        if steep and is_level(obstacles, plane, rules):
-            near = TOUCH * tolerance / -obstacles.planes[j, 1]
-            if height_of(obstacles.planes, j, walker[0], walker[2], tolerance) >= height - near:
-                plane = j
+        if planes[j, 1] >= 0.0 or is_level(obstacles, j, rules):
+            continue
+        leads_on = is_level(obstacles, plane, rules) or (
+            planes[j, 1] > planes[plane, 1] and planes[j, 0] * planes[plane, 0] > 0.0
+        )
+        near = TOUCH * tolerance / -planes[j, 1]
+        if leads_on and height_of(planes, j, walker[0], walker[2], tolerance) >= height - near:
+            plane = j
     return height, plane
 
 
