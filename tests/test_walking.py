@@ -218,6 +218,24 @@ def test_a_walker_that_slides_around_corners_does_not_stop(floor, shape):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    "shape", [Circle(0, 0, 7.3), Capsule(0, 0, 4.1, 0, 7.3), RoundedBox(0, 0, 9.7, 20, 0.9)]
+)
+def test_what_stops_round_walkers_does_not_overlap_them(shape):
+    """Not by a rounding error either: then a query at the wall would find it."""
+    world = World()
+    room = [-200, -210, 200, -200], [-200, 200, 200, 210], [-210, -200, -200, 200], [200, -200, 210, 200]
+    world.add_many(room, static=True)
+    body = world.add(shape)
+    for x, y in np.random.default_rng(0).uniform(-50, 50, (30, 2)):
+        for dx, dy, down in ((300, 300, 1), (-300, -300, 1), (-300, -300, -1)):
+            body.move_to(x, y)
+            assert len(world.walk(body, dx, dy, down=(0, down)).hits) == 2
+            assert not world.query_shape(body)
+            assert world.blocker(body) is None
+
+
+@pytest.mark.smaller_set
 @pytest.mark.parametrize("shape", ROUND)
 def test_round_walkers_are_the_same_everywhere(shape):
     """One by one, many at once, in a periodic world, upside down and with gravity to the side."""

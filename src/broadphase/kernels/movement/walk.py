@@ -198,16 +198,19 @@ def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules
 
 
 @inline
-def _settled(place, was, now, motion, offset):
-    """Where a walker is whose corner, at an offset, has moved: no farther than that, in spite of rounding."""
+def _settled(place, was, now, motion, low, high, size):
+    """Where a walker is whose bounds have moved by about ``motion``: no farther, in spite of rounding.
+
+    0.0 is for one that has slid, around a corner or up to a wall: then neither of its sides is beyond.
+    """
     if now == was:
         return place
     if now == was + motion:
         return place + motion
-    at = now - offset
-    while motion > 0.0 and at + offset > now:
+    at = now - low
+    while motion >= 0.0 and at + high > now + size:
         at = next_down(at)
-    while motion < 0.0 and at + offset < now:
+    while motion <= 0.0 and at + low < now:
         at = next_up(at)
     return at
 
@@ -266,7 +269,8 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)
             if free:
                 y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
-        to_x, to_y = _settled(to_x, was_x, x, dx, trip.left), _settled(to_y, was_y, y, rules.flip, trip.top)
+        to_x = _settled(to_x, was_x, x, dx, trip.left, trip.right, width)
+        to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
         x, y = to_x + trip.left, to_y + trip.top
         was_x, was_y = x, y
         reach = 0.5 * abs(dy) + rules.corner
@@ -286,7 +290,8 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
-        to_x, to_y = _settled(to_x, was_x, x, x - was_x, trip.left), _settled(to_y, was_y, y, dy, trip.top)
+        to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
+        to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
         x, y = to_x + trip.left, to_y + trip.top
         ends.places[m, 0], ends.places[m, 1] = to_x, to_y
         floors, tops = ends.floors, ends.tops

@@ -37,6 +37,9 @@ class Trip(NamedTuple):
     left: float
     """The upper left corner of its bounds, relative to its position."""
     top: float
+    right: float
+    """The lower right corner, which rounding may separate from the upper left one and the size."""
+    bottom: float
     radius: float
     """Of its corners."""
 
@@ -46,9 +49,10 @@ def trip_of(mover, shapes, row, length):
     """The trip of a walker."""
     radius = rounding(shapes, row)
     if radius == 0.0:
-        return Trip(mover, shapes.width[row], shapes.height[row], length, 0.0, 0.0, radius)
+        width, height = shapes.width[row], shapes.height[row]
+        return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius)
     left, top, right, bottom = bounds_at(shapes, row, 0.0, 0.0)
-    return Trip(mover, right - left, bottom - top, length, left, top, radius)
+    return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius)
 
 
 @inline
