@@ -450,14 +450,14 @@ def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
         return None
     if wanted is not BOXES:
         raise TypeError(f"{name} must hold real numbers; got a {type(row).__name__}, which is a box")
-    boxes = np.empty((len(rows), 4))
+    edges: list[float] = []
     for at, row in enumerate(rows):
         rectangle = rectangle_of(row)
         if rectangle is None:
             raise TypeError(f"{name}[{at}] = {row!r} is no rectangle, and others are; give rows of one kind")
         left, top, width, height = rectangle
-        boxes[at] = left, top, left + width, top + height
-    return boxes
+        edges += left, top, left + width, top + height
+    return np.array(edges, np.float64).reshape(-1, 4)
 
 
 def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
@@ -472,7 +472,8 @@ def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
     """
     rect = getattr(value, "rect", value)
     try:  # the smaller y is the top of pygame's and the bottom of arcade's
-        return rect.left, min(rect.top, rect.bottom), rect.width, rect.height
+        top, bottom = rect.top, rect.bottom
+        return rect.left, bottom if bottom < top else top, rect.width, rect.height
     except AttributeError:
         return None
 
