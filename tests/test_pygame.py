@@ -41,11 +41,13 @@ TESTS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _never_few(monkeypatch):
-    """Small worlds too go through the broad phase, unless a test says otherwise."""
+@pytest.fixture(autouse=True, params=["broad phase", "lists"])
+def way(request, monkeypatch):
+    """Small worlds too are read: into boxes or, where rects decide, into lists."""
     monkeypatch.setattr(ours, "FEW_TESTS", 0)
-    monkeypatch.setattr(ours, "_FEW_SLOW_TESTS", 0)
+    monkeypatch.setattr(ours, "_FEW_OTHER_TESTS", 0)
+    if request.param == "broad phase":
+        monkeypatch.setattr(ours, "FEW_RECTS", 0)
 
 
 def world(seed, kind="ints", count=30, side=60, make=NamedSprite):
@@ -107,12 +109,14 @@ def test_whatever_the_rects_are(data):
     kinds = data.draw(st.sampled_from([(pygame.Rect,), (pygame.FRect,), (pygame.Rect, pygame.FRect)]))
     rows = data.draw(st.lists(st.tuples(st.sampled_from(kinds), number, number, size, size), max_size=16))
     test = TESTS[data.draw(st.sampled_from(["default", "collide_rect", "ratio 3", "circle", "ratio 0.5"]))]
-    half, kill = len(rows) // 2, data.draw(st.booleans())
+    half, same = len(rows) // 2, data.draw(st.booleans())
+    kills = data.draw(st.booleans()), data.draw(st.booleans())
     ends = []
     for module in (ours, sprite):
         members = [NamedSprite(f"s{i}", kind(*row)) for i, (kind, *row) in enumerate(rows)]
-        a, b = sprite.Group(members[:half]), sprite.Group(members[half:])
-        ends.append((outcome(module.groupcollide, a, b, False, kill, test), state((a, b), members)))
+        a = sprite.Group(members if same else members[:half])
+        b = a if same else sprite.Group(members[half:])
+        ends.append((outcome(module.groupcollide, a, b, *kills, test), state((a, b), members)))
     assert ends[0] == ends[1]
 
 
@@ -337,14 +341,15 @@ def test_few_sprites_are_left_to_pygame(monkeypatch):
     assert ours.collide(sprite.Group(a.sprites()[:3])) is not None
 
 
-def test_many_sprites_go_through_the_broad_phase(monkeypatch):
+@pytest.mark.parametrize(("count", "kind"), [(60, "RectLists"), (210, "SpritePlan")])
+def test_many_sprites_are_read_once(count, kind, monkeypatch):
     monkeypatch.undo()
     plans = []
     plan = ours.plan
-    monkeypatch.setattr(ours, "plan", lambda *given: plans.append(given) or plan(*given))
-    a, b, _ = world(1, count=60, side=300)
+    monkeypatch.setattr(ours, "plan", lambda *given: plans.append(plan(*given)) or plans[-1])
+    a, b, _ = world(1, count=count, side=5 * count)
     assert names(ours.groupcollide(a, b, False, False)) == names(sprite.groupcollide(a, b, False, False))
-    assert len(plans) == 1
+    assert [type(planned).__name__ for planned in plans] == [kind]
 
 
 def test_the_module_replaces_pygame_sprite():

@@ -11,7 +11,8 @@ other.  Here a broad phase finds the pairs whose boxes overlap, and only those p
 Every test that pygame ships is true only where two boxes overlap: the rects, the scaled rects, the squares
 around the circles, the outlines of the masks.  `plan` computes these boxes, and the test itself is called for
 a pair where the boxes do not decide it.  pygame does the work where boxes cannot express the test (your own
-function without `rect_first`, rects of other types, numbers that overflow) and where few sprites meet few.
+function without `rect_first`, rects of other types, numbers that overflow) and where very few sprites meet.
+Up to about 200 x 200 rects, each is compared with a list of the others, which pygame does in nanoseconds.
 
 Cost: reading the rects of n + m sprites, which is most of it, and the search.  When one sprite meets a group,
 pygame spends nearly all of its time on reading the rects, so `spritecollide` is faster only with
@@ -63,6 +64,7 @@ _pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 _from_surface = _pygame.mask.from_surface
 _collide_mask = _sprite.collide_mask
+_collide_rect = _sprite.collide_rect
 # Kept from the import, because a program may replace pygame's functions with those of this module.
 _groupcollide = _sprite.groupcollide
 _spritecollide = _sprite.spritecollide
@@ -71,10 +73,12 @@ _spritecollideany = _sprite.spritecollideany
 Collided = Callable[[Any, Any], Any] | None
 Sprites = Sequence[Any]
 
-# With so few tests, pygame is about as fast as reading the rects and searching; tests written in Python are
-# slower, so fewer of them pay.
-FEW_TESTS = 1_000
-_FEW_SLOW_TESTS = 400
+# With so few tests, pygame is about as fast; with the second, where sprites are killed, of which fewer and
+# fewer are left for pygame to test, and where boxes have to be searched.
+FEW_TESTS = 60
+_FEW_OTHER_TESTS = 400
+# With so few, comparing each rect with a list of the others takes less time than a search.
+FEW_RECTS = 40_000
 # With fewer masks than this, pygame has often found one before a generator starts.
 _FEW_MASKS = 30
 # Farther away, pygame's numbers overflow.
@@ -84,6 +88,7 @@ _MOST_PASSES = 8
 
 _STOCK_GROUPS = {_sprite.AbstractGroup.__iter__, list.__iter__, tuple.__iter__}
 _STOCK_LISTS = {_sprite.AbstractGroup.sprites, _sprite.LayeredUpdates.sprites, _sprite.GroupSingle.sprites}
+_STOCK_KILL = _sprite.Sprite.kill
 _STOCK_REMOVALS = {
     _sprite.AbstractGroup.remove_internal,
     _sprite.LayeredUpdates.remove_internal,
@@ -98,6 +103,7 @@ _FLOAT_ROUNDING = 1e-6
 _INT_ROUNDING = 2.0
 
 _rect_of = attrgetter("rect")
+_KINDS = {_pygame.Rect, _pygame.FRect}
 
 
 def __getattr__(name: str) -> Any:
@@ -124,6 +130,32 @@ class SpritePlan(NamedTuple):
     """The test for two rows; ``None`` if overlapping boxes decide."""
     keep: Callable[[int], None] | None
     """Writes to the sprites what pygame's test writes; takes how many left sprites were tested."""
+
+    def hits(self, among: bool) -> Iterator[tuple[int, list[int]]]:
+        """Each left row with the right rows that are candidates; ``among`` one list, only the later ones."""
+        if among:
+            found = pairs(self.left.boxes, touching=self.touching)
+        else:
+            found = join(self.left.boxes, self.right.boxes, touching=self.touching)
+        return _by_left(_in_list_order(self, found))
+
+
+class RectLists(NamedTuple):
+    """Few rects, of which each is compared with a list of the others: by pygame, so exactly as it does."""
+
+    left: list[Any]
+    right: list[Any]
+    confirm: Callable[[int, int], Any] | None
+    keep: None = None
+
+    def hits(self, among: bool) -> Iterator[tuple[int, list[int]]]:
+        """As of `SpritePlan`."""
+        for i, rect in enumerate(self.left):
+            rows = rect.collidelistall(self.right)
+            if among:
+                rows = [j for j in rows if j > i]
+            if rows:
+                yield i, rows
 
 
 class _Rects(NamedTuple):
@@ -167,7 +199,7 @@ class rect_first:  # noqa: N801 - beside pygame's collide_rect_ratio, which is a
         return left.rect.colliderect(right.rect) and self.collided(left, right)
 
 
-def plan(lefts: Sprites, rights: Sprites, collided: Any) -> SpritePlan | None:
+def plan(lefts: Sprites, rights: Sprites, collided: Any) -> SpritePlan | RectLists | None:
     """How to find the pairs for which ``collided`` is true, or ``None`` if pygame must do it.
 
     Raises
@@ -175,18 +207,22 @@ def plan(lefts: Sprites, rights: Sprites, collided: Any) -> SpritePlan | None:
     Exception
         Whatever a sprite without the right attributes raises; pygame raises it too.
     """
-    left = _read(lefts)
-    right = left if rights is lefts else _read(rights)
-    if left is None or right is None:
+    a = list(map(_rect_of, lefts))
+    b = a if rights is lefts else list(map(_rect_of, rights))
+    if not (_KINDS.issuperset(map(type, a)) and _KINDS.issuperset(map(type, b))):
         return None
+    test = collided.collided if isinstance(collided, rect_first) else None
+    also = None if test is None else lambda i, j: test(lefts[i], rights[j])
+    by_rects = _decided_by_rects(collided)
+    if by_rects and len(a) * len(b) <= FEW_RECTS:
+        return RectLists(a, b, also)
+    left = _read(a)
+    right = left if b is a else _read(b)
     largest = _LARGEST_FLOAT if left.floats and right.floats else _LARGEST_INT
     if not (left.largest < largest and right.largest < largest):
         return None
-    if collided is None or collided is _sprite.collide_rect:
-        return _by_rects(left, right, None)
-    if isinstance(collided, rect_first):
-        test = collided.collided
-        return _by_rects(left, right, lambda i, j: test(lefts[i], rights[j]))
+    if by_rects:
+        return _by_rects(left, right, also)
     if collided is _sprite.collide_mask:
         return _by_masks(lefts, rights, left, right)
     if collided is _sprite.collide_circle:
@@ -210,12 +246,14 @@ def _slop(left: _Rects, right: _Rects) -> float:
     return 0.0 if left.floats and right.floats else _INT_ROUNDING
 
 
-def _read(sprites: Sprites) -> _Rects | None:
-    """The rects as numbers; ``None`` if any is not exactly a ``Rect`` or ``FRect``."""
-    rects = list(map(_rect_of, sprites))
+def _decided_by_rects(collided: Any) -> bool:
+    """Whether all sprites whose rects overlap are hits, or all that the function is called for."""
+    return collided is None or collided is _collide_rect or isinstance(collided, rect_first)
+
+
+def _read(rects: list[Any]) -> _Rects:
+    """The rects as numbers."""
     kinds = set(map(type, rects))
-    if not kinds <= {_pygame.Rect, _pygame.FRect}:
-        return None
     values = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects)).reshape(-1, 4)
     edges = np.empty_like(values)
     flat, largest = edges_of_rects(values, edges)
@@ -431,7 +469,7 @@ def groupcollide(
         sprites of the second group that it overlaps, in the order of that group.
     """
     found: dict[Any, list[Any]]
-    if not (_is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided)):
+    if not (_is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided, dokillb)):
         found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
         return found
     # pygame iterates over a list while it may change: the user's own `kill` may remove sprites from it.
@@ -471,13 +509,12 @@ class _GroupCollide:
                 self.found[left] = met
         return self.found
 
-    def _pass(self, first: int, rights: Sprites, planned: SpritePlan) -> int:
+    def _pass(self, first: int, rights: Sprites, planned: SpritePlan | RectLists) -> int:
         """Handle the hits in order; returns how many left sprites are done."""
         gone: set[int] = set()
         count = len(self.lefts) - first
         tested = count  # pygame stops testing when no right sprite is left
-        overlapping = join(planned.left.boxes, planned.right.boxes, touching=planned.touching)
-        for i, rows in _by_left(_in_list_order(planned, overlapping)):
+        for i, rows in planned.hits(among=False):
             met = rows
             if gone or planned.confirm is not None:
                 met = [j for j in rows if j not in gone and _confirmed(planned, i, j)]
@@ -495,12 +532,12 @@ class _GroupCollide:
 
     def _kill(self, rights: Sprites, rows: list[int], gone: set[int]) -> bool:
         """Kill the sprites that were hit; returns whether only groups have changed."""
-        harmless = True
+        harmless, stays = True, None if type(self.groupb) in (list, tuple) else self.groupb.has_internal
         for j in rows:
             sprite = rights[j]
             harmless = harmless and _has_stock_kill(sprite)
             sprite.kill()
-            if harmless and not (isinstance(self.groupb, list | tuple) or self.groupb.has_internal(sprite)):
+            if harmless and stays is not None and not stays(sprite):
                 gone.add(j)
         return harmless
 
@@ -532,22 +569,23 @@ def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any
     True
     """
     members = list(sprites)
-    planned = _plan(members, members, collided) if _is_many(members, members, collided) else None
+    planned = _plan(members, members, collided) if _is_many(members, members, collided, False) else None
     if planned is None:
         meet = _sprite.collide_rect if collided is None else collided
         return [(a, b) for i, a in enumerate(members) for b in members[i + 1 :] if meet(a, b)]
-    rows = pairs(planned.left.boxes, touching=planned.touching)
     _keep(planned, len(members))
     return [
         (members[i], members[j])
-        for i, j in _in_list_order(planned, rows).tolist()
+        for i, rows in planned.hits(among=True)
+        for j in rows
         if _confirmed(planned, i, j)
     ]
 
 
-def _is_many(groupa: Any, groupb: Any, collided: Collided) -> bool:
+def _is_many(groupa: Any, groupb: Any, collided: Collided, dokillb: bool) -> bool:
+    few = _FEW_OTHER_TESTS if dokillb or not _decided_by_rects(collided) else FEW_TESTS
     try:
-        return len(groupa) * len(groupb) > (FEW_TESTS if collided is None else _FEW_SLOW_TESTS)
+        return len(groupa) * len(groupb) > few
     except TypeError:  # pygame handles iterators
         return False
 
@@ -566,12 +604,15 @@ def _is_known(group: Any) -> bool:
 def _has_stock_kill(sprite: Any) -> bool:
     """Whether ``kill`` only removes the sprite from its groups."""
     kill = getattr(sprite, "kill", None)
-    return getattr(kill, "__func__", None) is _sprite.Sprite.kill and all(
-        getattr(group.remove_internal, "__func__", None) in _STOCK_REMOVALS for group in sprite.groups()
-    )
+    if getattr(kill, "__func__", None) is not _STOCK_KILL:
+        return False
+    for group in sprite.groups():  # a loop, because a generator for each sprite takes as long as its kill
+        if getattr(group.remove_internal, "__func__", None) not in _STOCK_REMOVALS:
+            return False
+    return True
 
 
-def _plan(lefts: Sprites, rights: Sprites, collided: Collided) -> SpritePlan | None:
+def _plan(lefts: Sprites, rights: Sprites, collided: Collided) -> SpritePlan | RectLists | None:
     try:
         return plan(lefts, rights, collided)
     except Exception:  # pygame raises what there is to raise
@@ -598,10 +639,10 @@ def _by_left(rows: PairArray) -> Iterator[tuple[int, list[int]]]:
         start = end
 
 
-def _confirmed(planned: SpritePlan, i: int, j: int) -> Any:
+def _confirmed(planned: SpritePlan | RectLists, i: int, j: int) -> Any:
     return planned.confirm is None or planned.confirm(i, j)
 
 
-def _keep(planned: SpritePlan, tested: int) -> None:
+def _keep(planned: SpritePlan | RectLists, tested: int) -> None:
     if planned.keep is not None:
         planned.keep(tested)
