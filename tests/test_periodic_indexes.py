@@ -184,6 +184,15 @@ def test_single_questions_are_answered_as_batches_of_one(name, each):
     each(check, cases, of=8, turn=NAMES.index(name))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_index_has_no_nearest_box(name):
+    index = make(name, 2, period=(10.0, 10.0))
+    for _ in range(2):
+        assert len(index.nearest((1, 1), 4).ids) == 0
+        assert index.nearest([(1, 1)], 2).ids.tolist() == [[-1, -1]]
+        index.remove(index.insert((0, 0, 1, 1)))
+
+
 @pytest.mark.parametrize("wrong", [("a", 1, 2, 3), (np.nan, 1, 2, 3), (1, 2, 3), (None,) * 4, (3, 3, 2, 2)])
 def test_invalid_boxes_are_refused_on_the_fast_path_too(wrong):
     index = bp.BoxTree(period=(10, 10))

@@ -894,7 +894,7 @@ class Index(ById):
             return arguments.in_axes(self._space.nearest_many(at, most, rules), axes)
         found = self._space.nearest_one(at, most, rules)
         if found is None:
-            held = min(most, self._store.live)
+            held = max(min(most, self._store.live), 1)
             ids, distances = (rows[0] for rows in self._space.nearest_many(np.array([at]), held, rules))
             found = Nearest(ids[ids >= 0], distances[ids >= 0])
         return found
