@@ -12,7 +12,7 @@ Every test that pygame ships is true only where two boxes overlap: the rects, th
 around the circles, the outlines of the masks.  `plan` computes these boxes, and the test itself is called for
 a pair where the boxes do not decide it.  pygame does the work where boxes cannot express the test (your own
 function without `rect_first`, rects of other types, numbers that overflow) and where very few sprites meet.
-Up to about 200 x 200 rects, each is compared with a list of the others, which pygame does in nanoseconds.
+Up to about 150 x 150 rects, each is compared with a list of the others, which pygame does in nanoseconds.
 
 Cost: reading the rects of n + m sprites, which is most of it, and the search.  When one sprite meets a group,
 pygame spends nearly all of its time on reading the rects, so `spritecollide` is faster only with
@@ -78,7 +78,7 @@ Sprites = Sequence[Any]
 FEW_TESTS = 60
 _FEW_OTHER_TESTS = 400
 # With so few, comparing each rect with a list of the others takes less time than a search.
-FEW_RECTS = 40_000
+FEW_RECTS = 25_000
 # With fewer masks than this, pygame has often found one before a generator starts.
 _FEW_MASKS = 30
 # Farther away, pygame's numbers overflow.
