@@ -124,6 +124,33 @@ def test_a_lift_carries_however_it_is_moved(how, period, others, movers_block, s
     assert not worlds[1].query_shape(rider.shape, ignore=rider)
 
 
+@pytest.mark.parametrize("falls", ["walk", "step", "move_many"])
+@pytest.mark.parametrize("lift_first", [False, True])
+def test_what_falls_lands_on_a_lift_that_rises(lift_first, falls):
+    """Wherever the two are when they meet: it is not inside after a movement, to fall through."""
+    for gap in (0.0, 0.25, 1.5, 2.0, 3.0, 4.75, 7.5):
+        world = bp.World()
+        boxes = [[0, 100, 60, 106], [10, 84 - gap, 20, 100 - gap]]
+        bodies = world.add_many(boxes if lift_first else boxes[::-1])
+        lift, hero = bodies if lift_first else reversed(bodies)
+        lift.static, lift.one_way = True, "top"
+        spared = world.add(bp.Box(40, 98, 2, 1))
+        for k in range(1, 5):
+            lift.velocity = (1, -3)
+            if falls == "walk":
+                world.step(1.0, ignore=spared)
+                world.walk(hero, 0, 4)
+            elif falls == "step":
+                hero.velocity = (0, 4)
+                world.step(1.0, ignore=spared)
+            else:
+                world.move_many([lift, hero], [(1, -3), (0, 4)], ignore=spared)
+            assert lift.position == (k, 100 - 3 * k)
+            assert hero.bounds[3] <= lift.y + 1e-9
+        assert hero.bounds[3] == lift.y
+        assert spared.position == (40, 98)
+
+
 @pytest.mark.parametrize("lift_first", [False, True])
 def test_a_rider_of_a_lift_may_have_a_velocity_itself(lift_first):
     world = bp.World()

@@ -113,12 +113,12 @@ class ManyMotion:
         riders = riders_of(self._motion, lifts)
         layers = ALL if movers_block else STATICS
         call = _Call(rows, displacements, responses, layers, ignored, riders)
-        if not riders:
+        if not lifts:
             return self._run(call)
         starts = self._store.places(rows)
-        with Rollback(self._state, np.array(sorted(set().union(*riders.values())), np.int32)):
+        with Rollback(self._state, self._store.rows()):
             moved = self._run(call)
-            for at in np.flatnonzero(np.isin(rows, [*riders])).tolist() if layers is STATICS else ():
+            for at in np.flatnonzero(np.isin(rows, lifts)).tolist() if layers is STATICS else ():
                 call.carry(self._motion, at, starts[at], moved.places[at])
         return moved._replace(places=self._store.places(rows))  # a rider may be a mover, too
 
@@ -285,11 +285,14 @@ class _Call(NamedTuple):
         return {*self.ignored, *self.riders[row]} if row in self.riders else self.ignored
 
     def carry(self, motion: Motion, at: int, start: Any, place: Any) -> None:
-        """Move what stood on a mover that has moved."""
-        row = self.rows.item(at)
-        if row in self.riders:
-            way = np.subtract(place, start) + motion._space.nearest_shift(np.array(start), np.array(place))
-            carry(motion, row, self.riders[row], *way.tolist())
+        """Let a jump-through body that has moved carry and push others; movers do not block each other."""
+        row, store = self.rows.item(at), motion._store
+        if store.one_way[row]:
+            start, place = np.array(start), np.array(place)
+            way = place - start + motion._space.nearest_shift(start, place)
+            behind = self.ignored if store.static[row] else {*self.ignored, *self.rows.tolist()}
+            path = tuple(start.tolist()), tuple(place.tolist()), tuple(way.tolist())
+            carry(motion, row, self.riders.get(row, []), path, behind)
 
 
 class _Run:

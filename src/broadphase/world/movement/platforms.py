@@ -1,7 +1,7 @@
 """Platforms: bodies that nothing stops, that carry bodies standing on them and push bodies out of the way."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from broadphase.geometry.shapes import Bounds, finite
@@ -62,14 +62,8 @@ def push(
                 ahead[other] = max(share, ahead.get(other, 0.0))
         for row in rows:
             motion.move_through(row, *displacement, behind)
-        pushes: Counter[int] = Counter()
-        # Those in front are moved first, to make room for those behind.
-        for other in _front_first(motion, rows[0], [*ahead, *carried], displacement) if rows else ():
-            if other in ahead:
-                _push_aside(motion, other, _scaled(displacement, ahead[other]), behind, pushes)
-            else:
-                _slide(motion, other, displacement, behind)
-        pushed.update(pushes)
+        if rows:
+            pushed.update(_make_way(motion, rows[0], displacement, ahead, carried, behind))
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
     squeezed = [other for other in taken if any(motion.overlap(row, other) for row in rows)]
@@ -92,12 +86,48 @@ def riders_of(motion: Motion, rows: Iterable[int]) -> dict[int, list[int]]:
     return found
 
 
-def carry(motion: Motion, row: int, riders: list[int], dx: float, dy: float) -> None:
-    """Move what stood on a body that has moved."""
-    for displacement in ((dx, 0.0), (0.0, dy)):
+def carry(
+    motion: Motion,
+    row: int,
+    riders: list[int],
+    path: tuple[_Vector, _Vector, _Vector],
+    behind: Collection[int],
+) -> None:
+    """Move what stood on a jump-through body that has moved, and push what it met, as `push` does.
+
+    What it met is landing on it: inside, it would fall through.  The path is where it was, where it is, and
+    the way between; what is ``behind`` it does not meet.
+    """
+    (start, place, way), behind = path, {row, *behind}
+    store = motion._store
+    store.put(row, *start)
+    for displacement, there in (((way[0], 0.0), (place[0], start[1])), ((0.0, way[1]), place)):
         if displacement != (0.0, 0.0):
-            for other in _front_first(motion, row, riders, displacement):
-                _slide(motion, other, displacement, {row})
+            ahead = _in_the_way(motion, row, displacement, {*behind, *riders})
+            store.put(row, *there)
+            _make_way(motion, row, displacement, ahead, riders, {row})
+    store.put(row, *place)
+
+
+def _make_way(
+    motion: Motion,
+    row: int,
+    displacement: _Vector,
+    ahead: dict[int, float],
+    carried: Iterable[int],
+    behind: set[int],
+) -> Counter[int]:
+    """Push the bodies ahead of a platform and move those on it; how often each was pushed.
+
+    Those in front are moved first, to make room for those behind.
+    """
+    pushes: Counter[int] = Counter()
+    for other in _front_first(motion, row, [*ahead, *carried], displacement):
+        if other in ahead:
+            _push_aside(motion, other, _scaled(displacement, ahead[other]), behind, pushes)
+        else:
+            _slide(motion, other, displacement, behind)
+    return pushes
 
 
 def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[int]) -> list[int]:
