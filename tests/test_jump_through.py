@@ -182,6 +182,81 @@ def test_drop_and_blocker_and_casts_know_one_way_bodies():
     assert world.blocker(hero) is plank
 
 
+def test_a_plank_that_lets_a_walker_through_is_an_edge_ahead():
+    world = bp.World()
+    world.add(bp.Box(0, 100, 30, 10), static=True)
+    world.add(bp.Box(30, 97, 40, 6), static=True).one_way = "top"
+    hero = world.add(bp.Box(10, 84, 10, 16))
+    assert world.walk(hero, 8, 1, probe=8).edge
+    world.walk(hero, 0, -20)
+    world.walk(hero, 6, 3)
+    world.walk(hero, 0, 40)
+    assert not world.walk(hero, 1, 1, probe=8).edge, "it stands on the plank"
+    level = bp.World()
+    level.add(bp.Box(0, 100, 30, 10), static=True)
+    level.add(bp.Box(30, 100, 40, 6), static=True).one_way = "top"
+    hero = level.add(bp.Box(15, 84, 10, 16))
+    assert [level.walk(hero, 2, 1, probe=8, drop=drop).edge for drop in (False, True)] == [False, True]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_starts_in_a_wall_is_not_pushed_out_of_a_plank(many):
+    world = bp.World()
+    world.add(bp.Box(0, 50, 100, 30), static=True).one_way = "top"
+    world.add(bp.Box(0, 0, 20, 100), static=True)
+    hero = world.add(bp.Box(15, 60, 10, 10))
+    if many:
+        world.walk_many([hero], 0, 1)
+    else:
+        world.walk(hero, 0, 1)
+    assert hero.position == (20, 61)
+
+
+def crowd_among_planks(seed):
+    """Planks of all shapes, some of which move, boxes that block, and box and round walkers anywhere."""
+    rng = np.random.default_rng(seed)
+    world = bp.World()
+    world.add(bp.Box(-50, 200, 300, 20), static=True)
+    for k, (x, y) in enumerate(rng.uniform(0, 190, (24, 2)).tolist()):
+        slanted = [(x, y), (x + 30, y - rng.uniform(-30, 30)), (x + 30, y + 34), (x, y + 34)]
+        kinds = bp.Box(x, y, 30, 5), bp.Polygon(slanted), bp.Circle(x, y, 8), bp.Box(x, y, 12, 12)
+        body = world.add(kinds[k % 4], static=bool(rng.random() < 0.8))
+        if k % 4 < 3:
+            body.one_way = [side for side in SIDES if rng.random() < (0.9 if side == "top" else 0.3)]
+    walkers = []
+    for k, (x, y) in enumerate(rng.uniform(0, 190, (24, 2)).tolist()):
+        kinds = bp.Box(x, y, 9, 11), bp.Circle(x, y, 5), bp.Capsule(x, y, x, y + 6, 4)
+        walkers.append(world.add(kinds[k % 3], tag="walker"))
+        if k % 8 == 0:
+            walkers[-1].one_way = "top"
+    return world, walkers
+
+
+@pytest.mark.parametrize("movers_block", [False, True])
+@pytest.mark.parametrize("down", [(0, 1), (0, -1)])
+def test_many_walk_among_planks_as_each_alone(down, movers_block):
+    met = 0
+    for seed in range(4):
+        (one, alone), (many, together) = crowd_among_planks(seed), crowd_among_planks(seed)
+        movers = [] if movers_block else [body for body in one.bodies() if not body.static]
+        rng = np.random.default_rng(seed)
+        for k in range(8):
+            ways = rng.uniform(-1, 1, (len(alone), 2)) * (9, 16) + (0, 4 * down[1])
+            rules = {"snap": 3.0, "step": 4.0, "corner": 2.0, "drop": k % 4 == 3, "down": down}
+            each = zip(alone, ways.tolist(), strict=True)
+            walks = [one.walk(body, *way, ignore=movers, **rules) for body, way in each]
+            found = many.walk_many(together, *ways.T, movers_block=movers_block, **rules)
+            assert found.places.tolist() == [[walk.x, walk.y] for walk in walks], (seed, k)
+            normals = [walk.normal or (np.nan, np.nan) for walk in walks]
+            assert np.array_equal(found.normals, normals, equal_nan=True)
+            hits = [(at, hit) for at, walk in enumerate(walks) for hit in walk.hits]
+            assert found.hits.movers.tolist() == [at for at, _ in hits]
+            assert found.hits.others.tolist() == [hit.other.id for _, hit in hits]
+            assert found.hits.times.tolist() == [hit.time for _, hit in hits]
+            met += sum(hit.other.one_way != () for _, hit in hits)
+    assert met > 50
+
+
 @pytest.mark.parametrize("shape", ["box", "circle"])
 def test_a_slanted_plank_blocks_from_its_upper_side_only(shape):
     world = bp.World()

@@ -28,12 +28,13 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.one_way import is_through, let_through
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
-from broadphase.world.one_way import bits_of_sides, is_through, lets_through
+from broadphase.world.one_way import bits_of_sides
 from broadphase.world.space import Space
 
 BITS = 32
@@ -627,14 +628,14 @@ class BodyStore:
         ]
         sides = self.one_way
         return frozenset(
-            row for row, normal in others if sides[row] and not is_through(sides.item(row), normal)
+            row for row, normal in others if sides[row] and not is_through(sides.item(row), *normal)
         )
 
     def open_to_shape(self, columns: ShapeColumns, row: int) -> frozenset[int]:
         """The same for the shape of a row of a table."""
-        others = np.flatnonzero(self.alive & (self.one_way != 0))
-        movers = np.full(len(others), row)
-        passes = lets_through(columns, movers, self.table.columns, others, self.one_way[others])
+        others = np.flatnonzero(self.alive & (self.one_way != 0)).astype(np.int64)
+        passes = np.empty(len(others), np.bool_)
+        let_through(columns, row, self.table.columns, others, self.one_way, passes)
         return frozenset(others[passes].tolist())
 
     # ---- from bodies to rows

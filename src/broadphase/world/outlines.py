@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.movement.one_way import is_through
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
 from broadphase.runtime.arrays import Floats
-from broadphase.world.one_way import is_through
 from broadphase.world.space import moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
@@ -173,7 +173,7 @@ def _that_block(shapes: ShapeColumns, row: int, bits: int) -> Floats:
     edges = sides[:, 1] - sides[:, 0]
     lengths = np.linalg.norm(edges, axis=1)
     normals = np.column_stack((edges[:, 1], -edges[:, 0])) / lengths[:, None]
-    blocks = np.array([is_through(bits, (x, y)) for x, y in normals.tolist()], np.bool_)
+    blocks = np.array([is_through(bits, x, y) for x, y in normals.tolist()], np.bool_)
     middles = sides[blocks].mean(axis=1)
     ticks = np.hstack((middles, middles + lengths.min(initial=np.inf) * normals[blocks]))
     return np.concatenate((sides[blocks].reshape(-1, 4), ticks)).astype(np.float64)

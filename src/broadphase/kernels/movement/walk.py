@@ -21,6 +21,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.one_way import is_through, lets_through
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import START, begin, follow, holds, put_near
 from broadphase.kernels.movement.sweep import SLIDE
@@ -30,7 +31,7 @@ from broadphase.kernels.movement.walk_obstacles import TOLERANCE, TOUCH, gap, ga
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
-from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
 
@@ -51,6 +52,8 @@ class Scene(NamedTuple):
     """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
     fixed: npt.NDArray[np.bool_]
     """By row: which shapes do not move."""
+    one_way: npt.NDArray[np.uint8]
+    """By row: the sides that block, 0: all."""
     searched: npt.NDArray[np.float64]
     """``(m, 4)``: the region in which the obstacles of each walker were searched for."""
 
@@ -215,15 +218,51 @@ def _settled(place, was, now, motion, low, high, size):
     return at
 
 
+@inline
+def _blocking(scene, m, rules):
+    """The rows of possible obstacles, without one-way bodies that are open to a walker, which are removed."""
+    floor = TOP if rules.flip > 0.0 else BOTTOM
+    row, kept, end = scene.rows[m], scene.starts[m], scene.starts[m + 1]
+    for k in range(scene.starts[m], end):
+        other = scene.near[k]
+        sides = scene.one_way[other] if other >= 0 else np.uint8(0)
+        is_open = other < 0 or (sides == floor and rules.drop)
+        if sides != 0 and not is_open:
+            is_open = lets_through(scene.shapes, row, scene.shapes, other, sides)
+        if not is_open:
+            scene.near[kept] = other
+            kept += 1
+    for k in range(kept, end):
+        scene.near[k] = -1
+    return scene.near[scene.starts[m] : kept]
+
+
+@inline
+def _has_passed(one_way, mine, log, first):
+    """Whether a walker hit one-way bodies through open sides; they are removed from its obstacles."""
+    passed = False
+    for at in range(first, log.counts[0]):
+        other = int(log.hits[at, 5])
+        if other < 0 or one_way[other] == 0:
+            continue
+        if not is_through(one_way[other], log.hits[at, 1], log.hits[at, 2]):
+            for k in range(mine.shape[0]):
+                if mine[k] == other:
+                    mine[k], passed = -1, True
+    return passed
+
+
 @jit
 def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffers):
     """Let the shapes in ``scene.rows`` walk: ``next, state``.
 
     It ends early if memory is full, or before a mover that starts inside something that does not move, unless
-    it is ``through``; the movers before ``next`` are done.
+    it is ``through``; the movers before ``next`` are done.  One that hits a one-way body on a side that is
+    open walks again without it.
     """
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
-    for m in range(start, scene.rows.shape[0]):
+    m = start
+    while m < scene.rows.shape[0]:
         row = scene.rows[m]
         dx, dy = motions[m, 0], motions[m, 1]
         trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
@@ -231,7 +270,7 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         to_x, to_y = shapes.x[row], shapes.y[row]
         x, y = to_x + trip.left, to_y + trip.top
         was_x, was_y = x, y
-        mine = scene.near[scene.starts[m] : scene.starts[m + 1]]
+        mine = _blocking(scene, m, rules)
         hits, bends = log.counts[0], log.counts[1]
         count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False
         while True:
@@ -290,6 +329,9 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
+        if _has_passed(scene.one_way, mine, log, hits):
+            log.counts[0], log.counts[1] = hits, bends
+            continue
         to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
         to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
         x, y = to_x + trip.left, to_y + trip.top
@@ -304,4 +346,5 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
             tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
         floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
+        m += 1
     return scene.rows.shape[0], DONE

@@ -54,18 +54,10 @@ class Character:
         store = self._state.store
         row = store.row(body)
         displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
-        ignored = store.ignored(ignore) | self._open_to(row, known)
-        while True:
-            x, y, noted = store.x.item(row), store.y.item(row), self._state.contacts.noted
-            walk = self._walk_fast(row, *displacement, known, ignored)
-            if walk is None:
-                walk = self._walk_general(row, displacement, known, ignored)
-            passed = store.passed(walk.hits) if store.any_one_way else ()
-            if not passed:
-                break
-            store.put(row, x, y)
-            self._state.contacts.forget(noted)
-            ignored = ignored.union(passed)
+        ignored = store.ignored(ignore)
+        walk = self._walk_fast(row, *displacement, known, ignored)
+        if walk is None:
+            walk = self._walk_general(row, displacement, known, ignored)
         if ahead and displacement[0] and walk.floor is not None:
             return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
         return walk
@@ -74,13 +66,18 @@ class Character:
         self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Collection[int]
     ) -> Walk:
         """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
-        cast, (left, top, right, bottom) = self._motion.cast_for, self._state.store.bounds(row)
+        store = self._state.store
+        cast, (left, top, right, bottom) = self._motion.cast_for, store.bounds(row)
         height, down = bottom - top, rules.flip
+        ignored = store.open_to(row).union(ignored)
+        if rules.drop and store.any_one_way:
+            upper = TOP if down > 0.0 else BOTTOM
+            ignored |= frozenset(np.flatnonzero(store.one_way == upper).tolist())
 
         def is_floor(hit: Hit) -> bool:
             return -hit.normal[1] * down >= rules.upright
 
-        shape: Any = self._state.store.shape(row)
+        shape: Any = store.shape(row)
         walls = [hit for hit in cast(row, shape, ahead, 0.0, ignored).hits if not is_floor(hit)]
         if walls and rules.step:
             raised = shape.moved_to(shape.x, shape.y - down * rules.step)
@@ -141,7 +138,7 @@ class Character:
         grid = NO_TILES if tiles is None else tiles.grid
         starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
         self._way[0], self._region[0] = (dx, dy), region
-        around = grid, _RING, store.static, self._region
+        around = grid, _RING, store.static, store.one_way, self._region
         scene = Scene(table, np.array([row], np.int64), blockers, starts, *around)
         try:
             memory = self._buffers, log, ends, broad_phase.buffers
@@ -186,49 +183,9 @@ class Character:
         """See `World.walk_many`."""
         known = rules_of(*rules)
         rows, displacements = self._many.checked_displacements(bodies, dx, dy)
-        store = self._state.store
-        ignored, layers = store.ignored(ignore), ALL if movers_block else STATICS
+        ignored, layers = self._state.store.ignored(ignore), ALL if movers_block else STATICS
         with Rollback(self._state, rows):
-            # Where only bodies that block nobody here are one-way, walkers stay together.
-            blocking = store.alive if movers_block else store.alive & store.static
-            if not (store.any_one_way and store.one_way[blocking].any()):
-                return self._walk_rows(rows, displacements, known, layers, ignored)
-            each = range(len(rows))
-            return _joined_walks(
-                [
-                    self._walk_among_one_ways(rows[[k]], displacements[[k]], known, layers, ignored)
-                    for k in each
-                ]
-            )
-
-    def _walk_among_one_ways(
-        self,
-        row: Rows,
-        displacement: Floats,
-        rules: WalkSettings,
-        layers: tuple[int, ...],
-        ignored: frozenset[int],
-    ) -> Walks:
-        """A walk of one of many, again without each one-way body that it met on a side that is open."""
-        ignored |= self._open_to(int(row[0]), rules)
-        while True:
-            start, noted = self._state.store.places(row), self._state.contacts.noted
-            walks = self._walk_rows(row, displacement, rules, layers, ignored)
-            passed = self._state.store.passed(self._as_hits(walks.hits, "slide"))
-            if not passed:
-                return walks
-            self._state.store.put_many(row, start)
-            self._state.contacts.forget(noted)
-            ignored |= passed
-
-    def _open_to(self, row: int, rules: WalkSettings) -> frozenset[int]:
-        """The one-way bodies that let a walker through where it is, or that it wants to fall through."""
-        store = self._state.store
-        open_to = store.open_to(row)
-        if rules.drop and store.any_one_way:
-            upper = TOP if rules.flip > 0.0 else BOTTOM
-            open_to |= frozenset(np.flatnonzero(store.one_way == upper).tolist())
-        return open_to
+            return self._walk_rows(rows, displacements, known, layers, ignored)
 
     def _walk_rows(
         self,
@@ -364,14 +321,15 @@ class Walkers:
         self._path = new_buffers(int(np.diff(starts).max(initial=0)), FEW)
         if not self._state.space.periodic:
             near, rows = images.rows.astype(np.int32), self.rows.astype(np.int64)
-            return Scene(columns, rows, near, starts, *around, store.static, self._reached)
+            return Scene(columns, rows, near, starts, *around, store.static, store.one_way, self._reached)
         rows = np.concatenate((self.rows, images.rows)).astype(np.int64)
         turns = np.concatenate((np.zeros((count, 2), np.int64), images.turns))
         columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
         near = count + np.arange(len(images.rows), dtype=np.int32)
         self._owners = rows
         those = np.arange(count, dtype=np.int64)
-        return Scene(columns, those, near, starts, *around, store.static[rows], self._reached)
+        known = store.static[rows], store.one_way[rows]
+        return Scene(columns, those, near, starts, *around, *known, self._reached)
 
     def _reach(self) -> Floats:
         bounds = np.empty((len(self.rows), 4))
@@ -403,9 +361,11 @@ class Walkers:
 
     def _push_out(self, mover: int) -> None:
         row, tiles = int(self.rows[mover]), self.near.tiles
-        around = self._motion.around(row, self.ignored, self.layers, by_id=True)
-        move = resolve(self._state.store.shape(row), 0.0, 0.0, around, tiles)
-        self._state.store.put(row, move.x, move.y)
+        store = self._state.store
+        ignored = store.open_to(row).union(self.ignored)
+        around = self._motion.around(row, ignored, self.layers, by_id=True)
+        move = resolve(store.shape(row), 0.0, 0.0, around, tiles)
+        store.put(row, move.x, move.y)
         if move.hits:
             self._pushed.append(as_rows(mover, move.hits))
 
