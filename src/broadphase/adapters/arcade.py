@@ -503,7 +503,7 @@ class SpriteBodies(Following[_Pair]):
         KeyError
             The sprite has no body.
         ValueError
-            The body is not a box.
+            The body has a shape that can not walk.
         """
         self._add_new()
         pair = self._synced(sprite)

@@ -237,7 +237,7 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             A sprite has no body.
         ValueError
-            A body is not a box.
+            A body has a shape that can not walk.
         """
         chosen = self._all_synced(sprites)
         walks = self.world.walk_many([self._known[sprite].body for sprite in chosen], dx, dy, **options)
@@ -268,7 +268,7 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             The sprite has no body.
         ValueError
-            The body is not a box.
+            The body has a shape that can not walk.
         """
         self._add_new()
         known = self._synced(sprite)
