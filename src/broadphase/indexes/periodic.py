@@ -304,7 +304,8 @@ def _hits_around(
     n, dim, period = len(rays), len(around.lengths), around.lengths
     rays = rays.copy()
     # What is rounded far away would reach over any number of images.
-    far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * period)
+    with np.errstate(over="ignore"):
+        far = np.isfinite(period) & (np.abs(rays[:, :dim]) > _MANY_TURNS * period)
     rays[:, :dim] = np.where(far, wrapped(rays[:, :dim], period), rays[:, :dim])
     ahead = rays[:, : 2 * dim + 1].copy()  # the number of an environment may follow
     ahead[:, dim : 2 * dim] = unit_vectors(ahead[:, dim : 2 * dim])

@@ -71,7 +71,8 @@ class Periodic:
 
     def band(self, points: Floats) -> Floats:
         """For points, bounds that hold the nearest image of everything: a little more than half a period."""
-        return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
+        with np.errstate(over="ignore"):
+            return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
 
 
 def all_turns(spans: Turns, count: int) -> tuple[npt.NDArray[np.int64], Turns]:
