@@ -170,8 +170,9 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
 
 RANGE_ROWS, MOST_RANGES = 6, 27
 _CROWD = 1 << 16  # so many points are compared before an interrupt can be answered
-# Of one point, which is searched with the GIL and on the stack: points of a range, and neighbours.
-_CROWD_OF_A_POINT, _MOST_OF_A_POINT = 1 << 12, 128
+# Of one point, which is searched with the GIL and on the stack (128 neighbours need more than Windows gives
+# without a C library): points of a range, and neighbours.
+_CROWD_OF_A_POINT, _MOST_OF_A_POINT = 1 << 12, 64
 
 
 @inline
