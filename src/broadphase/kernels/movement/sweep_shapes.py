@@ -63,7 +63,7 @@ _SLACK = 2e-14
 _TOUCHED = 2.0
 # Of the coordinates: what lies farther away is not touched.
 _BESIDE = 1e-9
-_MOST_TOUCHED = 16
+_MOST_TOUCHED = 15  # 16 need more stack than Windows gives without a C library
 _APART, _TOUCHES, _WITHIN = 0, 1, 2
 # Sines of angles: normals of one surface differ by less; those of a side and a round corner likewise.
 _PARALLEL = 1e-9
