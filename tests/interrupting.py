@@ -130,8 +130,7 @@ def evaluated(node, frame):
 def moments(call, ready, each, step=1):
     """Call ``call(ready())`` repeatedly, interrupted at one moment after another; yield what ``ready`` made.
 
-    With ``each`` at every moment, or at each ``step``-th, of the first 1,000, which is a call without long
-    loops in Python; else later on at fewer of them.
+    With ``each`` at every moment, or at each ``step``-th; else later on at fewer of them.
     """
     k = 0
     while True:
@@ -144,5 +143,5 @@ def moments(call, ready, each, step=1):
         if not interrupt.hit:
             break
         yield k, made
-        k += max(step, k // 100 if k > 1_000 else 0) if each else 3 + 2 * k
+        k += step if each else 3 + 2 * k
     assert k > 0, "it was never interrupted"

@@ -83,8 +83,9 @@ WORLD = {
     "try_move": lambda s: s.world.try_move(s.bodies[0], 0, -30),
     "move_many": lambda s: s.world.move_many(moved(s), [30, 2, -3], [0, -30, 0], "bounce"),
     "push": lambda s: s.world.push(s.bodies[0], 0, 6),
-    "move_as_one": lambda s: s.world.move_as_one(moved(s), 0, -30),
-    "turn_as_one": lambda s: s.world.turn_as_one(list(s.world), 40),  # all, so that nothing is in the way
+    # To slide out of what they are inside of takes 20,000 moments.
+    "move_as_one": lambda s: s.world.move_as_one(moved(s), 0, -30, "cross"),
+    "turn_as_one": lambda s: s.world.turn_as_one([s.bodies[0], s.bodies[10]], 40),
     "separate": lambda s: s.world.separate(moved(s)),
     "walk": lambda s: s.world.walk(s.bodies[0], -9, 4),
     "restore": lambda s: s.world.restore(s.moment),

@@ -180,8 +180,8 @@ def test_single_questions_are_answered_as_batches_of_one(name, each):
                 index.insert(box)
         index.validate()
 
-    cases = product([2, 3], [np.float32, np.float64], [True, False], range(2))
-    each(check, cases, of=8, turn=NAMES.index(name))
+    cases = product([2, 3], [np.float32, np.float64], [True, False], range(6))
+    each(check, cases, of=16, turn=NAMES.index(name))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import space_oracle as oracle
-from cases import machine_settings
+from cases import examples, machine_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -223,7 +223,7 @@ def test_agrees_with_freud_about_distances():
 @pytest.mark.exhaustive
 def test_many_random_worlds_with_rational_numbers():
     random = np.random.default_rng(11)
-    for turn in range(24):  # twice each of the kinds that follow
+    for turn in range(examples(60)):
         dim, dtype = 2 + turn % 2, (np.float32, np.float64)[turn // 2 % 2]
         boxes = np.abs(oracle.scene(random, 25, dim, dtype, lattice=turn % 3 == 0))
         boxes = np.hstack((np.minimum(boxes[:, :dim], dtype(9.9)), np.maximum(boxes[:, dim:], 10)))

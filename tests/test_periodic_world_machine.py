@@ -117,28 +117,22 @@ class PeriodicMachine(RuleBasedStateMachine):
 
         if oracle.leaves_the_images(flat, one, by_id if call else response):
             return
+        inside = flat.query_shape(one)
         expected = flat.move(one, dx, dy, by_id if call else response)
         found = self.world.move(body, dx, dy, by_id if call else response)
-        self.same(body, found, expected)
+        self.same(body, found, expected, inside)
 
-    def same(self, body, found, expected):
-        period = self.world.period
+    def same(self, body, found, expected, inside):
+        period, crossed = self.world.period, first_each(expected.crossed, inside)
         assert found[:2] == body.position
         assert oracle.close(found[:2], oracle.inside(expected[:2], period), period)
-        single = [[hit] for hit in expected.hits]
-        for some, others in ((found.hits, single), (found.crossed, first_each(expected.crossed))):
-            assert [hit.other.id for hit in some] == [images[0].other.data[0] for images in others]
-            for hit, images in zip(some, others, strict=True):
-                assert any(self.is_image(hit, other) for other in images), (hit, images)
-
-    def is_image(self, hit, other):
-        period = self.world.period
-        return (
-            math.isclose(hit.time, other.time, abs_tol=1e-9)
-            and hit.normal == pytest.approx(other.normal, abs=1e-9)
-            and oracle.close(hit.touch, oracle.inside(other.touch, period), period)
-            and hit.response == other.response
-        )
+        for some, others in ((found.hits, expected.hits), (found.crossed, crossed)):
+            assert [hit.other.id for hit in some] == [hit.other.data[0] for hit in others]
+            for hit, other in zip(some, others, strict=True):
+                assert math.isclose(hit.time, other.time, abs_tol=1e-9)
+                assert hit.normal == pytest.approx(other.normal, abs=1e-9)
+                assert oracle.close(hit.touch, oracle.inside(other.touch, period), period)
+                assert hit.response == other.response
 
     @precondition(lambda self: len(self.world))
     @rule(number=st.integers(0, 99), dx=WAYS, dy=WAYS)
@@ -195,7 +189,7 @@ class PeriodicMachine(RuleBasedStateMachine):
         assert (found.floor and found.floor.id) == (expected.floor and expected.floor.data[0])
         assert [hit.other.id for hit in found.hits] == [hit.other.data[0] for hit in expected.hits]
         assert [hit.other.id for hit in found.crossed] == [
-            images[0].other.data[0] for images in first_each(expected.crossed)
+            hit.other.data[0] for hit in first_each(expected.crossed)
         ]
 
     # ---- queries
@@ -301,14 +295,12 @@ class PeriodicMachine(RuleBasedStateMachine):
             self.world.validate()
 
 
-def first_each(hits):
-    """Of the images of each body that were crossed, the first: several if they are met at one time."""
+def first_each(hits, inside=()):
+    """Of several images that were crossed, the first; what a body is `inside` when it starts comes first."""
     seen = {}
-    for hit in hits:
-        images = seen.setdefault(hit.other.data[0], [hit])
-        if hit is not images[0] and hit.time == images[0].time:
-            images.append(hit)
-    return sorted(seen.values(), key=lambda images: (images[0].time, images[0].other.data[0]))
+    for hit in sorted(hits, key=lambda hit: (hit.time, hit.other not in inside)):
+        seen.setdefault(hit.other.data[0], hit)
+    return sorted(seen.values(), key=lambda hit: (hit.time, hit.other.data[0]))
 
 
 TestPeriodicWorld = PeriodicMachine.TestCase
