@@ -67,9 +67,8 @@ def find_near_images(
     few = find_small_pairs(query, *reach)
     if few is not None and len(few[0]) <= limit:
         return NearRows(*few)
-    short = _short_query(query, reach.r) if not len(reach.radii) and kept is None else None
-    if short is not None:
-        return find_near(short, reach, sort, parts, limit)
+    if kept is None and not len(reach.radii) and _is_short(query, reach.r):
+        return find_near(_along_vectors(query), reach, sort, parts, limit)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
@@ -96,23 +95,23 @@ def find_near_images(
     return NearRows(i, j, distance)
 
 
-def _short_query(query: PointQuery, r: float) -> PointQuery | None:
-    """The same query for `fixed_radius`; None if the distance is too long for that."""
+def _is_short(query: PointQuery, r: float) -> bool:
+    """Whether `fixed_radius` finds what is within the distance, in cells along the lattice vectors."""
     lattice = _lattice_of(query)
-    fits = fits_in_lattice(lattice.around, len(lattice.vectors), r)
-    return query._replace(lattice=None, period=lattice.around) if fits else None
+    return fits_in_lattice(lattice.around, len(lattice.vectors), r)
+
+
+def _along_vectors(query: PointQuery) -> PointQuery:
+    """The same query for `fixed_radius`."""
+    return query._replace(lattice=None, period=_lattice_of(query).around)
 
 
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
     """For each of some distances how many pairs lie within it; few of these are stored at a time."""
-    counts, short = np.zeros(len(distances), np.int64), []
-    for k, r in enumerate(distances):
-        if _short_query(query, r) is not None:
-            short.append(k)
+    counts = np.zeros(len(distances), np.int64)
+    short = [k for k, r in enumerate(distances) if _is_short(query, r)]
     if short:
-        plain = _short_query(query, max(distances[k] for k in short))
-        assert plain is not None
-        counts[short] = count_near(plain, [distances[k] for k in short], parts)
+        counts[short] = count_near(_along_vectors(query), [distances[k] for k in short], parts)
     long = np.setdiff1d(np.arange(len(distances)), short)
     if len(long) and len(query.points):
         bounds = np.array(distances)[long]

@@ -71,12 +71,11 @@ class Checks:
             self._look_at([(one.tile, repr(one)) for one in on_tiles], "tile")
 
     def _look_at(self, wanted: list[tuple[Any, str]], what: str) -> None:
-        """Warn of tags that nothing has had for long, each with who waits for it."""
+        """Warn of tags that nothing has had for long, each with the first call that asks for it."""
         known = self._known[what]
         # A tag that several wait for has waited once.
-        for tag, asker in {
-            tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in known
-        }.items():
+        askers = {tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in known}
+        for tag, asker in askers.items():
             self._waiting[what, tag] += 1
             if self._waiting[what, tag] in _PATIENCE.values():
                 texts = {str(one): one for one in known}
