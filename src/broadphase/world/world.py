@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.ma
@@ -53,6 +53,15 @@ from broadphase.world.tile_listeners import TileCallback, TileListener
 from broadphase.world.tiles import TileMap
 
 BodyOrBodies: TypeAlias = Body | Iterable[Body]
+
+
+class _Which(TypedDict, total=False):
+    """The rules of a query, which bodies it may find, for the signatures that type checkers read."""
+
+    tag: Any
+    category: Categories | None
+    mask: Categories | None
+    ignore: BodyOrBodies
 
 
 @dataclass(frozen=True, slots=True)
@@ -1327,26 +1336,10 @@ class World:
 
     @overload
     def query_box(
-        self,
-        box: Shape | Bounds,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[False] = ...,
+        self, box: Shape | Bounds, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_box(
-        self,
-        box: Any,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: bool = ...,
-    ) -> Any: ...
+    def query_box(self, box: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
     def query_box(
         self,
         box: Any,
@@ -1399,26 +1392,10 @@ class World:
 
     @overload
     def query_shape(
-        self,
-        shape: Shape | Body,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[False] = ...,
+        self, shape: Shape | Body, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_shape(
-        self,
-        shape: Shape | Body,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[True],
-    ) -> Rows: ...
+    def query_shape(self, shape: Shape | Body, *, as_ids: Literal[True], **which: Unpack[_Which]) -> Rows: ...
     def query_shape(
         self,
         shape: Shape | Body,
@@ -1497,26 +1474,10 @@ class World:
 
     @overload
     def query_point(
-        self,
-        point: tuple[float, float],
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[False] = ...,
+        self, point: tuple[float, float], *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_point(
-        self,
-        point: Any,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: bool = ...,
-    ) -> Any: ...
+    def query_point(self, point: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
     def query_point(
         self,
         point: Any,
@@ -1532,28 +1493,10 @@ class World:
 
     @overload
     def query_radius(
-        self,
-        center: tuple[float, float],
-        r: float,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[False] = ...,
+        self, center: tuple[float, float], r: float, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_radius(
-        self,
-        center: Any,
-        r: Any,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: bool = ...,
-    ) -> Any: ...
+    def query_radius(self, center: Any, r: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
     def query_radius(
         self,
         center: Any,
@@ -1636,12 +1579,9 @@ class World:
         direction: Any,
         max_distance: float = ...,
         *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
         tiles: bool = ...,
-        ignore: BodyOrBodies = ...,
         as_ids: Literal[False] = ...,
+        **which: Unpack[_Which],
     ) -> list[BodyHit]: ...
     @overload
     def query_ray(
@@ -1650,12 +1590,9 @@ class World:
         direction: Any,
         max_distance: float = ...,
         *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
         tiles: bool = ...,
-        ignore: BodyOrBodies = ...,
         as_ids: Literal[True],
+        **which: Unpack[_Which],
     ) -> BodyHits: ...
     def query_ray(
         self,
@@ -1785,27 +1722,11 @@ class World:
 
     @overload
     def nearest(
-        self,
-        point: Any,
-        k: int = ...,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[False] = ...,
+        self, point: Any, k: int = ..., *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> NearestBodies: ...
     @overload
     def nearest(
-        self,
-        point: Any,
-        k: int = ...,
-        *,
-        tag: Any = ...,
-        category: Categories | None = ...,
-        mask: Categories | None = ...,
-        ignore: BodyOrBodies = ...,
-        as_ids: Literal[True],
+        self, point: Any, k: int = ..., *, as_ids: Literal[True], **which: Unpack[_Which]
     ) -> Nearest: ...
     def nearest(
         self,
