@@ -6,6 +6,8 @@ from fractions import Fraction
 import numpy as np
 
 from broadphase import Box
+from broadphase.geometry.table import plain_columns
+from broadphase.kernels.shapes.table import BOX
 from broadphase.world.hits import Blockers
 from broadphase.world.movement.sweep import resolve
 
@@ -19,7 +21,9 @@ def around_boxes(boxes, others=None):
         left, top, right, bottom = bounds
         near = (array[:, 0] <= right) & (left <= array[:, 2]) & (array[:, 1] <= bottom) & (top <= array[:, 3])
         rows = np.flatnonzero(near)
-        return Blockers(array[rows], [names[row] for row in rows])
+        some, each = array[rows], np.arange(len(rows), dtype=np.int32)
+        table = plain_columns(BOX, some[:, :2], *(some[:, 2:] - some[:, :2]).T)
+        return Blockers(some, [names[row] for row in rows], table, each, np.ones(len(rows), np.bool_))
 
     return around
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweep_scenes import boxes_of_tiles
+from sweep_scenes import around_boxes, boxes_of_tiles
 
 from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
 from broadphase.geometry.table import table_of
@@ -20,12 +20,12 @@ DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
 
 def around_shapes(others):
     table = table_of(others)
-    bounds = table.bounds()
+    bounds, fixed = table.bounds(), np.ones(len(others), np.bool_)
 
     def around(region):
         near = (bounds[:, :2] <= region[2:]).all(axis=1) & (region[:2] <= bounds[:, 2:]).all(axis=1)
         rows = np.flatnonzero(near).astype(np.int32)
-        return Blockers(bounds[rows], rows.tolist(), table.columns, rows)
+        return Blockers(bounds[rows], rows.tolist(), table.columns, rows, fixed)
 
     return around
 
@@ -162,8 +162,7 @@ def test_no_tunnelling(speed):
 def test_boxes_among_boxes_are_exact():
     walls = [Box(10, -50, 3, 100), Box(-50, 7.3, 100, 2)]
     move = go(Box(0.1, 0.2, 1.7, 2.9), (33.3, 21.1), walls)
-    bounds = np.array([wall.bounds for wall in walls])
-    exact = resolve(Box(0.1, 0.2, 1.7, 2.9), 33.3, 21.1, lambda region: Blockers(bounds, [0, 1]))
+    exact = resolve(Box(0.1, 0.2, 1.7, 2.9), 33.3, 21.1, around_boxes([wall.bounds for wall in walls]))
     assert move == exact
 
 

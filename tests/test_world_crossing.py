@@ -370,6 +370,7 @@ def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
         ["other"],
         world._state.store.table.columns,
         np.array([1], np.int32),
+        np.zeros(2, np.bool_),
     )
     hits = resolve(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
     crossed = world.move(body, dx, dy).crossed

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds
+from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles import grid as sides
@@ -32,14 +33,14 @@ class Blockers(NamedTuple):
     """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
     others: Sequence[Any]
     """The object that a hit names for each of them."""
-    table: ShapeColumns | None = None
-    """Their shapes; ``None`` where all are boxes."""
-    rows: npt.NDArray[np.int32] | None = None
+    table: ShapeColumns
+    """Their shapes."""
+    rows: npt.NDArray[np.int32]
     """``(n,)``: the row of each of them in the table."""
+    fixed: npt.NDArray[np.bool_]
+    """Which rows of the table do not move."""
     repeats: float = math.inf
     """In a periodic world: if no place within this distance is free, no place is."""
-    fixed: npt.NDArray[np.bool_] | None = None
-    """Which rows of the table do not move; ``None`` where none does."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
         """Some of them."""
@@ -47,11 +48,11 @@ class Blockers(NamedTuple):
         return self._replace(
             bounds=self.bounds[kept],
             others=[self.others[k] for k in kept.tolist()],
-            rows=None if self.rows is None else self.rows[kept],
+            rows=self.rows[kept],
         )
 
 
-NOTHING = Blockers(np.empty((0, 4)), ())
+NOTHING = Blockers(np.empty((0, 4)), (), table_of(()).columns, np.empty(0, np.int32), np.empty(0, np.bool_))
 """No bodies in the way."""
 
 Around: TypeAlias = Callable[[Bounds], Blockers]

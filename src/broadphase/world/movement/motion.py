@@ -413,9 +413,9 @@ class Motion:
         columns = store.table.columns
         if shift is None:
             bounds = store.table.bounds(np.array(rows))
-            return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats, store.static)
+            return Blockers(bounds, others, columns, np.array(rows, np.int32), store.static, repeats)
         columns, each = moved_columns(columns, np.array(rows), shift), np.arange(len(rows), dtype=np.int32)
-        return Blockers(bounds_of(columns), others, columns, each, repeats, store.static[rows])
+        return Blockers(bounds_of(columns), others, columns, each, store.static[rows], repeats)
 
     def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""

@@ -21,7 +21,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Shape, finite
 from broadphase.geometry.table import columns_of
@@ -53,28 +52,6 @@ BoxPlace: TypeAlias = tuple[float, float, float, float]
 """``x, y, width, height``"""
 _Responses: TypeAlias = list[tuple[Hit | None, bool]]
 """For each overlapped obstacle its hit, or ``None`` if it is ignored, and whether it blocks."""
-
-
-# ---- what blocks, as kernels take it
-
-
-def all_boxes(blockers: Blockers) -> bool:
-    """Whether all blockers are boxes."""
-    if blockers.table is None or blockers.rows is None:
-        return True
-    return bool((blockers.table.kinds[blockers.rows] == BOX).all())
-
-
-def blocker_table(blockers: Blockers) -> tuple[ShapeColumns, npt.NDArray[np.int32]]:
-    """The shapes of the blockers; without a table, their bounds as boxes."""
-    if blockers.table is not None and blockers.rows is not None:
-        return blockers.table, blockers.rows
-    count = len(blockers.bounds)
-    x, y, right, bottom = [np.ascontiguousarray(column) for column in blockers.bounds.T]
-    none, points = np.zeros(count, np.int64), np.empty((0, 2))
-    kinds = np.full(count, BOX, np.uint8)
-    table = ShapeColumns(kinds, x, y, right - x, bottom - y, none, none, points, points)
-    return table, np.arange(count, dtype=np.int32)
 
 
 def bounds_of(mover: ShapeColumns) -> Bounds:
@@ -119,7 +96,8 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     """
     blockers = around(shape.bounds)
     grid = NO_TILES if tiles is None else tiles.grid
-    exact = isinstance(shape, Box) and all_boxes(blockers) and not any_slope(grid, *shape.bounds)
+    all_boxes = isinstance(shape, Box) and bool((blockers.table.kinds[blockers.rows] == BOX).all())
+    exact = all_boxes and not any_slope(grid, *shape.bounds)
     overlaps = _overlaps(columns_of(shape), blockers, grid, exact)
     if not overlaps:
         return None
@@ -131,7 +109,7 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
 def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool) -> list[list[float]]:
     """Everything that the mover overlaps, as `write_overlaps` writes it."""
     each = np.arange(len(blockers.bounds), dtype=np.int64)
-    bodies = *blocker_table(blockers), blockers.bounds, each
+    bodies = blockers.table, blockers.rows, blockers.bounds, each
     search = partial(kernel.overlapping, mover, *bodies, exact, grid)
     rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
@@ -218,7 +196,7 @@ def _without(around: Around, crossed: list[Any]) -> Around:
 
 def _is_fixed(blockers: Blockers, body: int) -> bool:
     """Whether a blocker does not move; so does no tile, where it is -1."""
-    return body < 0 or blockers.fixed is None or bool(blockers.fixed[blocker_table(blockers)[1][body]])
+    return body < 0 or bool(blockers.fixed[blockers.rows[body]])
 
 
 def _only_fixed(around: Around) -> Around:
@@ -226,8 +204,6 @@ def _only_fixed(around: Around) -> Around:
 
     def fixed_around(bounds: Bounds) -> Blockers:
         blockers = around(bounds)
-        if blockers.fixed is None or blockers.rows is None:
-            return blockers
         return blockers.at(blockers.fixed[blockers.rows])
 
     return fixed_around
@@ -344,12 +320,13 @@ def resolve(
     Examples
     --------
     >>> from broadphase.geometry.shapes import Circle
-    >>> wall = np.array([[10.0, 0.0, 20.0, 100.0]])
-    >>> move = resolve(Box(0, 0, 5, 5), 20, 8, lambda bounds: Blockers(wall, ["wall"]))
+    >>> def among(other):
+    ...     known = columns_of(other), np.zeros(1, np.int32), np.ones(1, np.bool_)
+    ...     return lambda bounds: Blockers(np.array([other.bounds]), ["wall"], *known)
+    >>> move = resolve(Box(0, 0, 5, 5), 20, 8, among(Box(10, 0, 10, 100)))
     >>> move.x, move.y, move.right, move.hits[0].other, move.hits[0].time
     (5.0, 8.0, True, 'wall', 0.25)
-    >>> floor = np.array([[-100.0, 10.0, 100.0, 20.0]])
-    >>> move = resolve(Circle(0, 0, 4), 3, 24, lambda bounds: Blockers(floor, ["floor"]))
+    >>> move = resolve(Circle(0, 0, 4), 3, 24, among(Box(-100, 10, 200, 10)))
     >>> move.x, move.y, move.bottom, move.hits[0].time
     (3.0, 6.0, True, 0.25)
     """
@@ -367,7 +344,8 @@ def resolve(
         state = way.follow(code)
     reached = 0
     if isinstance(response, str) and response != "cross":
-        reached = sweep_shapes.sides_reached(way.mover, dx, dy, way.table, way.rows, way.grid)
+        near = way.blockers
+        reached = sweep_shapes.sides_reached(way.mover, dx, dy, near.table, near.rows, way.grid)
     return Movement(*place_of(way.mover), tuple(way.hits), (), reached)
 
 
@@ -411,10 +389,7 @@ class _Path:
     def _look(self, region: Bounds) -> None:
         """Gather what is near within a region."""
         self._searched, self.blockers = region, self.around(region)
-        self.table, self.rows = blocker_table(self.blockers)
-        fixed = self.blockers.fixed
-        self._fixed = np.ones(len(self.table.x), np.bool_) if fixed is None else fixed
-        near, bounds, count = self.rows, self.blockers.bounds, len(self.rows)
+        near, bounds, count = self.blockers.rows, self.blockers.bounds, len(self.blockers.rows)
         leg = np.empty(count, np.int64), np.empty(count, np.int32)
         state = self._found, self._held, self._numbers
         self._buffers = path.Buffers(near, bounds, near, *leg, *state, self._counts)
@@ -423,8 +398,9 @@ class _Path:
     def follow(self, code: int) -> int:
         """Follow it, with the response to the last hit, until `DONE`, `INSIDE`, or a function is asked."""
         while True:
+            _, others, table, rows, fixed, _ = self.blockers
             state: int = path.follow_path(
-                *(self.mover, self.table, self._fixed, len(self.rows), self._searched, self.grid),
+                *(self.mover, table, fixed, len(rows), self._searched, self.grid),
                 *(code, self._asks, self._buffers),
             )
             found = self._counts.item(7)
@@ -432,7 +408,7 @@ class _Path:
             for time, nx, ny, x, y, body, column, row, _ in self._found[:found].tolist():
                 other: Any = Tile(int(column), int(row))
                 if body >= 0.0:
-                    other = self.blockers.others[np.flatnonzero(self.rows == body).item()]
+                    other = others[np.flatnonzero(rows == body).item()]
                 self.hits.append(Hit(other, time, (nx, ny), (x, y), self._answer))
             if state == path.TOO_FAR:
                 left, top, right, bottom = self._numbers[:4].tolist()
