@@ -984,20 +984,20 @@ class BodyStore:
         """Another angle, and another place where it turns about a point."""
         row = self.row(body)
         degrees = finite(angle, "angle")
-        x, y = self.x.item(row), self.y.item(row)
-        if about is not None:
-            x, y = self.place_turned(row, degrees, as_two(about, "about"))
+        x, y = self.place_turned(row, degrees, about)
         if degrees == self.table.angle(row):
             self.put(row, x, y)
         else:
             self.turn_many(np.array([row], np.int32), np.array([degrees]), self.space.place(x, y))
 
-    def place_turned(self, row: int, degrees: float, about: tuple[float, float]) -> tuple[float, float]:
-        """Where a body is placed at another angle, after a turn about a point."""
-        center = self.shape(row).center
-        to_x, to_y = turned_point(center, degrees - self.table.angle(row), about)
-        x, y = self.x.item(row) + (to_x - center[0]), self.y.item(row) + (to_y - center[1])
-        return as_place(x, "x"), as_place(y, "y")
+    def place_turned(self, row: int, degrees: float, about: Any) -> tuple[float, float]:
+        """Where a body is placed at another angle, after a turn about a point; ``None``: its centre."""
+        x, y = self.x.item(row), self.y.item(row)
+        if about is None:
+            return x, y
+        pivot, center = as_two(about, "about"), self.shape(row).center
+        to_x, to_y = turned_point(center, degrees - self.table.angle(row), pivot)
+        return as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
 
     def turn_many(self, rows: Rows, angles: Floats, places: Any = None) -> None:
         """Other angles, and other places ``x, y`` (one number or one for each row), checked before."""

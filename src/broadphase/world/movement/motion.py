@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.geometry.narrow_phase import overlap
-from broadphase.geometry.shapes import Bounds, Shape, finite, turned_point
+from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
@@ -154,22 +154,17 @@ class Motion:
     def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None) -> object | None:
         """See `World.try_turn`."""
         row, degrees = self._store.row(body), finite(angle, "angle")
-        found = self.blocker_turned(row, degrees, None if about is None else as_two(about, "about"))
+        found = self.blocker_turned(row, degrees, about)
         if found is None:
             self._store.turn_to(body, degrees, about)
         return found
 
     def blocker_turned(
-        self, row: int, degrees: float, about: tuple[float, float] | None, ignored: Collection[int] = ()
+        self, row: int, degrees: float, about: Any, ignored: Collection[int] = ()
     ) -> object | None:
         """What would be in the way of a body at another angle."""
-        store = self._store
-        shape = store.table.base(row).moved_to(store.x.item(row), store.y.item(row)).rotated(degrees)
-        if about is not None:
-            center = store.shape(row).center
-            to_x, to_y = turned_point(center, degrees - store.table.angle(row), about)
-            shape = shape.moved_to(shape.x + (to_x - center[0]), shape.y + (to_y - center[1]))
-        return self._blocker_at(shape, row, ignored)
+        place = self._store.place_turned(row, degrees, about)
+        return self._blocker_at(self._store.table.base(row).moved_to(*place).rotated(degrees), row, ignored)
 
     # ---- a movement
 
