@@ -83,21 +83,10 @@ class FoundContacts(NamedTuple):
     """The numbers of the bodies' sets of tags, as the matcher knows them."""
     matcher: Matcher
 
-    def at(self, rows: npt.NDArray[Any]) -> "FoundContacts":
+    def at(self, rows: npt.NDArray[Any] | slice) -> "FoundContacts":
         """Some of them."""
-        if len(rows) == 0:
-            return none_found(self.matcher)
-        return FoundContacts(
-            self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher
-        )
-
-    def first(self, count: int) -> "FoundContacts":
-        """The first so many of them, not copied."""
-        if count == len(self.depths):
-            return self
-        return FoundContacts(
-            self.ids[:count], self.normals[:count], self.depths[:count], self.groups[:count], self.matcher
-        )
+        ids, normals, depths, groups, matcher = self
+        return FoundContacts(ids[rows], normals[rows], depths[rows], groups[rows], matcher)
 
 
 class Searched(NamedTuple):
@@ -427,7 +416,7 @@ class ContactTracker:
         found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
-        return now.first(found)
+        return now.at(slice(found))
 
     def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
         """Write what may be in contact with some bodies behind ``count`` keys; -1 if they do not fit."""
@@ -449,13 +438,13 @@ class ContactTracker:
         listening = (store.layer == MOVING) | (store.layer == STATIC)
         rows = np.flatnonzero(touched & store.alive & listening).astype(np.int32)
         self.candidates, fresh = 0, self._nothing()
-        if len(rows):
-            pairs = None
-            if not store.space.periodic:
-                pairs = self._pairs_near(rows)
-                if pairs is None:
-                    pairs = self._all_pairs(rows)
-            fresh = self._narrow(*self._candidates(rows)) if pairs is None else self._contacts_of(pairs)
+        if len(rows) and store.space.periodic:
+            fresh = self._contacts_of_images(rows)
+        elif len(rows):
+            pairs = self._pairs_near(rows)
+            if pairs is None:
+                pairs = self._all_pairs(rows)
+            fresh = self._contacts_of(self._pairs_of_indexes(rows) if pairs is None else pairs)
         if not still.any():
             return fresh
         both = _merged(fresh, before.at(np.flatnonzero(still)))
@@ -535,47 +524,38 @@ class ContactTracker:
         ids, normals, depths = columns
         return FoundContacts(ids, normals, depths, store.group[ids], self._listeners.matcher)
 
-    def _candidates(self, rows: Rows) -> tuple[RowPairs, Turns | None]:
-        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once.
+    def _pairs_of_indexes(self, rows: Rows) -> RowPairs:
+        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once."""
+        pairs, _ = self._candidates(rows)
+        keys = np.minimum(pairs[:, 0], pairs[:, 1]).astype(np.int64) << 32
+        keys |= np.maximum(pairs[:, 0], pairs[:, 1])
+        keys.sort()
+        return _pairs_of(keys[np.diff(keys, prepend=-1) != 0])
 
-        In a periodic space by how many periods the second is moved, too, and each image once.
-        """
+    def _candidates(self, rows: Rows) -> tuple[npt.NDArray[Any], Turns]:
+        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them, and turns of the second."""
         store, broad_phase = self._store, self._broad_phase
         moving = rows[store.layer[rows] == MOVING]
         static = rows[store.layer[rows] == STATIC]
         all_pairs = len(moving) * _SHARE > broad_phase.count(MOVING)
-        parts: list[tuple[npt.NDArray[Any], Turns | None]] = []
+        parts: list[tuple[npt.NDArray[Any], Turns]] = []
         if all_pairs:
             pairs = broad_phase.pairs(self._limit())
             if len(moving) < broad_phase.count(MOVING):
                 touched = store.touched
                 pairs = pairs[touched[pairs[:, 0]] | touched[pairs[:, 1]]]
-            parts.append((pairs, np.zeros_like(pairs, np.int64) if store.space.periodic else None))
+            parts.append((pairs, np.zeros_like(pairs, np.int64)))
             if store.space.periodic:
                 parts.append(self._across_edges())
         for some, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
             if len(some):
                 parts.append(self._near(some, layers))
-        pairs = np.concatenate([pairs for pairs, _ in parts]) if len(parts) > 1 else parts[0][0]
-        wanted = self.concerned(pairs)
-        pairs = pairs[wanted]
-        if store.space.periodic:
-            return _each_image_once(pairs, np.concatenate([turns for _, turns in parts])[wanted])
-        keys = np.minimum(pairs[:, 0], pairs[:, 1]).astype(np.int64) << 32
-        keys |= np.maximum(pairs[:, 0], pairs[:, 1])
-        keys.sort()
-        if not all_pairs or len(static):  # a pair may have been found from both sides
-            keys = keys[np.diff(keys, prepend=-1) != 0]
-        return _pairs_of(keys), None
+        pairs, turns = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return pairs, turns
 
-    def _near(self, rows: Rows, layers: tuple[int, ...]) -> tuple[npt.NDArray[Any], Turns | None]:
+    def _near(self, rows: Rows, layers: tuple[int, ...]) -> tuple[npt.NDArray[Any], Turns]:
         """Pairs of these bodies and those in some layers whose bounds may overlap."""
-        bounds = self._store.table.bounds(rows)
-        if not self._store.space.periodic:
-            pairs = self._broad_phase.in_boxes(bounds, layers, self._limit())
-            pairs[:, 0] = rows[pairs[:, 0]]
-            return pairs, None
-        images = self._broad_phase.images_near(bounds, layers, self._limit())
+        images = self._broad_phase.images_near(self._store.table.bounds(rows), layers, self._limit())
         return np.column_stack((rows[images.regions], images.rows.astype(np.int32))), images.turns
 
     def _across_edges(self) -> tuple[npt.NDArray[Any], Turns]:
@@ -585,21 +565,20 @@ class ContactTracker:
         bounds = store.table.bounds(rows)
         low, high = bounds[:, :2] < 0.0, bounds[:, 2:] > store.space.lengths
         pairs, turns = self._near(rows[(low | high).any(axis=1)], (MOVING,))
-        assert turns is not None
         beyond = turns.any(axis=1)
         beyond &= store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]
         return pairs[beyond], turns[beyond]
 
-    def _narrow(self, pairs: RowPairs, turns: Turns | None) -> FoundContacts:
+    def _contacts_of_images(self, rows: Rows) -> FoundContacts:
+        """The contacts of some bodies in a periodic space."""
+        store = self._store
+        found, turns = self._candidates(rows)
+        wanted = self.concerned(found)
+        pairs, turns = _each_image_once(found[wanted], turns[wanted])
         self.candidates = len(pairs)
-        store, columns = self._store, self._store.table.columns
-        if turns is None:
-            overlapping, normals, depths = contacts_of(columns, pairs)
-            chosen: npt.NDArray[Any] = np.flatnonzero(overlapping)
-        else:
-            overlapping, normals, depths = contacts_between(store.space, columns, pairs, turns)
-            chosen = np.flatnonzero(overlapping)
-            chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
+        overlapping, normals, depths = contacts_between(store.space, store.table.columns, pairs, turns)
+        chosen: npt.NDArray[Any] = np.flatnonzero(overlapping)
+        chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
         ids = pairs[chosen]
         return FoundContacts(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
 
@@ -715,30 +694,13 @@ class ContactTracker:
         return merged, passings
 
 
-def contacts_of(columns: ShapeColumns, pairs: RowPairs) -> ContactArrays:
-    """Contacts of the shapes in pairs of rows whose bounds overlap; flush does not count.
-
-    Examples
-    --------
-    >>> from broadphase.geometry.shapes import Box, Circle
-    >>> from broadphase.geometry.table import table_of
-    >>> table = table_of([Box(0, 0, 4, 4), Box(3, 0, 4, 4), Circle(7, 7, 3.5)])
-    >>> contacts_of(table.columns, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
-    array([1. , 0.5])
-    """
-    found = _new_contacts(len(pairs))
-    contact_shapes(columns, pairs, False, *found)
-    return found
-
-
-def _new_contacts(count: int) -> ContactArrays:
-    return ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
-
-
 def contacts_between(
     space: Space, columns: ShapeColumns, pairs: npt.NDArray[np.integer[Any]], turns: Turns
 ) -> ContactArrays:
-    """Contacts of the first of each two rows with an image of the second, which may be itself."""
+    """Contacts of the first of each two rows with an image of the second, which may be itself.
+
+    Normal and depth say nothing where they do not overlap.
+    """
     count = len(pairs)
     both = space.gathered(
         columns,
@@ -753,22 +715,20 @@ def contacts_between(
     for (places, sizes), length, long in zip(sides, space.lengths, space.endless(both).T, strict=True):
         places[long] -= length
         sizes[long] += 2.0 * length
-    found = _new_contacts(count)
+    numbers = np.arange(count, dtype=np.int32)
+    overlapping, normals, depths = np.empty(count, np.bool_), np.empty((count, 2)), np.empty(count)
+    contact_shapes(both, np.column_stack((numbers, numbers + count)), False, overlapping, normals, depths)
     # The test takes bounds that overlap for granted.
-    bounds = bounds_of(both)
-    a, b = bounds[:count], bounds[count:]
-    rows = np.flatnonzero(np.logical_and.reduce((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:]), axis=1))
-    some = contacts_of(both, np.column_stack((rows, rows + count)).astype(np.int32))
-    for column, part in zip(found, some, strict=True):
-        column[rows] = part
-    return found
+    a, b = np.split(bounds_of(both), 2)
+    overlapping &= ((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)
+    return ContactArrays(overlapping, normals, depths)
 
 
 def _deepest(
     store: BodyStore, pairs: npt.NDArray[Any], turns: Turns, depths: npt.NDArray[np.floating[Any]]
 ) -> npt.NDArray[np.intp]:
     """Which of some contacts are the deepest of their two bodies; of equal ones, the left or upper one."""
-    first, second = (np.column_stack((store.x[rows], store.y[rows])) for rows in pairs.T)
+    first, second = map(store.places, pairs.T)
     x, y = (store.space.shift(turns) + second - first).T
     order = np.lexsort((y, x, -depths, pairs[:, 1], pairs[:, 0]))
     is_first = (np.diff(pairs[order].astype(np.int64), axis=0, prepend=-1) != 0).any(axis=1)
