@@ -202,3 +202,10 @@ def test_what_is_no_shape_is_named():
         bp.ShapeIndex(bp.Circle(0, 0, 1))
     with pytest.raises(KeyError, match="no shape has the id 3"):
         bp.ShapeIndex([bp.Circle(0, 0, 1)]).shape(3)
+
+
+def test_numbers_beyond_ids_ignore_nothing():
+    index = bp.ShapeIndex([bp.Circle(0, 0, 1), bp.Circle(5, 0, 1)])
+    for none in (2**32, -(2**32), np.uint64(2**32 + 1)):
+        assert index.raycast([-3, 0], [1, 0], ignore=none) == (0, 2.0, (-1.0, 0.0))
+        assert index.nearest([-3, 0], ignore=none).ids == 0

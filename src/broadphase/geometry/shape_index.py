@@ -174,11 +174,9 @@ class ShapeIndex:
         asked = hits_asked_for(shape, 2, arguments.flag(normals, "normals"), dtype, out)
         own = np.full(len(rows), -1, np.int32)
         if ignore is not None:
-            own[:] = environments.as_ignored(ignore, len(rows))
-        if env is None:
-            near: Any = boxes._space.all_hits(rows, NO_RULES)
-        else:
-            near = environments.all_hits(boxes, rows, env, NO_RULES)
+            own[:] = arguments.as_ignored(ignore, len(rows))
+        space, placed, _ = boxes._placed(rows, env)
+        near = space.all_hits(arguments.rows_of(placed), NO_RULES)
         given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), rows[:, 4]))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
         hits[:, 0] = np.inf
@@ -220,7 +218,7 @@ class ShapeIndex:
         at, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
         own = np.full(len(at), -1, np.int32)
         if ignore is not None:
-            own[:] = environments.as_ignored(ignore, len(at))
+            own[:] = arguments.as_ignored(ignore, len(at))
         ids, found = np.full(len(at), -1, np.int32), np.full((len(at), 5), np.nan)
         found[:, 0], found[:, 3:] = np.inf, 0.0
         spots, columns = plain_columns(CIRCLE, at, 0.0, 0.0), self._table.columns

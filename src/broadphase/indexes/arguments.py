@@ -49,19 +49,16 @@ def as_given(values: Any) -> Given | None:
     return None
 
 
-@cache
-def _packer(width: int, dtype: "np.dtype[Any]") -> struct.Struct:
-    return struct.Struct(f"{width}{'f' if dtype == np.float32 else 'd'}")
-
-
 class Reader:
     """Reads what callers write, for an index of one dimension and dtype."""
 
     def __init__(self, dim: int, dtype: "np.dtype[Any]") -> None:
         self.dim = dim
         self.dtype = dtype
-        box = _packer(2 * dim, dtype)
-        self._pack_box, self._unpack_box = box.pack, box.unpack
+        letter = "f" if dtype == np.float32 else "d"
+        made = {width: struct.Struct(f"{width}{letter}") for width in (dim, 2 * dim)}
+        self._packers = {width: (packer.pack, packer.unpack) for width, packer in made.items()}
+        self._pack_box, self._unpack_box = self._packers[2 * dim]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
@@ -212,14 +209,13 @@ class Reader:
         kind = type(values)
         if kind is np.ndarray and values.ndim == 1:
             values = values.tolist()  # the numbers of an array cost four times as much as Python's
-            kind = list
-        if kind is tuple or kind is list:
-            packer = _packer(width, self.dtype)
-            try:
-                return packer.unpack(packer.pack(*values))
-            except (struct.error, OverflowError, TypeError):
-                return None
-        return None
+        elif kind is not tuple and kind is not list:
+            return None
+        pack, unpack = self._packers[width]
+        try:
+            return unpack(pack(*values))
+        except (struct.error, OverflowError, TypeError):
+            return None
 
     def array(self, values: Any, width: int, name: str, wanted: Wanted) -> BoxArray:
         """``(width,)`` or ``(m, width)`` in the dtype of the index; what overflows float32 is infinite."""
@@ -366,17 +362,20 @@ def settled_env(env: Any) -> Any:
     return array.item() if array.ndim == 0 and array.dtype.kind in "iu" else array
 
 
+def as_ignored(ignore: Any, n: int) -> IdArray:
+    """The id that each of so many rays passes through; -1 for none."""
+    ignored = as_plain_array(ignore, "ignore")
+    if ignored.dtype.kind not in "iu" and ignored.size:
+        raise TypeError(f"ignore must be ids, one a ray or one for all; got dtype {ignored.dtype}")
+    if ignored.shape not in ((), (n,)):
+        raise ValueError(f"ignore must be one id, or one for each of {n} rays; got shape {ignored.shape}")
+    known = np.where((ignored >= 0) & (ignored < 2**31), ignored, -1).astype(np.int32)
+    return np.broadcast_to(known, (n,))
+
+
 def settled_distance(value: Any, name: str) -> Any:
     """`settled_env` for a distance or distances."""
     return value if type(value) is float or type(value) is int else settled(value, name, NUMBERS)
-
-
-def as_rules(category: Any, mask: Any) -> BoxRules:
-    """The rules of a query, as kernels take them."""
-    return (
-        NO_RULE if category is None else bit_set(category, "category"),
-        NO_RULE if mask is None else bit_set(mask, "mask"),
-    )
 
 
 def flag(value: Any, name: str) -> bool:
@@ -451,6 +450,11 @@ def around_many(centers: Rows, radii: Rows, dim: int) -> Rows:
     with np.errstate(over="ignore"):
         far = (radii + (np.abs(at).max(axis=1) + radii) * 4e-15)[:, None]
         return np.hstack((at - far, at + far, rest))
+
+
+def rows_of(query: FloatTuple | Rows) -> Rows:
+    """One query, or a batch, as a batch."""
+    return query if isinstance(query, np.ndarray) else np.array([query])
 
 
 def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:

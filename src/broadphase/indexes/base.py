@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import BoxRules, FloatTuple, Reader, Rows
+from broadphase.indexes.arguments import NO_RULE, BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
@@ -714,16 +714,14 @@ class Index(ById):
         radius: Any = arguments.distance_or_distances(r, "r")
         if not (isinstance(at, tuple) and isinstance(radius, float)):
             at, radius = arguments.lined_up(at, radius, "center", "r")
-        if env is not None:
-            from broadphase.indexes import environments  # here: in most programs there is one world
-
-            return environments.in_circles(self, at, radius, env, rules)
-        if isinstance(at, np.ndarray):
-            return self._space.in_circles(at, radius, rules)
-        found = self._space.in_circle(at, radius, rules)
+        space, query, single = self._placed(at, env)
+        found = space.in_circle(query, radius, rules) if isinstance(query, tuple) else None
         if found is None:
-            rows = self._space.in_circles(np.array([at]), np.array([radius]), rules)
-            found = np.ascontiguousarray(rows[:, 1])
+            query = arguments.rows_of(query)
+            radii = radius if isinstance(at, np.ndarray) else np.full(len(query), radius)
+            rows = space.in_circles(query, radii, rules)
+            found = np.ascontiguousarray(rows[:, 1]) if single else rows
+        self._space.last = space.last
         return found
 
     def raycast(
@@ -797,12 +795,7 @@ class Index(ById):
         rules, env = self._rules(category, mask, env)
         shape = axes or np.shape(env if isinstance(rays, tuple) else rays[:, 0])
         asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
-        if env is not None or ignore is not None:
-            from broadphase.indexes import environments
-
-            found = environments.first_hits(self, rays, env, ignore, rules, asked)
-        else:
-            found = self._cast(rays, rules, asked)
+        found = self._cast(rays, env, ignore, rules, asked)
         if asked is not None and isinstance(found, RayHits):
             found = copied_hits(found, asked, out, shape)
         return found if out is not None else arguments.in_axes(found, axes)
@@ -838,17 +831,13 @@ class Index(ById):
         """
         rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
         rules, env = self._rules(category, mask, env)
-        if env is not None:
-            from broadphase.indexes import environments
-
-            return environments.all_hits(self, rays, env, rules)
-        if not isinstance(rays, tuple):
-            return self._space.all_hits(rays, rules)
-        found = self._space.all_on_ray(rays, rules)
-        if found is None:
-            rows, distances, normals = self._space.all_hits(np.array([rays]), rules)
-            found = RayHits(np.ascontiguousarray(rows[:, 1]), distances, normals)
-        return found
+        space, query, single = self._placed(rays, env)
+        found = space.all_on_ray(rays, rules) if isinstance(rays, tuple) and env is None else None
+        if found is not None:
+            return found
+        hits = space.all_hits(arguments.rows_of(query), rules)
+        self._space.last = space.last
+        return RayHits(np.ascontiguousarray(hits.rows[:, 1]), *hits[1:]) if single else hits
 
     def nearest(
         self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -886,18 +875,16 @@ class Index(ById):
         rules, env = self._rules(category, mask, env)
         most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
-        if env is not None:
-            from broadphase.indexes import environments
-
-            return arguments.in_axes(environments.nearest(self, at, most, env, rules), axes)
-        if not isinstance(at, tuple):
-            return arguments.in_axes(self._space.nearest_many(at, most, rules), axes)
-        found = self._space.nearest_one(at, most, rules)
+        space, query, single = self._placed(at, env)
+        found = space.nearest_one(query, most, rules) if isinstance(query, tuple) else None
         if found is None:
-            held = max(min(most, self._store.live), 1)
-            ids, distances = (rows[0] for rows in self._space.nearest_many(np.array([at]), held, rules))
-            found = Nearest(ids[ids >= 0], distances[ids >= 0])
-        return found
+            most = max(min(most, self._store.live), 1) if single else most
+            found = space.nearest_many(arguments.rows_of(query), most, rules)
+            if single:
+                held = found.ids[0] >= 0
+                found = Nearest(found.ids[0, held], found.distances[0, held])
+        self._space.last = space.last
+        return arguments.in_axes(found, axes)
 
     # ---- copies and files
 
@@ -1000,7 +987,8 @@ class Index(ById):
 
     def _in_rows(self, env: Any, *given: arguments.Named) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Arguments in rows, the environment of each, and the axes of the question if it has several."""
-        return arguments.in_rows(given, arguments.settled_env(env), self._store.envs is not None)
+        env = None if env is None else arguments.settled_env(env)
+        return arguments.in_rows(given, env, self._store.envs is not None)
 
     def _rays_in_rows(
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
@@ -1020,38 +1008,51 @@ class Index(ById):
 
         No code of the caller runs afterwards (`broadphase.inputs.arrays.settled`).
         """
-        rules = arguments.as_rules(category, mask)
+        rules = (
+            NO_RULE if category is None else arguments.bit_set(category, "category"),
+            NO_RULE if mask is None else arguments.bit_set(mask, "mask"),
+        )
         if self._store.envs is not None:
             return rules, 0 if env is None else env
         return rules, None if type(env) is int and env in (0, SHARED) else env
 
+    def _placed(self, query: FloatTuple | Rows, env: Any) -> tuple[PlainSpace, FloatTuple | Rows, bool]:
+        """The space to search, the query or queries as it takes them, and whether it is a single one."""
+        if env is None:
+            return self._space, query, isinstance(query, tuple)
+        from broadphase.indexes import environments  # here: in most programs there is one world
+
+        return environments.placed(self._space, query, env)
+
     def _in_box(self, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
         """The boxes that overlap one box, or each of many."""
-        if env is not None:
-            from broadphase.indexes import environments  # here: in most programs there is one world
-
-            return environments.in_boxes(self, call, query, env, rules)
-        if not isinstance(query, tuple):
-            return self._space.in_boxes(call, query, rules)
-        found = self._space.in_box(call, query, rules)
+        space, query, single = self._placed(query, env)
+        found = space.in_box(call, query, rules) if isinstance(query, tuple) else None
         if found is None:
-            found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), rules)[:, 1])
+            rows = space.in_boxes(call, arguments.rows_of(query), rules)
+            found = np.ascontiguousarray(rows[:, 1]) if single else rows
+        self._space.last = space.last
         return found
 
     def _cast(
-        self, rays: FloatTuple | Rows, rules: BoxRules, asked: RayHits | None
+        self, rays: FloatTuple | Rows, env: Any, ignore: Any, rules: BoxRules, asked: RayHits | None
     ) -> RayHit | RayHits | None:
         """The first hit of one ray, or of each of many."""
-        if not isinstance(rays, tuple):
-            return self._space.first_hits(rays, NO_IDS, rules, asked)
-        at, towards, max_distance = rays[: self.dim], rays[self.dim : -1], rays[-1]
-        hit = self._space.first_hit(at, towards, max_distance, rules)
+        space, query, single = self._placed(rays, env)
+        hit, dim = None, self.dim
+        if isinstance(query, tuple) and ignore is None:
+            towards = query[dim : 2 * dim] + query[2 * dim + 1 :]
+            hit = space.first_hit(query[:dim], towards, query[2 * dim], rules)
         if hit is None:
-            hits: Any = self._space.first_hits(np.array([rays]), NO_IDS, rules)
-            if hits.ids[0] < 0:
-                return None
-            return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
-        return None if hit is NO_HIT else hit
+            query = arguments.rows_of(query)
+            ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(query))
+            hits = space.first_hits(query, ignored, rules, asked)
+            if not single:
+                self._space.last = space.last
+                return hits
+            hit = RayHit(hits.ids.item(0), hits.distances.item(0), tuple(hits.normals[0].tolist()))
+        self._space.last = space.last
+        return hit if hit.id >= 0 else None
 
 
 def _just(id: int) -> IdArray:  # noqa: A002

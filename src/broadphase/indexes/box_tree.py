@@ -137,6 +137,7 @@ class TreeStructure(Structure):
 
     reads_given = True
     sorts_rows = True
+    passes_ignored = True
     changes_by_query = 0.1
 
     def __init__(self, margin: float | None, shared: Shared) -> None:

@@ -262,9 +262,7 @@ class CellStructure(Structure):
         first = min(hits, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
         return first[0], sum(hit[1] for hit in hits), *first[2:]
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
-        if len(ignored):
-            return None
+    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         best, nearest, none = (
             np.full(len(rays), -1, np.int32),
             np.full(len(rays), np.inf),

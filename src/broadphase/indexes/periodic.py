@@ -258,11 +258,9 @@ class PeriodicSpace(PlainSpace):
 
     # ---- rays
 
-    def first_hits(
-        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
-    ) -> RayHits | None:
-        if len(ignored):
-            return None
+    _passes_ignored = False
+
+    def _first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None) -> RayHits:
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)
         ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._no_hits(len(rays))
         first = np.append(True, of[1:] != of[:-1])[: len(of)]
@@ -341,5 +339,5 @@ def _cast(
     """The ids that rays hit, ray by ray; how many each hits; and the tests."""
     if not first:
         return structure.find_on_rays(rays, rules)
-    (ids, _, _), tests = structure.find_first_hits(rays, NO_IDS, rules)  # type: ignore[misc]
+    (ids, _, _), tests = structure.find_first_hits(rays, NO_IDS, rules)
     return ids[ids >= 0], (ids >= 0).astype(np.int32), tests

@@ -103,6 +103,8 @@ class Structure(ABC):
     """Whether a box query tests few boxes; ``join`` then queries the larger index."""
     nearest_by_cells: ClassVar[bool] = True
     """Whether `broadphase.methods.batched_queries` may find the nearest boxes of many points."""
+    passes_ignored: ClassVar[bool] = False
+    """Whether `find_first_hits` can leave out a box for each ray."""
     has_worlds: ClassVar[bool] = False
     """Whether the last column of queries is the number of a world (`broadphase.indexes.environments`)."""
     changes_by_query: float = 0.0
@@ -259,14 +261,8 @@ class Structure(ABC):
         )
         return described(store, hit, tests, ray)
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
-        """The id that each ray hits first, or -1; and the tests.
-
-        ``ignored`` may hold, for each ray, an id that it passes through.  None if the structure does not
-        support that: the caller then finds all hits.
-        """
-        if len(ignored):
-            return None
+    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
+        """The id that each ray hits first, or -1; and the tests."""
         dim = self.dim
         found: list[Any] = [
             self.find_first_on_ray(tuple(ray[:dim]), tuple(ray[dim:-1]), ray[-1], rules)
@@ -276,12 +272,12 @@ class Structure(ABC):
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
-    ) -> tuple[RayHits, int] | None:
-        """The same with distances and normals; ``out`` may be written to, and says if normals are wanted."""
-        found = self.find_first_on_rays(rays, ignored, rules)
-        if found is None:
-            return None
-        ids, tests = found
+    ) -> tuple[RayHits, int]:
+        """The same with distances and normals; ``out`` may be written to, and says if normals are wanted.
+
+        ``ignored`` may hold, for each ray, an id that it passes through, if the structure `passes_ignored`.
+        """
+        ids, tests = self.find_first_on_rays(rays, rules)
         distances, normals = np.full(len(ids), np.inf), np.zeros((len(ids), self.dim))
         boxes, ray = self.store.boxes, np.empty(rays.shape[1])
         for begin, end in paced(0, len(ids)):

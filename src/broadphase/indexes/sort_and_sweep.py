@@ -175,9 +175,7 @@ class SortStructure(Structure):
         hit, tests = kernel.search_first(*arguments, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: BoxRules) -> Ids | None:
-        if len(ignored):
-            return None
+    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         order, kept, lowered = *self._search_arguments(rules), not self.touching
         found = [
             kernel.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)

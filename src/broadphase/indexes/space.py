@@ -24,7 +24,7 @@ from broadphase.indexes.arguments import (
     around,
     around_many,
 )
-from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
+from broadphase.indexes.protocol import NO_IDS, Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
@@ -247,16 +247,34 @@ class PlainSpace:
 
     def first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
-    ) -> RayHits | None:
-        """The first hit of each ray, except the box that it ignores; None if that needs all hits.
+    ) -> RayHits:
+        """The first hit of each ray, except the box that it ignores; it may be written to ``out``.
 
-        It may be written to ``out``.
+        A tree passes that box while it searches.  In other indexes, where it is what is hit first, as by a
+        ray from inside of it, all that the ray hits says what comes next.
         """
+        if not len(ignored) or self._passes_ignored:
+            return self._first_hits(rays, ignored, rules, out)
+        hits = self._first_hits(rays, NO_IDS, rules, None)
+        again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignored))
+        if len(again):
+            found = self.all_hits(rays[again], rules)
+            kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
+            of = found.rows[kept, 0]
+            first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
+            where = again[found.rows[first, 0]]
+            hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
+            hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
+            hits.normals[where] = found.normals[first]
+        return hits
+
+    @property
+    def _passes_ignored(self) -> bool:
+        return self.searched.passes_ignored
+
+    def _first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None) -> RayHits:
         self.searched.ready()
-        found = self.searched.find_first_hits(rays, ignored, rules, out)
-        if found is None:
-            return None
-        hits, tests = found
+        hits, tests = self.searched.find_first_hits(rays, ignored, rules, out)
         self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
         return hits
 
