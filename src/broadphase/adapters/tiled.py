@@ -23,7 +23,6 @@ from broadphase.io.tiled.level import (
     Shaped,
     add_data,
     blocking_rules,
-    cells_of,
     check_file,
     corner_of,
     ground_of,
@@ -36,6 +35,7 @@ from broadphase.io.tiled.level import (
     outlines_in_cell,
     outlines_of,
     tags_of,
+    tiles_of,
     warn_of_shapes,
 )
 from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
@@ -460,7 +460,7 @@ def load(
     new, ignored = _of_tiles(ground, maker)
     tiles, blocks = None, bool(ground.solid.any() or ground.one_way.any() or ground.slopes)
     if blocks or ground.kinds.any():
-        tiles = cells_of(ground, y_up, height).into(TileMap)
+        tiles = tiles_of(ground, y_up, height, TileMap)
     found, of_objects = _of_objects(placed, maker, objects, str(file))
     blocks = blocks or not all(one.rules.sensor for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
@@ -492,8 +492,7 @@ def _of_tiles(ground: Ground, maker: Maker) -> tuple[list[NewBody], list[str]]:
     ignored = list(ground.ignored)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
-            columns, rows = ground.cells_of(shaped).T
-            ground.solid[rows, columns] = True
+            ground.fill(shaped)
             ignored.append(shaped.tile.where)
         else:
             new += maker.of_tiles(shaped)

@@ -31,19 +31,18 @@ Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do; the second is 0 where it is unknown."""
 
 STANDARD = "-"
-_KINDS = {
-    ".csv": "text",
-    ".txt": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".npy": "npy",
+WITH_PYARROW = {
     ".parquet": "Parquet",
     ".pq": "Parquet",
     ".arrow": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
-    ".geojson": "GeoJSON",
-    ".json": "GeoJSON",
+}
+_KINDS = {
+    **dict.fromkeys((".csv", ".txt", ".tsv", ".tab"), "text"),
+    ".npy": "npy",
+    **WITH_PYARROW,
+    **dict.fromkeys((".geojson", ".json"), "GeoJSON"),
 }
 _TABS = (".tsv", ".tab")
 
@@ -130,7 +129,7 @@ def needs_pyarrow(ending: str) -> bool:
     >>> needs_pyarrow(".parquet"), needs_pyarrow(".csv")
     (True, False)
     """
-    return _KINDS[ending] in ("Parquet", "Arrow")
+    return ending in WITH_PYARROW
 
 
 def _read(
@@ -197,7 +196,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     if name == STANDARD:
         return
     kind = _output_kind(name)
-    if kind in ("Parquet", "Arrow"):
+    if kind in WITH_PYARROW.values():
         _arrow(f"{name}: writing {kind}")
     if Path(name).is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)

@@ -17,7 +17,7 @@ import secrets
 import shutil
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -30,7 +30,7 @@ import numpy.typing as npt
 from broadphase.errors import FileError
 from broadphase.inputs import foreign as columns
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import HEADERLESS, Axis, Column, Layout, names_without_header
+from broadphase.inputs.foreign import HEADERLESS, Layout, names_without_header
 from broadphase.runtime.arrays import Floats
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
@@ -136,24 +136,17 @@ class Table(NamedTuple):
     """One id a row, integers or ``str`` objects; None where the file has none."""
 
 
-def find_layout(
-    names: Sequence[str], file: str, id_column: str | None = None, axes: tuple[Axis, ...] | None = None
-) -> Layout:
-    """`broadphase.inputs.foreign.find_layout`, which raises `FileError` here."""
+@contextmanager
+def as_file_error() -> Iterator[None]:
+    """What is wrong with the values in a file is raised as `FileError`."""
     try:
-        return columns.find_layout(names, file, id_column, axes)
-    except ValueError as error:
+        yield
+    except (TypeError, ValueError) as error:
         raise FileError(str(error)) from None
 
 
-def boxes_from_columns(
-    layout: Layout, values: Mapping[str, Column], file: str, row_name: Callable[[int], str]
-) -> BoxArray:
-    """`broadphase.inputs.foreign.boxes_from_columns`, which raises `FileError` here."""
-    try:
-        return columns.boxes_from_columns(layout, values, file, row_name)
-    except ValueError as error:
-        raise FileError(str(error)) from None
+find_layout = as_file_error()(columns.find_layout)
+boxes_from_columns = as_file_error()(columns.boxes_from_columns)
 
 
 def ids_from_text(texts: list[str]) -> npt.NDArray[Any]:
@@ -401,19 +394,15 @@ def read_npy(file: BinaryIO, name: str, limits: Limits) -> Table:
     """Read an ``(n, 4)`` or ``(n, 6)`` array."""
     array = _npy_array(file, name)
     limits.check_rows(name, len(array) if array.ndim else 0)
-    try:
+    with as_file_error():
         return Table(as_boxes(array, name))
-    except (TypeError, ValueError) as error:
-        raise FileError(str(error)) from None
 
 
 def _npy_array(file: BinaryIO, name: str) -> Any:
     # The header is Python source.  NumPy reads it with `tokenize` and `ast`, so a damaged one raises
     # TokenError, SyntaxError, RecursionError, TypeError, ...
     try:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # NumPy warns of files from Python 2 and of odd headers
+        with warnings.catch_warnings(action="ignore"):  # of files from Python 2 and of odd headers
             return np.lib.format.read_array(file, allow_pickle=False)
     except Exception as error:
         what = " ".join(str(error).split()) or type(error).__name__

@@ -26,6 +26,7 @@ from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import Layout, names_without_header
 from broadphase.inputs.rules import bit_sets
+from broadphase.io import WITH_PYARROW
 from broadphase.io.arrow import (
     check_no_nulls,
     edge_numbers,
@@ -35,16 +36,9 @@ from broadphase.io.arrow import (
     one_error,
     open_arrow,
 )
-from broadphase.io.tables import boxes_from_columns
+from broadphase.io.tables import as_file_error, boxes_from_columns
 
-KINDS = {
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".arrow": "Arrow",
-    ".feather": "Arrow",
-    ".ipc": "Arrow",
-    ".npy": "npy",
-}
+KINDS = {**WITH_PYARROW, ".npy": "npy"}
 RULE_TYPES = {"static": "uint8", "categories": "uint32", "masks": "uint32"}
 TEXT = "text"
 """The type of text ids."""
@@ -629,10 +623,8 @@ def _rule_column(column: Any, rule: str, name: str, path: str, first_row: int) -
     values = column.to_numpy(zero_copy_only=False)
     if rule == "static":
         return np.asarray(values, np.uint8)
-    try:
+    with as_file_error():
         return bit_sets(values, len(values), f"{path}: column {name}, from row {first_row}")
-    except ValueError as error:
-        raise FileError(str(error)) from None
 
 
 def _id_column(column: Any, name: str, path: str, first_row: int, id_type: str) -> Any:

@@ -30,26 +30,11 @@ _NEEDED: Any = object()  # the default of a field that must be there
 _DEEPEST = 200
 """Levels of nested elements in XML; no real map has as many."""
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
-_TEXTS = frozenset(
-    [
-        "name",
-        "class",
-        "type",
-        "source",
-        "value",
-        "encoding",
-        "compression",
-        "template",
-        "orientation",
-        "text",
-        "objectalignment",
-        "staggeraxis",
-        "staggerindex",
-        "tilerendersize",
-        "fillmode",
-        "propertytype",
-    ]
-)
+_TEXTS = {
+    *("name", "class", "type", "source", "value", "text", "template", "encoding", "compression"),
+    *("orientation", "objectalignment", "staggeraxis", "staggerindex", "tilerendersize", "fillmode"),
+    "propertytype",
+}
 _LAYERS = {"layer": "tilelayer", "objectgroup": "objectgroup", "imagelayer": "imagelayer", "group": "group"}
 
 

@@ -257,7 +257,7 @@ def _without_repeats(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Which cells of a Tiled map block, and the `Level` from which a `broadphase.TileMap` is made.
+# Which cells of a Tiled map block, and the `broadphase.TileMap` of them.
 #
 # A cell blocks as a whole, on some sides, up to a slope, or with a shape that no cell can have.  Whether it
 # blocks follows from a custom property of its tile or of its whole layer, where that of the tile wins; or
@@ -411,11 +411,11 @@ class Ground(NamedTuple):
     data: list[TileData]
     ladders: npt.NDArray[np.bool_]
 
-    def cells_of(self, shaped: Shaped) -> Places:
-        """The columns and rows of tiles with shapes, in these arrays."""
+    def fill(self, shaped: Shaped) -> None:
+        """Let the whole cells of tiles with shapes block."""
         column, row = _first_cell(shaped.part, self.cell, blocking=True)
-        places: Places = shaped.places + np.array([column - self.first[0], row - self.first[1]])
-        return places
+        columns, rows = (shaped.places + np.array([column - self.first[0], row - self.first[1]])).T
+        self.solid[rows, columns] = True
 
     @property
     def origin(self) -> Point:
@@ -769,45 +769,20 @@ def _form(outline: Outline, size: Point) -> Slope | Literal["whole"] | None:
     return None
 
 
-# ---- the level
+# ---- the tile map
 
 
-class Level(NamedTuple):
-    """The arguments of a `broadphase.TileMap`, and its slopes."""
-
-    solid: npt.NDArray[np.bool_]
-    tile_size: tuple[float, float]
-    origin: tuple[float, float]
-    one_way: npt.NDArray[np.uint8] | None
-    slopes: dict[tuple[int, int], Slope]
-    """By column and row."""
-    kinds: npt.NDArray[np.uint16]
-    """As of `Ground`, like the other two."""
-    data: list[TileData]
-    ladders: npt.NDArray[np.bool_]
-
-    def into(self, make: Callable[..., Any]) -> Any:
-        """The tile map; ``make`` is its class, which lies in a higher layer and so is not imported here."""
-        tiles = make(self.solid, self.tile_size, self.origin, one_way=self.one_way)
-        for (column, row), slope in self.slopes.items():
-            tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
-        if self.kinds.any():
-            tiles._take_data(self.kinds, self.data)
-        for row, column in np.argwhere(self.ladders).tolist():
-            tiles.set_ladder(column, row)
-        return tiles
-
-
-def read_level(
+def read_tiles(
     path: str | PathLike[str],
+    make: Callable[..., Any],
     *,
     layers: Iterable[str] | None = None,
     solid: str = "solid",
     one_way: str = "one_way",
     y_up: bool = False,
     shapes: Literal["warn", "fill", "refuse"] = "warn",
-) -> Level:
-    """Which tiles of a map are solid; `broadphase.adapters.tiled.read` documents the arguments."""
+) -> Any:
+    """The tile map of a map; `broadphase.adapters.tiled.read` documents the arguments."""
     if shapes not in ON_SHAPES:
         raise ValueError(f"shapes must be 'warn', 'fill' or 'refuse'; got {shapes!r}")
     file = Path(path)
@@ -829,12 +804,14 @@ def read_level(
     ground = ground_of(parts, rules, str(file))
     add_data(ground, every, rules, str(file))
     if shapes == "fill":
-        ground = _filled(ground)
-    warn_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.ignored, shapes)
+        for column, row in ground.slopes:
+            ground.solid[row, column] = True
+        ground.slopes.clear()
+    else:
+        warn_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.ignored, shapes)
     for shaped in ground.shaped:
-        columns, rows = ground.cells_of(shaped).T
-        ground.solid[rows, columns] = True
-    return cells_of(ground, y_up, 0.0 if level.endless else height_of(level))
+        ground.fill(shaped)
+    return tiles_of(ground, y_up, 0.0 if level.endless else height_of(level), make)
 
 
 def check_file(file: Path, endings: Sequence[str]) -> None:
@@ -855,8 +832,11 @@ def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Pa
     return [part for part in parts if part.layer.name in wanted]
 
 
-def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
-    """The cells; with ``y_up`` y is mirrored at zero and then ``height`` is added."""
+def tiles_of(ground: Ground, y_up: bool, height: float, make: Callable[..., Any]) -> Any:
+    """The tile map; with ``y_up`` y is mirrored at zero and then ``height`` is added.
+
+    ``make`` is its class, which lies in a higher layer and so is not imported here.
+    """
     solid, sides, (x, y) = ground.solid, ground.one_way, ground.origin
     slopes, kinds, ladders = ground.slopes, ground.kinds, ground.ladders
     if y_up:
@@ -868,18 +848,14 @@ def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
             (column, rows - 1 - row): slope._replace(base="top" if slope.base == "bottom" else "bottom")
             for (column, row), slope in slopes.items()
         }
-    sides_or_none = sides if sides.any() else None
-    return Level(solid, ground.cell, (x, y), sides_or_none, slopes, kinds, ground.data, ladders)
-
-
-def _filled(ground: Ground) -> Ground:
-    """The same with whole cells where there are slopes and shapes, without a warning."""
-    for column, row in ground.slopes:
-        ground.solid[row, column] = True
-    for shaped in ground.shaped:
-        columns, rows = ground.cells_of(shaped).T
-        ground.solid[rows, columns] = True
-    return ground._replace(slopes={}, shaped=[], ignored=[])
+    tiles = make(solid, ground.cell, (x, y), one_way=sides if sides.any() else None)
+    for (column, row), slope in slopes.items():
+        tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
+    if kinds.any():
+        tiles._take_data(kinds, ground.data)
+    for row, column in np.argwhere(ladders).tolist():
+        tiles.set_ladder(column, row)
+    return tiles
 
 
 _FILL = 'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes'

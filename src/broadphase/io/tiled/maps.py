@@ -11,6 +11,7 @@ import warnings
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from reprlib import repr as shown
@@ -249,14 +250,6 @@ def _deflated(packed: bytes, size: int, where: str, window: int) -> bytes:
     return plain
 
 
-def _zlib(packed: bytes, size: int, where: str) -> bytes:
-    return _deflated(packed, size, where, zlib.MAX_WBITS)
-
-
-def _gzip(packed: bytes, size: int, where: str) -> bytes:
-    return _deflated(packed, size, where, zlib.MAX_WBITS + 16)
-
-
 def _zstd(packed: bytes, size: int, where: str) -> bytes:
     try:
         return _with_own_zstd(packed, size, where)
@@ -280,7 +273,11 @@ def _with_own_zstd(packed: bytes, size: int, where: str) -> bytes:
         raise FileError(f"{where} cannot be unpacked: {error}") from error
 
 
-_UNPACK: dict[str, Callable[[bytes, int, str], bytes]] = {"zlib": _zlib, "gzip": _gzip, "zstd": _zstd}
+_UNPACK: dict[str, Callable[[bytes, int, str], bytes]] = {
+    "zlib": partial(_deflated, window=zlib.MAX_WBITS),
+    "gzip": partial(_deflated, window=zlib.MAX_WBITS + 16),
+    "zstd": _zstd,
+}
 
 
 # ---- maps
