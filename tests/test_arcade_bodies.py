@@ -113,6 +113,13 @@ def test_sprites_go_where_bodies_go():
         bodies.body(plank)
 
 
+def test_a_sprite_that_joined_has_a_body_before_the_next_sync():
+    bodies, group, late = SpriteBodies(), listed(), block(4, 4)
+    bodies.follow(group, tag="coin")
+    group.append(late)
+    assert bodies.body(late).tag == "coin"
+
+
 @pytest.mark.parametrize("leader", ["sprite", "body"])
 def test_a_list_is_followed_as_it_changes(leader):
     bodies, first, second, alone = SpriteBodies(), block(4, 4), block(4, 4, 9, 9), block(2, 2, 5, 5)

@@ -54,6 +54,7 @@ from broadphase.adapters.arcade_engines import (
 )
 from broadphase.adapters.following import Following, Leader, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning
+from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
@@ -166,10 +167,7 @@ def _within_reach(sprite: Any, others: Iterable[Any]) -> list[Any]:
         squared = reach * reach
         dx, dy = x - other_x, y - other_y
         along_x, along_y = dx * dx, dy * dy
-        if (
-            not (along_x > squared or along_y > squared or along_x + along_y > squared)
-            and other is not sprite
-        ):
+        if not (along_x > squared or along_y > squared or along_x + along_y > squared):
             found.append(other)
     return found
 
@@ -605,15 +603,11 @@ def _hull(points: Iterable[Point]) -> list[Point]:
     for run in (ordered, ordered[::-1]):
         half: list[Point] = []
         for point in run:
-            while len(half) > 1 and _turn(half[-2], half[-1], point) <= 0.0:
+            while len(half) > 1 and orient(half[-2], half[-1], point) <= 0.0:
                 half.pop()
             half.append(point)
         halves.append(half[:-1])
     return halves[0] + halves[1]
-
-
-def _turn(a: Point, b: Point, c: Point) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 # ---- drawing
@@ -653,12 +647,8 @@ def draw_world(
         red, green, blue, *alpha = one.color
         begin, end = end, end + len(points)
         lines[begin:end, :2] = np.clip(points, -_FAR, _FAR)
-        lines[begin:end, 2:] = (
-            red,
-            green,
-            blue,
-            alpha[0] if alpha else _FAINT if one.kind == "sensor" else 255,
-        )
+        opaque = alpha[0] if alpha else _FAINT if one.kind == "sensor" else 255
+        lines[begin:end, 2:] = red, green, blue, opaque
     if not len(lines):
         return
     buffer = ctx.buffer(data=lines)

@@ -217,7 +217,7 @@ class Surroundings:
             velocity = getattr(other, "change_x", 0.0), getattr(other, "change_y", 0.0)
             displacements += [
                 (math.hypot(px, py) * (1.0 - _share(velocity, (px, py))), px, py)
-                for px, py in _displacements(np.add(self.outline, (x, y)), _corners(other))
+                for px, py in _displacements(np.add(self.outline, (x, y)), corners_of((other,))[0])
             ]
         for _, px, py in sorted(displacements):
             for more in (0, 1):
@@ -275,10 +275,6 @@ def _share(velocity: Place, displacement: Place) -> float:
     squared = displacement[0] * displacement[0] + displacement[1] * displacement[1]
     along = velocity[0] * displacement[0] + velocity[1] * displacement[1]
     return min(1.0, max(0.0, along / squared)) if squared else 0.0
-
-
-def _corners(other: Any) -> Floats:
-    return np.array(other.hit_box.get_adjusted_points(), np.float64).reshape(-1, 2)
 
 
 def _displacements(a: Floats, b: Floats) -> list[Place]:

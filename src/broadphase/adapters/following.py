@@ -58,6 +58,8 @@ class Following(Generic[K]):
         KeyError
             The sprite has no body.
         """
+        if sprite not in self._known:
+            self._add_new()
         return self._known[sprite].body
 
     def remove(self, sprite: Any) -> None:

@@ -100,8 +100,8 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         row = self._n_agents
         if row == len(self._agent_positions):
             length = max(2 * row, 8)
-            self._agent_positions = _grown(self._agent_positions, length)
-            self._ages = _grown(self._ages, length)
+            self._agent_positions = np.resize(self._agent_positions, (length, self.ndims))
+            self._ages = np.resize(self._ages, length)
         self._agent_positions[row] = np.nan
         self._ages[row] = self._added
         self._added += 1
@@ -287,9 +287,3 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
             agent = self.active_agents[lost[0]]
             raise ValueError(f"agent {agent.unique_id} (row {lost[0]}) has no position; set agent.position")
         return positions
-
-
-def _grown(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
-    larger = np.empty((length, *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

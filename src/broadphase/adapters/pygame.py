@@ -469,11 +469,9 @@ def groupcollide(
         sprites of the second group that it overlaps, in the order of that group.
     """
     found: dict[Any, list[Any]]
-    if not (_is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided, dokillb)):
-        found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
-        return found
+    searched = _is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided, dokillb)
     # pygame iterates over a list while it may change: the user's own `kill` may remove sprites from it.
-    if dokillb and type(groupa) is list and not all(map(_has_stock_kill, groupb)):
+    if not searched or (dokillb and type(groupa) is list and not all(map(_has_stock_kill, groupb))):
         found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
         return found
     found = _GroupCollide(list(groupa), groupb, dokillb, collided).run()

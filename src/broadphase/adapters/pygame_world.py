@@ -76,7 +76,8 @@ class SpriteBodies(Following[_Followed]):
 
     def __init__(self, world: World | None = None, *, check_sprites: bool = False) -> None:
         super().__init__(world)
-        self._agreed = _agreed(_FIRST_CAPACITY)
+        rows = _FIRST_CAPACITY
+        self._agreed = Agreed(np.empty((rows, 4)), np.empty((rows, 2)), np.empty((rows, 2)), np.empty(rows))
         if check_sprites:
             self.world.check_sprites = True
 
@@ -176,7 +177,6 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             The sprite has no body.
         """
-        self._add_new()
         known = self._synced(sprite)
         movement = self.world.move(known.body, dx, dy, response)
         self._move_sprite(sprite, known)
@@ -270,23 +270,10 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             The body has a shape that can not walk.
         """
-        self._add_new()
         known = self._synced(sprite)
         walk = self.world.walk(known.body, dx, dy, **options)
         self._move_sprite(sprite, known)
         return walk
-
-    def body(self, sprite: Any) -> Body:
-        """The body of a sprite.
-
-        Raises
-        ------
-        KeyError
-            The sprite has no body.
-        """
-        if sprite not in self._known:
-            self._add_new()
-        return super().body(sprite)
 
     def _giving(self, is_round: bool, leader: Leader, options: dict[str, Any]) -> Give:
         """How the sprites of a group get their bodies, for `follow` and `WorldGroup`."""
@@ -300,11 +287,10 @@ class SpriteBodies(Following[_Followed]):
     def _give(self, sprite: Any, group: Any, is_round: bool, leader: Leader, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, is_round, _rect_of(sprite)), data=sprite, **options)
         known = _Followed(body, group, is_round, leader == "body")
-        before, row = self._agreed, body.id
-        if row >= len(before.rects):
-            self._agreed = _agreed(2 * row)
-            for column, old in zip(self._agreed, before, strict=True):
-                column[: len(old)] = old
+        row = body.id
+        if row >= len(self._agreed.rects):
+            larger = (np.resize(column, (2 * row, *column.shape[1:])) for column in self._agreed)
+            self._agreed = Agreed(*larger)
         self._agreed.halves[row] = 0.5 if is_round else 0.0
         self._known[sprite] = known
         self._agree(sprite)
@@ -325,6 +311,7 @@ class SpriteBodies(Following[_Followed]):
 
     def _synced(self, sprite: Any) -> _Followed:
         """Let body and sprite agree, before both are moved."""
+        self._add_new()
         known = self._known[sprite]
         if known.leads:
             self._move_sprite(sprite, known)
@@ -386,12 +373,6 @@ class SpriteBodies(Following[_Followed]):
             store.put_many(placed[:moved], goals[:moved])
         if moved or resized:
             sprite_kernels.agree(rects, rows, kinds, store.x, store.y, self._agreed)
-
-
-def _agreed(capacity: int) -> Agreed:
-    return Agreed(
-        np.empty((capacity, 4)), np.empty((capacity, 2)), np.empty((capacity, 2)), np.empty(capacity)
-    )
 
 
 def _rect_of(sprite: Any) -> Any:
@@ -801,11 +782,9 @@ def _read(boxes: Any) -> BoxArray:
     if not isinstance(boxes, np.ndarray) and isinstance(boxes, Iterable):
         boxes = list(boxes)
         if boxes and hasattr(boxes[0], "rect"):
-            places = np.array([tuple(sprite.rect) for sprite in boxes], np.float64)
-            places[:, 2:] += places[:, :2]
-            boxes = np.concatenate(
-                (np.minimum(places[:, :2], places[:, 2:]), np.maximum(places[:, :2], places[:, 2:])), axis=1
-            )
+            rects = _rects_of(boxes)
+            ends = rects[:, :2] + rects[:, 2:]
+            boxes = np.hstack((np.minimum(rects[:, :2], ends), np.maximum(rects[:, :2], ends)))
     return as_boxes(settled(boxes, "boxes", foreign.BOXES))
 
 

@@ -278,21 +278,21 @@ def convex_parts(points: Sequence[Point]) -> list[list[Point]]:
     return [[ring[k] for k in part] for part in _merged(ring, _triangles(ring))]
 
 
-def _turn(a: Point, b: Point, c: Point) -> float:
+def orient(a: Point, b: Point, c: Point) -> float:
     """Twice the area of a triangle, positive where it is counter-clockwise."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _area(ring: Sequence[Point]) -> float:
     x, y = ring[0]
-    return sum(_turn((x, y), ring[k], ring[k + 1]) for k in range(1, len(ring) - 1))
+    return sum(orient((x, y), ring[k], ring[k + 1]) for k in range(1, len(ring) - 1))
 
 
 def _without_straight(ring: list[Point]) -> list[Point]:
     """Remove corners on straight sides, and spikes."""
     at = 0
     while len(ring) > 2 and at < len(ring):
-        if _turn(ring[at - 1], ring[at], ring[(at + 1) % len(ring)]) == 0.0:
+        if orient(ring[at - 1], ring[at], ring[(at + 1) % len(ring)]) == 0.0:
             del ring[at]
             at = max(at - 1, 0)
         else:
@@ -331,14 +331,14 @@ def _crosses(ring: Sequence[Point]) -> bool:
 def _triangles(ring: Sequence[Point]) -> Iterator[tuple[int, int, int]]:
     """Ears, as numbers of corners; the ring is counter-clockwise."""
     left = list(range(len(ring)))
-    inward = {k for k in left if _turn(ring[left[k - 1]], ring[k], ring[left[(k + 1) % len(left)]]) <= 0.0}
+    inward = {k for k in left if orient(ring[left[k - 1]], ring[k], ring[left[(k + 1) % len(left)]]) <= 0.0}
     at, looked = 0, 0
     while len(left) > 3:
         if looked > len(left):
             raise ValueError("its outline crosses or touches itself")
         at %= len(left)
         before, here, after = left[at - 1], left[at], left[(at + 1) % len(left)]
-        turn = _turn(ring[before], ring[here], ring[after])
+        turn = orient(ring[before], ring[here], ring[after])
         if turn != 0.0 and (here in inward or _anything_in(ring, (before, here, after), inward)):
             at, looked = at + 1, looked + 1
             continue
@@ -349,16 +349,16 @@ def _triangles(ring: Sequence[Point]) -> Iterator[tuple[int, int, int]]:
         looked = 0
         for corner in (before, after):
             place = left.index(corner)
-            turn = _turn(ring[left[place - 1]], ring[corner], ring[left[(place + 1) % len(left)]])
+            turn = orient(ring[left[place - 1]], ring[corner], ring[left[(place + 1) % len(left)]])
             (inward.discard if turn > 0.0 else inward.add)(corner)
-    if _turn(ring[left[0]], ring[left[1]], ring[left[2]]) > 0.0:
+    if orient(ring[left[0]], ring[left[1]], ring[left[2]]) > 0.0:
         yield left[0], left[1], left[2]
 
 
 def _anything_in(ring: Sequence[Point], triangle: tuple[int, int, int], inward: set[int]) -> bool:
     a, b, c = (ring[k] for k in triangle)
     return any(
-        _turn(a, b, ring[k]) >= 0.0 and _turn(b, c, ring[k]) >= 0.0 and _turn(c, a, ring[k]) >= 0.0
+        orient(a, b, ring[k]) >= 0.0 and orient(b, c, ring[k]) >= 0.0 and orient(c, a, ring[k]) >= 0.0
         for k in inward
         if k not in triangle and ring[k] not in (a, b, c)
     )
@@ -391,5 +391,6 @@ def _from(part: list[int], corner: int) -> list[int]:
 def _is_convex(ring: Sequence[Point], part: Sequence[int], direction: float = 1.0) -> bool:
     """Whether it turns to one side only: with 1.0 counter-clockwise."""
     return all(
-        direction * _turn(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0 for k in range(len(part))
+        direction * orient(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0
+        for k in range(len(part))
     )
