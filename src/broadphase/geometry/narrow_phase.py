@@ -18,8 +18,6 @@ from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes.contact import touch_rounded
 from broadphase.runtime.memory import PairArray
 
-_Answer = tuple[bool, float, float, float]
-
 
 class ShapeContact(NamedTuple):
     """Two shapes that overlap, and the shortest displacement that separates them."""
@@ -101,7 +99,10 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     forward, pair = _PAIRS.get((type(a), type(b))) or _any_pair(a, b)
     if not _bounds_overlap(a, b, touching):
         return None
-    hit, nx, ny, depth = pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
+    found: tuple[bool, float, float, float] = (
+        pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
+    )
+    hit, nx, ny, depth = found
     if not hit:
         return None
     return ShapeContact(a, b, (nx, ny) if forward else (0.0 - nx, 0.0 - ny), depth)
@@ -244,7 +245,7 @@ def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
     return ax < b_right and bx < a_right and ay < b_bottom and by < a_bottom
 
 
-def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], _Answer]]:
+def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], Any]]:
     """Handle subclasses of polygons."""
     kinds = []
     for shape in (a, b):
@@ -258,50 +259,41 @@ def _is_rounded(polygon: Polygon) -> bool:
     return polygon.radius > 0.0 or len(polygon.offsets) == 2
 
 
-def _rounded(a: Shape, b: Shape, touching: bool) -> _Answer:
-    answer: _Answer = touch_rounded(columns_of(a), columns_of(b), touching)
-    return answer
+def _rounded(a: Shape, b: Shape, touching: bool) -> Any:
+    return touch_rounded(columns_of(a), columns_of(b), touching)
 
 
-def _circle_circle(a: Circle, b: Circle, touching: bool) -> _Answer:
-    answer: _Answer = kernel.circle_circle(a.x, a.y, a.radius, b.x, b.y, b.radius, touching)
-    return answer
+def _circle_circle(a: Circle, b: Circle, touching: bool) -> Any:
+    return kernel.circle_circle(a.x, a.y, a.radius, b.x, b.y, b.radius, touching)
 
 
-def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> _Answer:
+def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> Any:
     if _is_rounded(b):
         return _rounded(a, b, touching)
-    answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
-    return answer
+    return kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
 
 
-def _circle_box(a: Circle, b: Box, touching: bool) -> _Answer:
-    answer: _Answer = kernel.circle_box(a.x, a.y, a.radius, *b.bounds, touching)
-    return answer
+def _circle_box(a: Circle, b: Box, touching: bool) -> Any:
+    return kernel.circle_box(a.x, a.y, a.radius, *b.bounds, touching)
 
 
-def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
+def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> Any:
     if _is_rounded(a) or _is_rounded(b):
         return _rounded(a, b, touching)
-    answer: _Answer = kernel.polygon_polygon(
-        a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching
-    )
-    return answer
+    return kernel.polygon_polygon(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching)
 
 
-def _polygon_box(a: Polygon, b: Box, touching: bool) -> _Answer:
+def _polygon_box(a: Polygon, b: Box, touching: bool) -> Any:
     if _is_rounded(a):
         return _rounded(a, b, touching)
-    answer: _Answer = kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
-    return answer
+    return kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
 
 
-def _box_box(a: Box, b: Box, touching: bool) -> _Answer:
-    answer: _Answer = kernel.box_box(*a.bounds, *b.bounds, touching)
-    return answer
+def _box_box(a: Box, b: Box, touching: bool) -> Any:
+    return kernel.box_box(*a.bounds, *b.bounds, touching)
 
 
-_PAIRS: dict[tuple[type, type], tuple[bool, Callable[[Any, Any, bool], _Answer]]] = {
+_PAIRS: dict[tuple[type, type], tuple[bool, Callable[[Any, Any, bool], Any]]] = {
     (Circle, Circle): (True, _circle_circle),
     (Circle, Polygon): (True, _circle_polygon),
     (Polygon, Circle): (False, _circle_polygon),

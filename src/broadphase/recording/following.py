@@ -157,8 +157,4 @@ def run_methods(recording: Recording, methods: Sequence[str], rounds: int) -> di
 
 def _with_space(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     end = int(rows.max(initial=-1)) + 1
-    if end <= len(column):
-        return column
-    larger = np.full(2 * end, -1, np.int32)
-    larger[: len(column)] = column
-    return larger
+    return column if end <= len(column) else np.resize(column, 2 * end)

@@ -163,12 +163,10 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     if version >= _CHECKED and _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
         raise ValueError("its head is damaged: its checksum is another")
     head = read_json(data[at:end])
-    typed = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
-    if not typed or type(head.get("options", {})) is not dict:  # the first files had no options
-        raise ValueError("its head is damaged")
-    if head["kind"] not in ("index", "world") or head["dtype"] not in ("f4", "f8"):
-        raise ValueError("its head is damaged")
-    if head["dim"] not in (2, 3):
+    sound = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
+    sound = sound and type(head.get("options", {})) is dict  # the first files had none
+    sound = sound and head["kind"] in ("index", "world") and head["dtype"] in ("f4", "f8")
+    if not sound or head["dim"] not in (2, 3):
         raise ValueError("its head is damaged")
     return head, begin
 
@@ -317,9 +315,7 @@ class Steps:
     def _reserve(self, rows: npt.NDArray[np.int32]) -> None:
         end = int(rows.max(initial=-1)) + 1
         if end > len(self._lengths):
-            larger = np.zeros((2 * end, _KEPT), self._dtype)
-            larger[: len(self._lengths)] = self._lengths
-            self._lengths = larger
+            self._lengths = np.pad(self._lengths, ((0, 2 * end - len(self._lengths)), (0, 0)))
 
 
 def _ordered(numbers: Numbers) -> npt.NDArray[Any]:
@@ -328,17 +324,17 @@ def _ordered(numbers: Numbers) -> npt.NDArray[Any]:
     >>> (_ordered(np.array([1.0, -0.0])) - _ordered(np.array([np.nextafter(1.0, 0), 0.0]))).tolist()
     [1, -1]
     """
-    signed, _ = _INTEGERS[numbers.dtype.itemsize]
-    bits = np.ascontiguousarray(numbers).view(signed)
-    ordered: npt.NDArray[Any] = np.where(bits < 0, bits ^ np.iinfo(signed).max, bits)
-    return ordered
+    return _mirrored(np.ascontiguousarray(numbers).view(_INTEGERS[numbers.dtype.itemsize][0]))
 
 
 def _numbers(ordered: npt.NDArray[Any], dtype: np.dtype[Any]) -> Numbers:
     """The inverse of `_ordered`."""
-    most = np.iinfo(ordered.dtype).max
-    numbers: Numbers = np.where(ordered < 0, ordered ^ most, ordered).view(dtype)
-    return numbers
+    return _mirrored(ordered).view(dtype)
+
+
+def _mirrored(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Negative integers in reverse order."""
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
 
 
 def _planes(missed: npt.NDArray[Any]) -> Bytes:

@@ -113,7 +113,7 @@ class HeldRows:
     """The id of the row at each place; `_FREE` where there is none."""
     forms: list[Shape | None] | None = None
     """``None`` for an index."""
-    _order: Rows = field(default_factory=lambda: np.empty(0, np.int32))
+    order: Rows = field(default_factory=lambda: np.empty(0, np.int32))
     """The places of all rows, by ascending id."""
     _table: ShapeTable | None = None
     """The forms as columns, made by the first call of `boxes`."""
@@ -128,18 +128,13 @@ class HeldRows:
         """A copy with arrays of its own."""
         columns = {name: column.copy() for name, column in self.columns.items()}
         forms = None if self.forms is None else list(self.forms)
-        return HeldRows(self.numbers.copy(), columns, self.ids.copy(), forms, self._order)
+        return HeldRows(self.numbers.copy(), columns, self.ids.copy(), forms, self.order)
 
     @property
     def nbytes(self) -> int:
         """The memory that a copy takes."""
         columns = sum(column.nbytes for column in self.columns.values())
         return self.numbers.nbytes + columns + self.ids.nbytes + 8 * len(self.forms or ())
-
-    @property
-    def order(self) -> Rows:
-        """The places of all rows, by ascending id."""
-        return self._order
 
     def places(self, rows: Rows) -> Rows:
         """The places of rows that are there.
@@ -149,26 +144,26 @@ class HeldRows:
         ValueError
             One is not, or they are not ascending.
         """
-        there = self.ids[self._order]
+        there = self.ids[self.order]
         at = np.searchsorted(there, rows).clip(max=max(len(there) - 1, 0))
         if len(rows) and (not len(there) or (there[at] != rows).any() or (np.diff(rows) <= 0).any()):
             raise ValueError("it names a row that is not there")
-        places: Rows = self._order[at]
+        places: Rows = self.order[at]
         return places
 
     def boxes(self) -> BoxArray:
         """The boxes of the rows, by ascending id."""
         if self.forms is None:
-            return self.numbers[self._order]
+            return self.numbers[self.order]
         if self._table is None:
             self._table = table_of([form or _NO_FORM for form in self.forms])
         self._table.x[:], self._table.y[:] = self.numbers.T
-        return self._table.bounds(self._order)
+        return self._table.bounds(self.order)
 
     def shapes(self) -> list[Shape]:
         """The forms of the rows, by ascending id; empty for an index."""
         forms = self.forms
-        return [] if forms is None else [forms[at] or _NO_FORM for at in self._order.tolist()]
+        return [] if forms is None else [forms[at] or _NO_FORM for at in self.order.tolist()]
 
     def remove(self, rows: Rows) -> None:
         """Free the places of some rows."""
@@ -208,7 +203,7 @@ class HeldRows:
 
     def _sort(self) -> None:
         used = np.flatnonzero(self.ids != _FREE)
-        self._order = used[np.argsort(self.ids[used])].astype(np.int32)
+        self.order = used[np.argsort(self.ids[used])].astype(np.int32)
 
     def _grow(self, end: int) -> None:
         more = end - len(self.ids)

@@ -21,13 +21,7 @@ from broadphase.inputs.search import Space, as_space
 from broadphase.methods.task import Task
 from broadphase.recording.frames import FRESH, Part, Sections, Steps, read_frames, read_head
 from broadphase.recording.held import Calls, HeldRows, Words, apply, apply_tiles, words_of
-from broadphase.recording.work import (
-    Busy,
-    Work,
-    busy_stretches,
-    count_work,
-    sentence,
-)
+from broadphase.recording.work import Busy, Work, busy_stretches, count_work, sentence
 from broadphase.runtime.memory import PairArray
 from broadphase.world.tiles import TileMap
 

@@ -31,7 +31,7 @@ _OF_WORLD = (
     *("grounded", "blocker", "line_of_sight", "query_shape", "query_cone", "raycast_many", "nearest_many"),
     *_QUERIES,
 )
-_ENDS_OF_INDEX = ("pairs", "changes")
+_ENDS_OF_INDEX, _END_OF_WORLD = ("pairs", "changes"), "update"
 _MICROSECONDS = 6
 
 
@@ -138,18 +138,13 @@ class Recorder:
     # ---- wrapping the methods of the target
 
     def _names(self) -> tuple[str, ...]:
-        return (*_OF_WORLD, "update") if self._is_world else (*_OF_INDEX, *_ENDS_OF_INDEX)
+        return (*_OF_WORLD, _END_OF_WORLD) if self._is_world else (*_OF_INDEX, *_ENDS_OF_INDEX)
 
     def _wrap_methods(self) -> None:
+        ends = (_END_OF_WORLD,) if self._is_world else _ENDS_OF_INDEX
         for name in self._names():
-            method = getattr(self._target, name)
-            if self._is_world and name == "update":
-                wrapped = self._around_update(method)
-            elif name in _ENDS_OF_INDEX and not self._is_world:
-                wrapped = self._around_end(name, method)
-            else:
-                wrapped = self._counted(name, method)
-            setattr(self._target, name, wrapped)
+            wrapped = self._counted(name, getattr(self._target, name))
+            setattr(self._target, name, self._ending(name, wrapped) if name in ends else wrapped)
 
     def _counted(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
@@ -162,35 +157,20 @@ class Recorder:
 
         return call
 
-    def _around_update(self, method: Callable[[], Any]) -> Callable[[], Any]:
-        counted = self._counted("update", method)
+    def _ending(self, name: str, counted: Callable[..., Any]) -> Callable[..., Any]:
+        """A method with which a frame ends."""
 
-        @functools.wraps(method)
-        def update() -> Any:
-            # Changes that listeners make belong to the next frame.
-            held = rows_of(self._target, self._tags)
-            found = None
-            try:
-                events = counted()
-                found = len(events.began) + len(events.stayed)
-                return events
-            finally:
-                self._write(held, found)
-
-        return update
-
-    def _around_end(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        counted = self._counted(name, method)
-
-        @functools.wraps(method)
+        @functools.wraps(counted)
         def call(*args: Any, **options: Any) -> Any:
+            # Changes that listeners of an update make belong to the next frame.
+            before = rows_of(self._target, self._tags) if name == _END_OF_WORLD else None
             found = None
             try:
                 pairs = counted(*args, **options)
                 found = len(pairs) if name == "pairs" else len(pairs.began) + len(pairs.stayed)
                 return pairs
             finally:
-                self._write(rows_of(self._target, self._tags), found)
+                self._write(before or rows_of(self._target, self._tags), found)
 
         return call
 
