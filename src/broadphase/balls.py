@@ -196,28 +196,12 @@ class BallSimulation:
             raise
 
     def _advance(self, dt: float) -> None:
+        balls, around = (self._positions, self._velocities, self._radii), (self._bounds, self._period)
         kernel.collide_balls(
-            self._positions,
-            self._velocities,
-            self._radii,
-            self._masses,
-            self._held,
-            self._candidates,
-            self._period,
-            self._restitution,
+            *balls, self._masses, self._held, self._candidates, self._period, self._restitution
         )
         kernel.advance_balls(
-            self._positions,
-            self._velocities,
-            self._radii,
-            self._held,
-            self._targets,
-            self._bounds,
-            self._period,
-            self._gravity,
-            dt,
-            self._restitution,
-            self._boxes,
+            *balls, self._held, self._targets, *around, self._gravity, dt, self._restitution, self._boxes
         )
         self._index.update(self._boxes)
         self._candidates, self._pairs = _candidates(self._index), None

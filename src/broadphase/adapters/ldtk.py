@@ -160,8 +160,8 @@ def load(
     found: list[LdtkLevel] = []
     for level, node in chosen:
         found.append(level)
-        for layer in documents.parts(node, "layerInstances", f"{file}: level {shown(level.name)}"):
-            reader.read_layer(documents.node(layer, str(file)), level, cells, entities)
+        for layer in documents.nodes(node, "layerInstances", f"{file}: level {shown(level.name)}", ", layer"):
+            reader.read_layer(layer, level, cells, entities)
     wanted = documents.known_names(bodies, sorted({one.name for one in entities}), "entity", str(file))
     sides = {name.lower(): side for name, side in (one_way or {}).items()}
     tiles = _map_of(cells, _lower(solid), sides, file)
@@ -228,10 +228,7 @@ class _Reader:
             self._tilesets[documents.whole(one, "uid", f"{where}: a tileset")] = tags
 
     def _nodes(self, owner: Node, key: str) -> list[Node]:
-        return [
-            documents.node(one, f"{self._file}: {key}")
-            for one in documents.parts(owner, key, str(self._file))
-        ]
+        return documents.nodes(owner, key, str(self._file), f": {key}")
 
     def chosen(self, names: Iterable[str] | None) -> list[tuple[LdtkLevel, Node]]:
         """The levels with these names, with what they hold."""
@@ -256,10 +253,9 @@ class _Reader:
     def _level(self, node: Node) -> LdtkLevel:
         name = documents.text(node, "identifier", f"{self._file}: a level")
         where = f"{self._file}: level {shown(name)}"
-        x, y, width, height = (
-            documents.number(node, key, where) for key in ("worldX", "worldY", "pxWid", "pxHei")
-        )
-        return LdtkLevel(name, x, y, width, height, self._fields(node, where))
+        at = documents.point(node, ("worldX", "worldY"), where)
+        size = documents.point(node, ("pxWid", "pxHei"), where)
+        return LdtkLevel(name, *at, *size, self._fields(node, where))
 
     def _whole(self, level: LdtkLevel, node: Node) -> Node:
         """A level with its layers, which may be in a file of their own."""
@@ -271,7 +267,7 @@ class _Reader:
         return documents.node(documents.from_json(content, where), where)
 
     def _fields(self, owner: Node, where: str) -> dict[str, Any]:
-        fields = [documents.node(one, where) for one in documents.parts(owner, "fieldInstances", where)]
+        fields = documents.nodes(owner, "fieldInstances", where)
         return {documents.text(one, "__identifier", where): one.get("__value") for one in fields}
 
     def read_layer(
@@ -280,8 +276,8 @@ class _Reader:
         """Add what is in a layer to the lists."""
         name = documents.text(layer, "__identifier", f"{self._file}: a layer")
         where = f"{self._file}: level {shown(level.name)}, layer {shown(name)}"
-        x = level.x + documents.number(layer, "__pxTotalOffsetX", where, 0.0)
-        y = level.y + documents.number(layer, "__pxTotalOffsetY", where, 0.0)
+        x, y = documents.point(layer, ("__pxTotalOffsetX", "__pxTotalOffsetY"), where, 0.0)
+        x, y = level.x + x, level.y + y
         entities += self._entities(layer, level.name, name, (x, y), where)
         rows, columns = (documents.whole(layer, key, where, 0) for key in ("__cHei", "__cWid"))
         size = documents.number(layer, "__gridSize", where, least=1.0)
@@ -300,9 +296,7 @@ class _Reader:
             cells.append(_Cells(where, x, y, size, numbers, unnamed | names))
         tags = self._tilesets.get(documents.whole(layer, "__tilesetDefUid", where, default=-1), {})
         for key in ("autoLayerTiles", "gridTiles"):
-            tiles = (
-                [documents.node(tile, where) for tile in documents.parts(layer, key, where)] if tags else []
-            )
+            tiles = documents.nodes(layer, key, where) if tags else []
             # Several tiles may lie on a cell: each goes on top of those before it.
             grids: list[npt.NDArray[np.int64]] = []
             for tile in tiles:
@@ -320,12 +314,11 @@ class _Reader:
     def _entities(
         self, layer: Node, level: str, name: str, at: tuple[float, float], where: str
     ) -> Iterator[LdtkEntity]:
-        for raw in documents.parts(layer, "entityInstances", where):
-            one = documents.node(raw, where)
+        for one in documents.nodes(layer, "entityInstances", where):
             kind = documents.text(one, "__identifier", f"{where}: an entity")
             place = f"{where}, entity {shown(kind)}"
             x, y = (a + b for a, b in zip(at, _pair(one, "px", place), strict=True))
-            width, height = (documents.number(one, key, place, least=0.0) for key in ("width", "height"))
+            width, height = documents.point(one, ("width", "height"), place, least=0.0)
             left, top = _pair({"__pivot": [0, 0]} | dict(one), "__pivot", place)
             tags = frozenset(str(tag) for tag in documents.parts(one, "__tags", place))
             box = Box(x - left * width, y - top * height, width, height)

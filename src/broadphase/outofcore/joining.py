@@ -24,6 +24,7 @@ from pyarrow import parquet
 from broadphase.api.one_shot import search
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.boxes import BoxArray
+from broadphase.inputs.rules import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.kernels.partition import rows_of_pairs
 from broadphase.methods.pair_order import one_array
@@ -220,20 +221,8 @@ def _load(folder: WorkFolder, task: TileTask, columns: Sequence[Columns]) -> Loa
         classes[left:] |= IN_B
     if "static" in arrays:
         classes |= arrays["static"] * STATIC
-    return Loaded(arrays["boxes"], rows, _filter(classes, arrays), left, (ids[0], ids[-1]))
-
-
-def _filter(classes: npt.NDArray[np.uint8], arrays: dict[str, npt.NDArray[Any]]) -> PairFilter:
-    if "categories" not in arrays and "masks" not in arrays:
-        return PairFilter(classes, np.empty(0, np.uint32), np.empty(0, np.uint32))
-    n = len(classes)
-    categories = arrays.get("categories")
-    masks = arrays.get("masks")
-    return PairFilter(
-        classes,
-        np.ones(n, np.uint32) if categories is None else categories,
-        np.full(n, 0xFFFFFFFF, np.uint32) if masks is None else masks,
-    )
+    rules = as_filter(total, None, arrays.get("categories"), arrays.get("masks"))._replace(classes=classes)
+    return Loaded(arrays["boxes"], rows, rules, left, (ids[0], ids[-1]))
 
 
 def _read_block(

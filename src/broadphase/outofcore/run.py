@@ -95,9 +95,7 @@ class Run:
                 self.folder.remove()
                 raise
             except BaseException as error:
-                if (
-                    self.files is None
-                ):  # input that was read once cannot be compared with that of the next call
+                if self.files is None:  # what was read once cannot be compared with that of the next call
                     self.folder.remove()
                 if isinstance(error, OSError) and error.errno in _DISK_FULL:
                     raise OSError(

@@ -310,6 +310,15 @@ def parts(owner: Node, key: str, where: str) -> list[Any]:
     return value
 
 
+def nodes(owner: Node, key: str, where: str, each: str = "") -> list[Node]:
+    """A list of parts with fields; ``each`` says in messages what one is."""
+    found = parts(owner, key, where)
+    for one in found:
+        if not isinstance(one, dict):
+            node(one, f"{where}{each} {shown(one)}" if each else where)
+    return found
+
+
 def before_lists(where: str) -> FileError:
     """The error for JSON in which properties and tiles are objects, not lists."""
     return FileError(f"{where} is in the JSON of Tiled before 1.2; save it again with a newer Tiled")
@@ -333,6 +342,14 @@ def number(owner: Node, key: str, where: str, default: Any = _NEEDED, *, least: 
         belongs = f"a number from {least:g} to {_FURTHEST:g}"
         raise FileError(f"{where} has {key} = {shown(value)}, where {belongs} belongs")
     return float(value)
+
+
+def point(
+    owner: Node, keys: tuple[str, str], where: str, default: Any = _NEEDED, *, least: float = -_FURTHEST
+) -> tuple[float, float]:
+    """Two finite numbers."""
+    x, y = keys
+    return number(owner, x, where, default, least=least), number(owner, y, where, default, least=least)
 
 
 def text(owner: Node, key: str, where: str, default: Any = _NEEDED) -> str:
@@ -362,8 +379,7 @@ def class_of(owner: Node, where: str, *keys: str) -> str:
 def properties(owner: Node, where: str) -> dict[str, Any]:
     """Custom properties by name; the members of custom classes are not checked."""
     found: dict[str, Any] = {}
-    for raw in parts(owner, "properties", where):
-        one = node(raw, f"{where}, property {shown(raw)}")
+    for one in nodes(owner, "properties", where, ", property"):
         name = text(one, "name", f"{where}, property")
         kind = one.get("type", "string")
         value = one.get("value", "")

@@ -315,10 +315,8 @@ def _map(level: Node, file: Path, where: str, budget: Budget) -> Map:
         )
     width = documents.whole(level, "tilewidth", where, least=1)
     height = documents.whole(level, "tileheight", where, least=1)
-    tilesets = documents.parts(level, "tilesets", where)
     reader = _Reader(file.parent, budget)
-    for one in tilesets:
-        tileset = documents.node(one, f"{where}: tileset {shown(one)}")
+    for tileset in documents.nodes(level, "tilesets", where, ": tileset"):
         reader.add_tileset(reader.numbered, tileset, file.parent, where)
     reader.infinite = documents.flag(level, "infinite", where, False)
     for layer in documents.parts(level, "layers", where):
@@ -399,17 +397,17 @@ class _Reader:
         layer = documents.node(raw, place)
         if not isinstance(title, str):
             raise FileError(f"{place} has a name that is no text")
-        x = offset[0] + documents.number(layer, "offsetx", place, 0.0)
-        y = offset[1] + documents.number(layer, "offsety", place, 0.0)
+        x, y = documents.point(layer, ("offsetx", "offsety"), place, 0.0)
+        moved = offset[0] + x, offset[1] + y
         kind = documents.text(layer, "type", place)
         if kind == "group":
             for inner in documents.parts(layer, "layers", place):
-                self.add_layer(inner, place, (x, y))
+                self.add_layer(inner, place, moved)
         elif kind == "tilelayer":
-            self.tile_layers.append(self._tile_layer(layer, title, place, (x, y)))
+            self.tile_layers.append(self._tile_layer(layer, title, place, moved))
         elif kind == "objectgroup":
             objects = list(self._objects(layer, place, self._folder, self.numbered))
-            self.object_layers.append(ObjectLayer(*_described(layer, title, place), objects, (x, y)))
+            self.object_layers.append(ObjectLayer(*_described(layer, title, place), objects, moved))
         elif kind != "imagelayer":
             raise FileError(f"{place} has the unknown type {shown(kind)}")
 
@@ -430,9 +428,8 @@ class _Reader:
         return TileLayer(*_described(layer, name, where), cells, left, top, offset)
 
     def _chunks(self, layer: Node, where: str) -> Iterator[tuple[int, int, TileNumbers]]:
-        chunks = documents.parts(layer, "chunks", where)
-        for raw in chunks:
-            chunk = documents.node(raw, f"{where}, a chunk")
+        chunks = documents.nodes(layer, "chunks", where, ", chunk")
+        for chunk in chunks:
             place = documents.whole(chunk, "x", where), documents.whole(chunk, "y", where)
             yield *place, self._cells(chunk, layer, f"{where}, the chunk at {place[0]}, {place[1]}")
         if chunks:
@@ -474,15 +471,11 @@ class _Reader:
         place = f"{own}: tileset {shown(name)}"
         first = documents.whole(raw, "firstgid", place, least=1)
         shared = _shared(tileset, name, place)
-        size = (
-            documents.number(tileset, "tilewidth", place, 0.0, least=0.0),
-            documents.number(tileset, "tileheight", place, 0.0, least=0.0),
-        )
+        size = documents.point(tileset, ("tilewidth", "tileheight"), place, 0.0, least=0.0)
         numbered.add(first, Tile(place, "", {}, size, (), shared))
         if not tileset.get("tiles") and tileset.get("tileproperties"):
             raise documents.before_lists(place)
-        for raw_tile in documents.parts(tileset, "tiles", place):
-            tile = documents.node(raw_tile, f"{place}, tile {shown(raw_tile)}")
+        for tile in documents.nodes(tileset, "tiles", place, ", tile"):
             number = documents.whole(tile, "id", f"{place}, a tile", least=0)
             numbered.tiles[first + number] = self._tile(tile, f"{place}, tile {number}", size, shared, folder)
 
@@ -511,8 +504,7 @@ class _Reader:
         self, layer: Node, where: str, folder: Path, numbered: _TileNumbers | None
     ) -> Iterator[Object]:
         """The objects of a layer; names of templates are relative to ``folder``."""
-        for raw in documents.parts(layer, "objects", where):
-            part = documents.node(raw, f"{where}, object {shown(raw)}")
+        for part in documents.nodes(layer, "objects", where, ", object"):
             number = documents.whole(part, "id", f"{where}, object", default=0)
             name = documents.text(part, "name", f"{where}, object {number}", "")
             place = f"{where}, object {shown(name) if name else number}"
@@ -559,8 +551,7 @@ class _Reader:
             documents.text(raw, "name", where, ""),
             documents.class_of(raw, where, "class", "type"),
             form,
-            documents.number(raw, "x", where),
-            documents.number(raw, "y", where),
+            *documents.point(raw, ("x", "y"), where),
             width,
             height,
             documents.number(raw, "rotation", where, 0.0),
@@ -575,13 +566,11 @@ class _Reader:
     def _points_of(self, raw: Node, form: Form, where: str) -> tuple[Point, ...]:
         if form not in ("polygon", "polyline"):
             return ()
-        points = documents.parts(raw, form, where)
+        points = documents.nodes(raw, form, where, f", {form}")
         self._points += len(points)
         if self._points > _MOST_POINTS:
             raise FileError(f"{where}: there are more than {_MOST_POINTS:,} points in all polygons")
-        place = f"{where}, {form}"
-        nodes = [documents.node(point, place) for point in points]
-        return tuple((documents.number(one, "x", place), documents.number(one, "y", place)) for one in nodes)
+        return tuple(documents.point(one, ("x", "y"), f"{where}, {form}") for one in points)
 
 
 def _described(layer: Node, name: str, where: str) -> tuple[str, str, str, Mapping[str, Any]]:
@@ -591,10 +580,9 @@ def _described(layer: Node, name: str, where: str) -> tuple[str, str, str, Mappi
 
 def _shared(tileset: Node, name: str, where: str) -> Tileset:
     raw = documents.node(tileset.get("tileoffset") or {}, f"{where}, tileoffset")
-    offset = documents.number(raw, "x", where, 0.0), documents.number(raw, "y", where, 0.0)
     return Tileset(
         name,
-        offset,
+        documents.point(raw, ("x", "y"), where, 0.0),
         documents.text(tileset, "objectalignment", where, "unspecified"),
         documents.text(tileset, "tilerendersize", where, "tile") == "grid",
     )
@@ -605,8 +593,7 @@ def _with_template(template: Node, own: Node, where: str) -> Node:
     properties = {
         one.get("name"): one
         for owner in (template, own)
-        for raw in documents.parts(owner, "properties", where)
-        for one in [documents.node(raw, f"{where}, property")]
+        for one in documents.nodes(owner, "properties", where, ", property")
     }
     place = {key: own.get(key, 0.0) for key in ("x", "y")}
     return {**template, **own, **place, "properties": list(properties.values())}
@@ -648,23 +635,18 @@ def read_world(file: Path) -> list[Placed]:
 
 
 def _listed(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Point]]:
-    for raw in documents.parts(document, "maps", where):
-        part = documents.node(raw, f"{where}: map {shown(raw)}")
+    for part in documents.nodes(document, "maps", where, ": map"):
         name = documents.text(part, "fileName", f"{where}: a map")
         place = f"{where}: map {shown(name)}"
-        yield (
-            file.parent / name,
-            (documents.number(part, "x", place, 0.0), documents.number(part, "y", place, 0.0)),
-        )
+        yield file.parent / name, documents.point(part, ("x", "y"), place, 0.0)
 
 
 def _matching(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Point]]:
     """The maps in the same folder whose names match a pattern, which gives their places."""
-    for raw in documents.parts(document, "patterns", where):
-        part = documents.node(raw, f"{where}: pattern {shown(raw)}")
+    for part in documents.nodes(document, "patterns", where, ": pattern"):
         pattern = _compiled(documents.text(part, "regexp", f"{where}: a pattern"), where)
-        steps = [documents.number(part, f"multiplier{axis}", where, 1.0) for axis in "XY"]
-        offsets = [documents.number(part, f"offset{axis}", where, 0.0) for axis in "XY"]
+        steps = documents.point(part, ("multiplierX", "multiplierY"), where, 1.0)
+        offsets = documents.point(part, ("offsetX", "offsetY"), where, 0.0)
         for name in sorted(path.name for path in file.parent.iterdir()):
             match = pattern.fullmatch(name)
             if match:
