@@ -409,3 +409,9 @@ def test_recording_adds_lines_and_takes_away_what_fits_no_kernel(tmp_path):
     (notes / "7.txt").write_text(f"{noted}\n{kept[0]}\n", "utf-8")
     record(notes, file)
     assert file.read_text("utf-8").splitlines() == sorted([*kept, noted])
+
+
+def test_the_list_is_sorted_as_recording_writes_it():
+    """So that recording a new kernel changes its lines and no others."""
+    lines = Path(signatures.FILE).read_text("utf-8").splitlines()
+    assert lines == sorted(set(lines))

@@ -290,7 +290,10 @@ class Structure(ABC):
         return None
 
     def parts(self, view: Rows) -> Rows:
-        """The boxes of its nodes or cells that may lie in a view, for pictures; none where it has neither."""
+        """The boxes of its nodes or cells that may lie in a view, for pictures; none where it has neither.
+
+        Unlike a search it is called before `ready`, which it calls if it has any.
+        """
         return np.empty((0, 2 * self.dim))
 
     def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
