@@ -176,7 +176,7 @@ class Index(ById):
     def stats(self) -> Stats:
         """What the last call did."""
         call, tests, found = self._space.last
-        cells, swaps = self._space.counts()
+        cells, swaps = self._space.structure.counts()
         return Stats(self.name, call, self._store.live, tests, found, cells, swaps)
 
     # ---- filling and changing
@@ -278,7 +278,7 @@ class Index(ById):
         """Remove all boxes; ids begin at 0 again.  Reserved memory stays."""
         self._unsettle()  # first, should it be interrupted
         self._store.empty()
-        self._space.ready()
+        self._space.structure.ready()
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.
@@ -368,7 +368,7 @@ class Index(ById):
         """Reserve memory for ``n`` boxes in all, so that filling the index copies nothing."""
         capacity = arguments.count(n, "n", 0)
         self._store.reserve(capacity)
-        self._space.reserve(capacity)
+        self._space.structure.reserve(capacity)
 
     @property
     def boxes(self) -> BoxArray:

@@ -34,6 +34,7 @@ from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import STATIC
+from broadphase.kernels.boxes.queries import rank_nearest_one
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
@@ -416,10 +417,7 @@ class TreeStructure(Structure):
             rows[:, 0] += first
             return rows, tests
 
-        found = self._in_shares(len(rays), search)
-        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
-        counts = np.bincount(rows[:, 0], minlength=len(rays)).astype(np.int32)
-        return rows[:, 1].copy(), counts, sum(made for _, made in found)
+        return self._hits_in_shares(len(rays), search)
 
     def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
         capacity = int(kernel.stack_size(self._arrays.children))
@@ -429,19 +427,9 @@ class TreeStructure(Structure):
         self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
-        answer: FirstHit | None = _try_ray(
-            arrays.edges,
-            arrays.children,
-            store.boxes,
-            store.categories,
-            store.masks,
-            origin,
-            direction,
-            max_distance,
-            self.touching,
-            *rules,
-        )
-        return answer
+        searched = arrays.edges, arrays.children, store.boxes, store.categories, store.masks
+        hit: FirstHit | None = _try_ray(*searched, origin, direction, max_distance, self.touching, *rules)
+        return hit
 
     def tree(self, names: IdArray) -> protocol.Tree:
         if self.stale:
@@ -479,7 +467,11 @@ class TreeStructure(Structure):
 
     def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
         if rules != NO_RULES:
-            return protocol.nearest_as_many(self, point, k, rules)
+            ids, tests = self.find_nearest_many(np.array((point,), np.float64), k, rules)
+            ids = ids[ids >= 0]
+            distances = np.empty(len(ids))
+            rank_nearest_one(self.store.boxes, ids, point, distances)
+            return ids, distances, tests
         arrays = self._arrays
         found: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
         return found

@@ -263,12 +263,8 @@ class CellStructure(Structure):
         return first[0], sum(hit[1] for hit in hits), *first[2:]
 
     def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        best, nearest, none = (
-            np.full(len(rays), -1, np.int32),
-            np.full(len(rays), np.inf),
-            np.empty((0, 2), np.int32),
-        )
-        tests = 0
+        best, nearest = np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf)
+        none, tests = np.empty((0, 2), np.int32), 0
         for part in self._for(len(rays)).parts:
             for begin, end in growing(len(rays)):
                 tests += queries.walk_rays(
@@ -467,19 +463,8 @@ def report_on(bins: Bins, by_id: BoxArray) -> CellReport:
             verdict = "too large"
     if bins.axis >= 0 and company > _CROWD:
         reason += "; the boxes in such full cells are sorted and swept, which makes fewer tests"
-    return CellReport(
-        verdict,
-        reason,
-        size,
-        suggested,
-        len(boxes),
-        len(bins.heads),
-        bins.places,
-        copies,
-        company,
-        bins.fullest,
-        oversize,
-    )
+    counts = len(boxes), len(bins.heads), bins.places
+    return CellReport(verdict, reason, size, suggested, *counts, copies, company, bins.fullest, oversize)
 
 
 def _cells_in_use(boxes: BoxArray, size: float) -> int:

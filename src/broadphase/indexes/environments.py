@@ -27,7 +27,6 @@ from broadphase.indexes.protocol import (
     NearestIds,
     Shared,
     Structure,
-    box_as_many,
     expected_rows,
     search_live,
 )
@@ -201,12 +200,12 @@ class Worlds(Structure):
             sort_rows_of_each(rows, self.store.end)  # one world came after the other
         return rows, tests
 
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
         out = np.empty((_FIRST_CAPACITY, 2), np.int32)
         arguments: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
         done, found, tests = kernel.search_boxes(*self._searched(), *arguments)
         if not done:
-            return box_as_many(self, box, touching, rules)
+            return None
         ids = out[:found, 1].copy()
         ids.sort()
         return ids, tests
@@ -242,10 +241,7 @@ class Worlds(Structure):
 
             return in_chunks(search, last - first, expected_rows(rays[first:last]))
 
-        found = self._in_shares(len(rays), search)
-        rows = np.concatenate([some for some, _ in found])
-        counts = np.bincount(rows[:, 0], minlength=len(rays)).astype(np.int32)
-        return rows[:, 1].copy(), counts, sum(made for _, made in found)
+        return self._hits_in_shares(len(rays), search)
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None

@@ -48,7 +48,6 @@ from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
 from broadphase.kernels.pairs.changes import name_pairs
 from broadphase.methods import batched_queries, choose
@@ -332,6 +331,13 @@ class Structure(ABC):
         parts = thread_count(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
+    def _hits_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> tuple[IdArray, IdArray, int]:
+        """`find_on_rays` of so many rays, where ``search`` returns rows ``[ray, id]``, and the tests."""
+        found = self._in_shares(count, search)
+        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
+        counts = np.bincount(rows[:, 0], minlength=count).astype(np.int32)
+        return rows[:, 1].copy(), counts, sum(made for _, made in found)
+
     # ---- about itself
 
     def counts(self) -> tuple[int, int]:
@@ -347,27 +353,6 @@ def described(store: BoxStore, hit: int, tests: int, ray: FloatTuple) -> FirstHi
     if hit < 0:
         return -1, tests, 0.0, 0.0, 0.0, 0.0
     return int(hit), tests, *queries.describe_first(store.boxes, hit, ray)
-
-
-# ---- single queries as a batch of one: with rules, for which some structures have no kernel
-
-
-def box_as_many(structure: Structure, box: FloatTuple, touching: bool, rules: BoxRules) -> Ids:
-    """As `Structure.find_in_box`."""
-    rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, rules)
-    ids = rows[:, 1].copy()
-    if len(ids) <= FEW:
-        ids.sort()
-    return ids, tests
-
-
-def nearest_as_many(structure: Structure, point: FloatTuple, k: int, rules: BoxRules) -> NearestIds:
-    """As `Structure.find_nearest`."""
-    ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, rules)
-    ids = ids[ids >= 0]
-    distances = np.empty(len(ids))
-    queries.rank_nearest_one(structure.store.boxes, ids, point, distances)
-    return ids, distances, tests
 
 
 # ---- all pairs

@@ -36,7 +36,7 @@ from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.methods.batched_queries import find_nearest
-from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
+from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
@@ -86,15 +86,6 @@ class PlainSpace:
         """Discard the structures: the next read rebuilds them from the stored boxes."""
         self.structure.unsettle()
         self.searched.unsettle()
-
-    def ready(self) -> None:
-        """Bring the structures up to date."""
-        self.structure.ready()
-        self.searched.ready()
-
-    def reserve(self, capacity: int) -> None:
-        """See `Structure.reserve`."""
-        self.structure.reserve(capacity)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "searched"}
@@ -333,10 +324,6 @@ class PlainSpace:
 
     # ---- about itself
 
-    def counts(self) -> tuple[int, int]:
-        """See `Structure.counts`."""
-        return self.structure.counts()
-
     def check(self) -> None:
         """Raise ``AssertionError`` if an invariant is broken."""
         self.structure.ready()
@@ -379,13 +366,7 @@ def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
     with borrowed_scratch() as scratch:
         task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
         found = search_anyhow(task) if plain else _search_in_space(task, here, there)
-        chunks = [chunk for chunk in found.chunks if len(chunk)]
-        if not chunks:
-            return np.empty((0, 2), np.int32), found.tests
-        if found.ordered or not sort:
-            rows = joined_pairs(chunks, parts)
-        else:
-            rows = sorted_pairs(chunks, len(boxes), scratch, parts)
+        rows = one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, parts)
     rows[:, 0] = first.ids()[rows[:, 0]]
     rows[:, 1] = second.ids()[rows[:, 1] - first.live]
     return rows, found.tests

@@ -209,27 +209,12 @@ class BoxStore:
         self._ids = None
         return ids
 
-    def _drop_one(self, gone: int) -> None:
-        """`drop` for one id, in half the time."""
-        free = self._free
-        self._free = None  # to be collected again, should this be interrupted
-        if free is not None:
-            heapq.heappush(free, gone)
-        # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.boxes[gone] = _NAN
-        self.alive[gone] = False
-        self.live -= 1
-        self._ids = None
-        self._free = free
-
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
-        if len(ids) == 1:
-            self._drop_one(ids.item())
-            return
-        free, live, at = self._free, self.live - len(ids), _run_of(ids)
-        self._free = None  # as in `_drop_one`
-        if len(ids) * _BULK >= self.end:
+        free, live = self._free, self.live - len(ids)
+        at = ids.item() if len(ids) == 1 else _run_of(ids)  # one number takes half the time
+        self._free = None  # to be collected again, should this be interrupted
+        if len(ids) > 1 and len(ids) * _BULK >= self.end:
             free = None
         if free is not None:
             for freed in ids.tolist():
