@@ -918,8 +918,7 @@ class Index(ById):
             "period": self.period,
             "options": self._options(),
         }
-        envs = {} if self._store.envs is None else {"envs": self.envs}
-        save(path, about, self._store, self._history.pairs(), envs)
+        save(path, about, self._store, self._history.pairs())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

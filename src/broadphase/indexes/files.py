@@ -25,31 +25,30 @@ from broadphase.runtime.slices import joined
 
 FORMAT = "broadphase index"
 VERSION = 1
-_BY_BOX = {"classes": np.uint8, "categories": np.uint32, "masks": np.uint32, "renewed": np.bool_}
+_BY_BOX = {
+    "classes": np.uint8,
+    "categories": np.uint32,
+    "masks": np.uint32,
+    "renewed": np.bool_,
+    "envs": np.int64,  # where there are any
+}
 
 Arrays = dict[str, npt.NDArray[Any]]
 Made = TypeVar("Made")
 
 
-def save(
-    path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, baseline: PairArray, more: Arrays
-) -> None:
+def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, baseline: PairArray) -> None:
     """Write a file that appears under ``path`` only when it is complete: a reader never sees half an index.
 
-    ``about`` are the class and its options as JSON; ``baseline`` is that of ``changes``; ``more`` are arrays
-    that not every index has.
+    ``about`` are the class and its options as JSON; ``baseline`` is that of ``changes``.
     """
     ids = store.ids()
     arrays = {
         "head": np.array(json.dumps({"format": FORMAT, "version": VERSION, **about})),
         "alive": store.alive[: store.end],
         "boxes": store.live_boxes(),
-        "classes": store.classes[ids],
-        "categories": store.categories[ids],
-        "masks": store.masks[ids],
-        "renewed": store.renewed[ids],
         "seen": baseline,
-        **more,
+        **{name: getattr(store, name)[ids] for name in _BY_BOX if getattr(store, name) is not None},
     }
     from pathlib import (
         Path,  # here, as below, because these take a tenth of the time that importing a world takes
@@ -87,19 +86,18 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     alive, boxes, baseline = arrays["alive"], arrays["boxes"], arrays["seen"]
     _require(alive.ndim == 1 and alive.dtype == np.bool_, "alive is damaged")
     n = int(alive.sum())
-    for name, dtype in _BY_BOX.items():
-        _require(arrays[name].shape == (n,) and arrays[name].dtype == dtype, f"{name} is damaged")
+    columns = {name: arrays[name] for name in _BY_BOX if name in arrays}
+    for name, column in columns.items():
+        _require(column.shape == (n,) and column.dtype == _BY_BOX[name], f"{name} is damaged")
     width = store.boxes.shape[1]
     _require(boxes.shape == (n, width) and boxes.flags.c_contiguous, "boxes is damaged")
     _require(unsound_row(boxes) < 0, "boxes holds nan or min > max")
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
-    if "envs" in arrays:
-        _require(arrays["envs"].shape == (n,) and arrays["envs"].dtype == np.int64, "envs is damaged")
     _require(baseline.ndim == 2 and baseline.shape[1] == 2 and baseline.dtype == np.int32, "seen is damaged")
     _require(bool((baseline[:, 0] >= 0).all() and (baseline[:, 0] < baseline[:, 1]).all()), "seen is damaged")
     keys = baseline[:, 0].astype(np.int64) << 32 | baseline[:, 1]
     _require(bool((np.diff(keys) > 0).all()), "seen is damaged")
-    store.restore(alive, boxes, arrays.get("envs"), *(arrays[name] for name in _BY_BOX))
+    store.restore(alive, {"boxes": boxes, **columns})
     return np.ascontiguousarray(baseline)
 
 
@@ -116,8 +114,8 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
             raise ValueError("its head is another program's")
         if head.get("version") != VERSION:
             raise ValueError(f"its version is {head.get('version')!r}, this program reads {VERSION}")
-        optional = [name for name in ("envs",) if name in members]
-        return head, {name: members[name] for name in ("alive", "boxes", *_BY_BOX, "seen", *optional)}
+        wanted = [name for name in _BY_BOX if name != "envs" or name in members]
+        return head, {name: members[name] for name in ("alive", "boxes", *wanted, "seen")}
 
 
 def _require(holds: bool, what: str) -> None:

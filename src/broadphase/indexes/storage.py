@@ -282,25 +282,14 @@ class BoxStore:
         self._free = []
         self._ids = None
 
-    def restore(
-        self,
-        alive: npt.NDArray[np.bool_],
-        boxes: BoxArray,
-        envs: npt.NDArray[np.int64] | None,
-        *columns: npt.NDArray[Any],
-    ) -> None:
-        """Fill an empty store; the rows are those of the live ids: classes, categories, masks, renewed."""
+    def restore(self, alive: npt.NDArray[np.bool_], rows: dict[str, npt.NDArray[Any]]) -> None:
+        """Fill an empty store; ``rows`` are the columns of the live ids, by name."""
         self.reserve(len(alive))
-        self.end, self.live = len(alive), len(boxes)
-        self.alive[: self.end] = alive
         ids = np.flatnonzero(alive)
-        self.boxes[ids] = boxes
-        for name, column in zip(tuple(_COLUMNS)[2:], columns, strict=True):
+        self.end, self.live = len(alive), len(ids)
+        self.alive[: self.end] = alive
+        for name, column in rows.items():
             getattr(self, name)[ids] = column
-        if envs is not None:
-            self.use_envs()
-            assert self.envs is not None
-            self.envs[ids] = envs
         self.any_static = bool(self.classes[ids].any())
         self.any_sets = bool((self.categories[ids] != 1).any() or (self.masks[ids] != EVERY_BIT).any())
         self._free = self._ids = None
