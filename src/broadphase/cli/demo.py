@@ -28,7 +28,7 @@ from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.rules import as_filter
 from broadphase.io.tables import whole_file
-from broadphase.methods.pair_order import sorted_pairs
+from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Found, Task
 from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
 from broadphase.runtime import threads
@@ -36,19 +36,10 @@ from broadphase.runtime.memory import PairArray, Scratch
 
 # ---- surfaces to draw on
 
-FORMATS = {
-    "png": "PNG",
-    "webp": "WEBP",
-    "jpg": "JPEG",
-    "jpeg": "JPEG",
-    "gif": "GIF",
-    "tif": "TIFF",
-    "tiff": "TIFF",
-    "bmp": "BMP",
-    "pdf": "PDF",
-    "svg": "SVG",
-}
-"""The formats of pictures, by the ending of the file name."""
+FORMATS = ("png", "webp", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "pdf", "svg")
+"""The formats of pictures: endings of file names."""
+_LONG = {"jpg": "jpeg", "tif": "tiff"}
+"""What Pillow calls a format, where that is not its ending."""
 
 _FINER = 2
 """Pixels are drawn this many times finer and then averaged, because Pillow's edges are jagged."""
@@ -132,7 +123,7 @@ class _Pixels:
         self._image.paste(other._image, [round(number) for number in _finer(corner)])
 
     def save(self, file: IO[bytes], kind: str) -> None:
-        self._image.resize(self._size).save(file, FORMATS[kind])
+        self._image.resize(self._size).save(file, _LONG.get(kind, kind))
 
 
 class _Vectors:
@@ -462,8 +453,7 @@ def _run(
 
 
 def _found_pairs(found: Found, n: int) -> PairArray:
-    chunks = [chunk for chunk in found.chunks if len(chunk)]
-    return sorted_pairs(chunks, n) if chunks else np.empty((0, 2), np.int32)
+    return one_array(found.chunks, n, sort=True)
 
 
 def _difference(frame: int, first: str, expected: PairArray, second: str, pairs: PairArray) -> str:

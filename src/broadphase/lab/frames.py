@@ -46,45 +46,53 @@ _FARTHEST = np.float32(1e18)
 
 
 class Kind(IntEnum):
-    """What a section holds; the lane is 0 if there is only one section of the kind."""
+    """What a section holds, and the type of its numbers; the lane is 0 if there is only one of the kind."""
 
-    CENTERS = 1
+    dtype: "np.dtype[Any]"
+
+    def __new__(cls, number: int, dtype: str) -> "Kind":
+        """A number that has a type."""
+        kind = int.__new__(cls, number)
+        kind._value_, kind.dtype = number, np.dtype(dtype)
+        return kind
+
+    CENTERS = 1, "<f4"
     """float32 ``(n, 2)``: where the bodies are."""
-    HALVES = 2
+    HALVES = 2, "<f4"
     """float32 ``(n, 2)``: half their sizes; only in the first frame of an epoch."""
-    STATIC = 3
+    STATIC = 3, "u1"
     """uint8 ``(n,)``: 1 for a body that never moves; only in the first frame of an epoch."""
-    TILES = 4
+    TILES = 4, "<f4"
     """float32 ``(m, 4)``: rectangles of solid tiles; only in the first frame of an epoch."""
-    HITS = 5
+    HITS = 5, "<u4"
     """uint32 ``(m, 2)``: the pairs that overlap."""
-    HIT_BODIES = 6
+    HIT_BODIES = 6, "u1"
     """uint8 ``(n,)``: 1 for a body in a pair; sent if there are too many pairs."""
-    NUMBERS = 7
+    NUMBERS = 7, "<f8"
     """float64 ``(10,)`` of a lane: tests, candidates (NaN: not known), overlaps, cells, swaps, seconds,
     copies per body, 1 if sweep and prune started from scratch, how many comparisons each row of `TESTS`
     stands for, seconds of the tight loop (NaN: not measured)."""
-    TESTS = 8
+    TESTS = 8, "<u4"
     """uint32 ``(m, 2)`` of a lane: the pairs of bodies compared, in order."""
-    CELLS = 9
+    CELLS = 9, "<f4"
     """float32 ``(m, 7)`` of a lane: its four edges, bodies, bodies of other cells, place."""
-    NODES = 10
+    NODES = 10, "<f4"
     """float32 ``(m, 6)`` of a lane: min x, min y, max x, max y, depth, 1 for a leaf."""
-    STRIPS = 11
+    STRIPS = 11, "<f4"
     """float32 ``(2 m,)`` of a lane with m strips: the swept axis, m - 1 borders, the copies in each strip."""
-    ORDER = 12
+    ORDER = 12, "<u4"
     """uint32 ``(2 + 2 n,)`` of a lane: the sorted axis, n, the ids in order, where the sweep of each ends."""
-    ENDS = 13
+    ENDS = 13, "<u4"
     """uint32 ``(1 + 4 n,)`` of a lane: n, then for x and for y the ends ``2 * id + is upper`` in order."""
-    CLASS_BITS = 15
+    CLASS_BITS = 15, "<u4"
     """uint32 ``(m, 3)`` of a lane: strip, id, class bits of copies whose bodies start in an earlier strip."""
-    HELD = 14
+    HELD = 14, "<i4"
     """int32 ``(1,)``: the body that is held, or -1."""
-    SWAPS = 16
+    SWAPS = 16, "<u4"
     """uint32 ``(m, 3)`` of a lane: axis, the end that moved, the end that it passed, in order."""
-    OF_FRAME = 18
+    OF_FRAME = 18, "<u4"
     """uint32 ``(1,)`` of a lane: the frame of its numbers; an earlier one while it is busy."""
-    BEFORE = 17
+    BEFORE = 17, "<u4"
     """uint32 ``(1 + 4 n,)`` of a lane: as `ENDS`, before the swaps."""
 
 
@@ -108,7 +116,7 @@ def encode(epoch: int, frame: int, serial: int, sections: list[Section]) -> byte
     """
     parts = [HEADER.pack(MAGIC, epoch, time.time() * 1e3, frame, len(sections), serial, 0)]
     for kind, lane, content in sections:
-        little = np.ascontiguousarray(content, TYPES[kind])
+        little = np.ascontiguousarray(content, kind.dtype)
         parts.append(SECTION.pack(kind, lane, little.nbytes))
         parts.append(little.tobytes())
         parts.append(bytes(-little.nbytes % 8))
@@ -140,10 +148,11 @@ def decode(wire: bytes) -> Decoded:
     at = HEADER.size
     sections = []
     for _ in range(count):
-        kind, lane, size = SECTION.unpack_from(wire, at)
+        number, lane, size = SECTION.unpack_from(wire, at)
         at += SECTION.size
-        dtype = np.dtype(TYPES[Kind(kind)])
-        sections.append(Section(Kind(kind), lane, np.frombuffer(wire, dtype, size // dtype.itemsize, at)))
+        kind = Kind(number)  # type: ignore[call-arg]
+        content = np.frombuffer(wire, kind.dtype, size // kind.dtype.itemsize, at)
+        sections.append(Section(kind, lane, content))
         at += size + -size % 8
     return Decoded(epoch, made, frame, serial, sections)
 
@@ -154,28 +163,6 @@ def drawable(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
         single = np.nan_to_num(values.astype(np.float32))
     clipped: npt.NDArray[np.float32] = np.clip(single, -_FARTHEST, _FARTHEST)
     return clipped
-
-
-TYPES = {
-    Kind.CENTERS: "<f4",
-    Kind.HALVES: "<f4",
-    Kind.STATIC: "u1",
-    Kind.TILES: "<f4",
-    Kind.HITS: "<u4",
-    Kind.HIT_BODIES: "u1",
-    Kind.NUMBERS: "<f8",
-    Kind.TESTS: "<u4",
-    Kind.CELLS: "<f4",
-    Kind.NODES: "<f4",
-    Kind.STRIPS: "<f4",
-    Kind.ORDER: "<u4",
-    Kind.ENDS: "<u4",
-    Kind.CLASS_BITS: "<u4",
-    Kind.HELD: "<i4",
-    Kind.SWAPS: "<u4",
-    Kind.BEFORE: "<u4",
-    Kind.OF_FRAME: "<u4",
-}
 
 
 # ---- from a scene and its lanes to sections
@@ -259,20 +246,10 @@ def candidates(one: Seen, count: int) -> float:
 
 
 def _numbers(one: Seen, count: int) -> Any:
-    stats = one.outcome.stats
+    outcome, stats = one.outcome, one.outcome.stats
+    work = stats.tests, candidates(one, count), len(outcome.pairs), stats.cells, stats.swaps
     return np.array(
-        [
-            stats.tests,
-            candidates(one, count),
-            len(one.outcome.pairs),
-            stats.cells,
-            stats.swaps,
-            one.outcome.seconds,
-            one.outcome.copies,
-            one.outcome.fell_back,
-            one.stands_for,
-            one.lane.steady,
-        ]
+        [*work, outcome.seconds, outcome.copies, outcome.fell_back, one.stands_for, one.lane.steady]
     )
 
 

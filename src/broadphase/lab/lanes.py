@@ -5,7 +5,7 @@ Also here: strips in a chosen number, and the cost of a method against the numbe
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from time import perf_counter
 from typing import Any, cast
@@ -201,19 +201,7 @@ class Lane:
         """What the page shows about the index and its cells."""
         fields: dict[str, Any] = {"method": self.method, "name": self.name, "options": self.options}
         if isinstance(self.index, CellIndex):
-            report = self.index.explain()
-            fields["cells"] = {
-                "verdict": report.verdict,
-                "reason": report.reason,
-                "size": report.cell_size,
-                "suggested": report.suggested,
-                "places": report.places,
-                "used": report.used,
-                "copies": report.copies,
-                "company": report.company,
-                "fullest": report.fullest,
-                "oversize": report.oversize,
-            }
+            fields["cells"] = asdict(self.index.explain())
         return fields
 
 

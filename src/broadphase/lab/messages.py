@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from broadphase import indexes
 from broadphase.lab.lanes import MOST_STRIPS
@@ -30,6 +30,8 @@ _SCALES = (1 / 64, 64.0)
 _SLOTS = (0.05, 50.0)
 _RATES = (0.1, 60.0)
 _LARGEST_SEED = 2**31 - 1
+
+Made = TypeVar("Made")
 
 
 class BadMessage(ValueError):  # noqa: N818 - what it is, not what happened
@@ -195,17 +197,11 @@ class _Reader:
             raise BadMessage(f"{name} must be between {low} and {high}; got {_shown(value)}")
         return value
 
-    def number_or_none(self, name: str, bounds: tuple[float, float]) -> float | None:
+    def or_none(self, read: Callable[..., Made], name: str, low: float, high: float) -> Made | None:
         if name in self._fields and self._fields[name] is None:
             del self._fields[name]
             return None
-        return self.number(name, *bounds)
-
-    def whole_or_none(self, name: str, low: int, high: int) -> int | None:
-        if name in self._fields and self._fields[name] is None:
-            del self._fields[name]
-            return None
-        return self.whole(name, low, high)
+        return read(name, low, high)
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         value = self._take(name)
@@ -235,10 +231,10 @@ def _setup(reader: _Reader) -> Setup:
         reader.whole("count", FEWEST, MOST),
         reader.whole("seed", 0, _LARGEST_SEED),
         reader.methods(MOST_LANES),
-        reader.number_or_none("cell_scale", _SCALES),
-        reader.number_or_none("slots", _SLOTS),
+        reader.or_none(reader.number, "cell_scale", *_SCALES),
+        reader.or_none(reader.number, "slots", *_SLOTS),
         reader.token("file"),
-        reader.whole_or_none("strips", 1, MOST_STRIPS),
+        reader.or_none(reader.whole, "strips", 1, MOST_STRIPS),
     )
 
 

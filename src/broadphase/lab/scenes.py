@@ -460,31 +460,19 @@ class Kind(NamedTuple):
 
 
 SCENES = {
-    "balls": Kind(
-        "Bouncing balls",
-        "Elastic balls in a box. Drag one and throw it.",
-        balls,
-    ),
+    "balls": Kind("Bouncing balls", "Elastic balls in a box. Drag one and throw it.", balls),
     "side_scroller": Kind(
         "Side-scroller",
         "A long level: everything is spread along x, which suits a sort along x.",
         side_scroller,
     ),
     "shooter": Kind(
-        "Space shooter",
-        "Ships in formation and fast shots that fly up, in crowded columns.",
-        shooter,
+        "Space shooter", "Ships in formation and fast shots that fly up, in crowded columns.", shooter
     ),
     "asteroids": Kind(
-        "Asteroids",
-        "Rocks of many sizes that leave on one side and come back on the other.",
-        asteroids,
+        "Asteroids", "Rocks of many sizes that leave on one side and come back on the other.", asteroids
     ),
-    "clusters": Kind(
-        "Far clusters",
-        "A few crowds far apart, which a bounded grid handles badly.",
-        clusters,
-    ),
+    "clusters": Kind("Far clusters", "A few crowds far apart, which a bounded grid handles badly.", clusters),
     "mixed_sizes": Kind(
         "Three decades of sizes",
         "Dust, crates and continents: no single cell size suits them all.",
@@ -496,9 +484,7 @@ SCENES = {
         mostly_static,
     ),
     "dungeon": Kind(
-        "Dungeon",
-        "Rooms and corridors between solid tiles, and monsters that walk in them.",
-        dungeon,
+        "Dungeon", "Rooms and corridors between solid tiles, and monsters that walk in them.", dungeon
     ),
 }
 

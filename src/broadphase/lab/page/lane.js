@@ -170,7 +170,7 @@ export class Lane {
     this.verdict.dataset.verdict = cells.verdict;
     const strong = document.createElement("strong");
     strong.textContent = cells.verdict;
-    this.verdict.replaceChildren(strong, `Cells of ${readable(cells.size)}: ${cells.reason}.`);
+    this.verdict.replaceChildren(strong, `Cells of ${readable(cells.cell_size)}: ${cells.reason}.`);
     if (report.name === "spatial_hash") {
       this.verdict.append(` ${whole(cells.used)} of ${whole(cells.places)} slots in use.`);
     }
