@@ -416,7 +416,7 @@ class ContactTracker:
         found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
-        return now.at(slice(found))
+        return now if found == capacity else now.at(slice(found))
 
     def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
         """Write what may be in contact with some bodies behind ``count`` keys; -1 if they do not fit."""
@@ -587,9 +587,10 @@ class ContactTracker:
     def _unchanged(self, now: FoundContacts) -> Changes:
         """If nothing was touched, all contacts stay."""
         self._store.shared = True
-        bodies = self._store.bodies
-        none = Contacts(none_found(now.matcher), bodies)
-        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies), none), None)
+        bodies, nothing = self._store.bodies, none_found(now.matcher)
+        none = Contacts(nothing, bodies)
+        stayed = Contacts(now.at(np.arange(len(now.ids))), bodies) if len(now.ids) else none
+        return Changes(Events(none, stayed, none), None)
 
     def _changes(self, before: FoundContacts, now: FoundContacts) -> Changes:
         """Which pairs began, which stayed and which ended between two updates."""
