@@ -400,6 +400,15 @@ def test_many_are_as_one_by_one(flip):
 
 
 @pytest.mark.smaller_set
+def test_a_static_walker_is_stopped_by_one_that_came_into_its_way():
+    world = World()
+    lifts = [world.add(Box(x, 0, 10, 10), static=True) for x in (0, 30)]
+    walks = world.walk_many(lifts, [15, -10], 0)
+    assert walks.places.tolist() == [[15, 0], [25, 0]]
+    assert walks.hits.others.tolist() == [lifts[0].id]
+
+
+@pytest.mark.smaller_set
 def test_movers_that_block():
     world = World()
     world.add(Box(0, 50, 200, 10), static=True)

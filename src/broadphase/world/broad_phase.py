@@ -417,7 +417,8 @@ class BroadPhase:
         # Movers see each other if any of them is wanted.
         together = bool(((meets >> store.layer[rows]) & 1).any())
         if store.live > SPARSE * len(rows):
-            return self._near_few(rows, regions, together)
+            wanted = ALL if store.any_sensor else tuple(layer for layer in ALL if meets >> layer & 1)
+            return self._near_few(rows, regions, wanted, together)
         number_of = np.full(n, -1, np.int32)
         number_of[rows] = np.arange(len(rows), dtype=np.int32)
         # Two boxes with a common class are never paired.
@@ -441,10 +442,10 @@ class BroadPhase:
         count = boxes_in_layers(*known, rows, boxes, kinds)
         return rows[:count], boxes[:count], kinds[:count]
 
-    def _near_few(self, rows: Rows, regions: Floats, together: bool) -> Near:
+    def _near_few(self, rows: Rows, regions: Floats, layers: tuple[int, ...], together: bool) -> Near:
         """`near_movers` where they are few among many: a query for each."""
         n = len(self._store.bodies)
-        found = self.in_boxes(regions, ALL)
+        found = self.in_boxes(regions, layers)
         moves = np.zeros(n, np.bool_)
         moves[rows] = True
         queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)

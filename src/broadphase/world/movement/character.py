@@ -26,7 +26,7 @@ from broadphase.world.movement.crossing import Start, cross_many, noted_crossing
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, as_rows, hit_arrays
 from broadphase.world.movement.sweep import checked_displacement, resolve
-from broadphase.world.space import Images, TilesNear, starts_of
+from broadphase.world.space import TilesNear, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
 
@@ -314,22 +314,21 @@ class Walkers:
         In a plain world these are the world's own columns: walkers see each other at their new places.  In a
         periodic world walkers and nearby images are copied to columns of their own.
         """
-        images = self._many.images_near(self.rows, self._reached, self.layers, self.ignored)
+        (starts, others), turns = self._many.blockers_near(
+            self.rows, self._reached, self.layers, self.ignored
+        )
         around = self.near.grid, _RING
         store, count, columns = self._state.store, len(self.rows), self._state.store.table.columns
-        starts = starts_of(images.regions, count)
         self._path = new_buffers(int(np.diff(starts).max(initial=0)), FEW)
-        if not self._state.space.periodic:
-            near, rows = images.rows.astype(np.int32), self.rows.astype(np.int64)
-            return Scene(columns, rows, near, starts, *around, store.static, store.one_way, self._reached)
-        rows = np.concatenate((self.rows, images.rows)).astype(np.int64)
-        turns = np.concatenate((np.zeros((count, 2), np.int64), images.turns))
-        columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
-        near = count + np.arange(len(images.rows), dtype=np.int32)
-        self._owners = rows
-        those = np.arange(count, dtype=np.int64)
+        rows = self.rows.astype(np.int64)
+        if turns is None:
+            return Scene(columns, rows, others, starts, *around, store.static, store.one_way, self._reached)
+        self._owners = rows = np.concatenate((rows, others))
+        shift = self._state.space.shift(np.concatenate((np.zeros((count, 2), np.int64), turns)))
+        near, those = count + np.arange(len(others), dtype=np.int32), np.arange(count, dtype=np.int64)
         known = store.static[rows], store.one_way[rows]
-        return Scene(columns, those, near, starts, *around, *known, self._reached)
+        shapes = moved_columns(columns, rows, shift)
+        return Scene(shapes, those, near, starts, *around, *known, self._reached)
 
     def _reach(self) -> Floats:
         bounds = np.empty((len(self.rows), 4))

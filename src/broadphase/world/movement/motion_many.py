@@ -6,18 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.one_shot import stored_pairs
 from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
-from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
+from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
-from broadphase.world.broad_phase import new_buffers
+from broadphase.world.broad_phase import Near, new_buffers
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
@@ -33,7 +32,7 @@ from broadphase.world.hits import (
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.space import Images, TilesNear, tiles_near, union
+from broadphase.world.space import TilesNear, starts_of, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
 
@@ -45,7 +44,7 @@ _NAMES = tuple(RESPONSES)
 # Up to so many bodies are moved one by one: 2.8 us each, where a call of the kernel for many takes 60.
 _FEW = 16
 
-_Inner = npt.NDArray[np.bool_]
+_Flags = npt.NDArray[np.bool_]
 
 
 class ManyMotion:
@@ -210,7 +209,7 @@ class ManyMotion:
             )
         self._space.check_displacements(displacements, name)
 
-    def tiles_near(self, rows: Rows, reach: Floats, inner: _Inner) -> TilesNear:
+    def tiles_near(self, rows: Rows, reach: Floats, inner: _Flags) -> TilesNear:
         """The tiles that movers may meet within their reach."""
         tiles = self._state.tiles
         if tiles is None or inner.all():
@@ -218,7 +217,7 @@ class ManyMotion:
         starts = self._store.table.bounds(rows[~inner]).tolist()
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
-    def wrapped(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
+    def wrapped(self, rows: Rows, moved: Movements, inner: _Flags, near: TilesNear) -> Movements:
         """Movements wrapped into the period; movers that were stopped across an edge keep off what did."""
         if not self._space.periodic:
             return moved
@@ -239,33 +238,29 @@ class ManyMotion:
             passed._replace(touches=self._space.places(passed.touches)),
         )
 
-    def images_near(
+    def blockers_near(
         self, rows: Rows, reach: Floats, layers: tuple[int, ...], ignored: Collection[int]
-    ) -> Images:
-        """The images of bodies that may block each mover within its reach, in order."""
-        store = self._store
+    ) -> tuple[Near, Turns | None]:
+        """The bodies that may block each mover within its reach; in a periodic space their images."""
+        if not self._space.periodic:
+            near = self._broad_phase.near_movers(rows, reach, bits_of(layers), 0)
+            movers = np.repeat(rows, np.diff(near.first).astype(np.intp))
+            in_layers = (bits_of(layers) >> self._store.layer[near.rows]) & 1 != 0
+            return near.at(in_layers & self._blocks(movers, near.rows, ignored)), None
         images = self._broad_phase.images_near(reach, layers)
-        if layers == ALL and len(rows) > 1 and not self._space.periodic:
-            images = self._with_movers(rows, reach, images)
-        mover, other = rows[images.regions], images.rows
-        blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
-        if store.any_ruled:
-            blocks &= store.category[mover] & store.mask[other] != 0
-            blocks &= store.category[other] & store.mask[mover] != 0
-        if ignored:
-            blocks &= ~np.isin(other, list(ignored))
-        return images.at(blocks).in_order()
+        images = images.at(self._blocks(rows[images.regions], images.rows, ignored)).in_order()
+        return Near(starts_of(images.regions, len(rows)), images.rows.astype(np.int32)), images.turns
 
-    def _with_movers(self, rows: Rows, reach: Floats, images: Images) -> Images:
-        """``images`` with movers wherever they may move to, not only where they are."""
-        moves = np.zeros(len(self._store.bodies), np.bool_)
-        moves[rows] = True
-        still = images.at(~moves[images.rows])
-        both = stored_pairs(reach, no_filter())
-        first, second = both[:, 0], both[:, 1]
-        of_region = np.concatenate((still.regions, first, second), dtype=np.int64)
-        others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)
-        return Images(of_region, others, np.zeros((len(of_region), 2), np.int64))
+    def _blocks(self, movers: Rows, others: npt.NDArray[np.integer], ignored: Collection[int]) -> _Flags:
+        """Whether each of some movers is blocked by the body beside it."""
+        store = self._store
+        blocks: _Flags = ~store.sensor[others] & ~store.sensor[movers] & (others != movers)
+        if store.any_ruled:
+            blocks &= store.category[movers] & store.mask[others] != 0
+            blocks &= store.category[others] & store.mask[movers] != 0
+        if ignored:
+            blocks &= ~np.isin(others, list(ignored))
+        return blocks
 
 
 class _Call(NamedTuple):
