@@ -11,6 +11,7 @@ from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Sh
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Hit, Walk
+from broadphase.world.movement.character import WalkRules
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.tiles import Tile, TileMap
 
@@ -55,7 +56,8 @@ def walk_sideways(
     body: Body,
     dx: float,
     dy: float,
-    options: dict[str, Any],
+    rules: WalkRules,
+    probe: float,
     ignore: Any,
 ) -> Walk:
     """See `World.walk`, with ``down`` to the left or right; ``same`` is an empty world."""
@@ -64,7 +66,8 @@ def walk_sideways(
     if motion._space.periodic:
         raise ValueError("down must be (0, 1) or (0, -1) in a world with a period")
     left, top, right, bottom = store.bounds(row)
-    far = 2.0 * (abs(dx) + abs(dy) + sum(options[name] for name in ("snap", "step", "corner", "probe")))
+    snap, _, step, corner, _, (x, y) = rules
+    far = 2.0 * (abs(dx) + abs(dy) + snap + step + corner + probe)
     region = left - far - 1.0, top - far - 1.0, right + far + 1.0, bottom + far + 1.0
     first, slopes = (0, 0), 0
     if world.tiles is not None:
@@ -72,13 +75,12 @@ def walk_sideways(
         slopes = len(same.add_many(shapes, static=True)) if shapes else 0
     for other in world.query_box(region):
         if other is not body and other.id not in ignored and not other.one_way:
-            rules = {name: getattr(other, name) for name in ("static", "sensor", "category", "mask")}
-            same.add(mirrored(other.shape), data=other, **rules)
+            kind = {name: getattr(other, name) for name in ("static", "sensor", "category", "mask")}
+            same.add(mirrored(other.shape), data=other, **kind)
     walker = same.add(mirrored(body.shape), category=body.category, mask=body.mask, sensor=body.sensor)
     # A turned body is placed where it was before; its mirror image is not.
     off_x, off_y = walker.y - body.x, walker.x - body.y
-    x, y = options.pop("down")
-    walk: Walk = same.walk(walker, dy, dx, down=(y, x), **options)
+    walk: Walk = same._walker.walk(walker, dy, dx, (*rules[:5], (y, x)), probe, ())
 
     def named(one: Any) -> Any:
         if isinstance(one, Tile):

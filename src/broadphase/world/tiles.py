@@ -163,7 +163,7 @@ class TileMap:
         self._grid = TileGrid(cells, sides, x, y, width, height)
         self._profiles: dict[Slope, int] = {}
         self._sloped = 0
-        """How many tiles have a slope."""
+        """How many tiles have a slope; of a part of a map, how many the whole map has."""
         self._few = np.empty((64, 2), np.int64)
         self._kinds = _NO_KINDS
         """``[row, column]``: the number in ``_data`` of what each tile is; ``(0, 0)`` before the first."""
@@ -232,7 +232,7 @@ class TileMap:
         """The same map with cells of its own."""
         sides = None if self.one_way is None else self.one_way.copy()
         same = TileMap(self.solid.copy(), self.tile_size, self.origin, one_way=sides)
-        same._copy_ground(self)
+        same._take_ground(self)
         return same
 
     # --- cells ---------------------------------------------------------------------------------------
@@ -289,10 +289,8 @@ class TileMap:
 
     def one_way_sides(self, column: int, row: int) -> tuple[Side, ...]:
         """The sides on which a tile blocks if it is not solid."""
-        if self.one_way is None or not (0 <= column < self.columns and 0 <= row < self.rows):
-            return ()
-        bits = self.one_way[row, column]
-        return tuple(name for name, bit in SIDES.items() if bits & bit)
+        bits = _at(self._grid.one_way, column, row)
+        return tuple(name for name, bit in SIDES.items() if bits & int(bit))
 
     def _inside(self, column: int, row: int) -> tuple[int, int]:
         at_row, at_column = index(row), index(column)
@@ -346,7 +344,7 @@ class TileMap:
         number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
         if number or self._grid.ground.size:
             cells = self._cells()
-            more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
+            more = int(number > 0) - int(int(cells[at]) & int(slopes.PROFILE) > 0)
             cell, solid = (cells[at] & slopes.LADDER) | number, self._grid.solid
             stays_solid = bool(solid[at]) and number == 0
             # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
@@ -356,7 +354,7 @@ class TileMap:
 
     def slope(self, column: int, row: int) -> Slope | None:
         """The slope of a tile; ``None`` where it has none, as a solid tile."""
-        number = self._cell(column, row) & int(slopes.PROFILE)
+        number = _at(self._grid.ground, column, row) & int(slopes.PROFILE)
         if not number or self.is_solid(column, row):
             return None
         left, right, hangs = self._grid.profiles[number - 1].tolist()
@@ -389,7 +387,7 @@ class TileMap:
 
     def is_ladder(self, column: int, row: int) -> bool:
         """Whether a tile is a ladder; none is outside the map."""
-        return bool(self._cell(column, row) & int(slopes.LADDER))
+        return bool(_at(self._grid.ground, column, row) & int(slopes.LADDER))
 
     # --- what tiles are -------------------------------------------------------------------------------
 
@@ -446,9 +444,7 @@ class TileMap:
 
     def data(self, column: int, row: int) -> TileData:
         """What a tile is; nothing outside the map."""
-        rows, columns = self._kinds.shape
-        inside = 0 <= column < columns and 0 <= row < rows
-        return self._data[self._kinds.item(row, column) if inside else 0]
+        return self._data[_at(self._kinds, column, row)]
 
     def data_at(self, x: float, y: float) -> TileData:
         """What the tile is that a point lies in, see `tile_at`."""
@@ -504,13 +500,6 @@ class TileMap:
         corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
         return Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
 
-    def _cell(self, column: int, row: int) -> int:
-        at_column, at_row = index(column), index(row)
-        rows, columns = self._grid.ground.shape
-        if 0 <= at_column < columns and 0 <= at_row < rows:
-            return int(self._grid.ground[at_row, at_column])
-        return 0
-
     def _cells(self) -> npt.NDArray[np.uint16]:
         """The cells, made when the first is needed."""
         if self._grid.ground.shape != self._grid.solid.shape:
@@ -536,23 +525,16 @@ class TileMap:
             self._grid = self._grid._replace(one_way=other.one_way.copy())
         elif self.one_way is not None:
             self.one_way[:] = 0 if other.one_way is None else other.one_way
-        self._copy_ground(other)
+        self._take_ground(other)
 
-    def _copy_ground(self, other: "TileMap") -> None:
-        """Copy the slopes and ladders of another map of the same size, and what its tiles are."""
-        self._kinds, self._data = other._kinds.copy(), [*other._data]
+    def _take_ground(self, other: "TileMap", chosen: Any = ...) -> None:
+        """Copy the slopes and ladders of another map, or of some of its cells, and what its tiles are."""
+        kinds, ground = (
+            cells[chosen].copy() if cells.size else cells for cells in (other._kinds, other._grid.ground)
+        )
+        self._kinds, self._data = kinds, [*other._data]
         self._profiles, self._sloped = dict(other._profiles), other._sloped
-        self._grid = self._grid._replace(ground=other._grid.ground.copy(), profiles=other._grid.profiles)
-
-    def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
-        """Copy the slopes and ladders of some cells of another map, and what they are."""
-        if other._kinds.size:
-            self._kinds, self._data = other._kinds[chosen], other._data
-        cells = other._grid.ground
-        if cells.size:
-            cells = cells[chosen]
-        self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & slopes.PROFILE))
-        self._grid = self._grid._replace(ground=cells, profiles=other._grid.profiles)
+        self._grid = self._grid._replace(ground=ground, profiles=other._grid.profiles)
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
@@ -783,3 +765,11 @@ class TileMap:
         walker = as_walker(size, diagonal, math.inf)
         target = row * shape[1] + column
         return search(self._grid, as_tiles(b, "b", shape), walker, target).path((column, row))
+
+
+def _at(cells: npt.NDArray[Any], column: int, row: int) -> int:
+    """What an array ``[row, column]`` holds of a tile; 0 outside of it."""
+    at_column, at_row = index(column), index(row)
+    rows, columns = cells.shape
+    inside = 0 <= at_column < columns and 0 <= at_row < rows
+    return int(cells.item(at_row, at_column)) if inside else 0

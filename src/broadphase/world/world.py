@@ -1263,10 +1263,8 @@ class World:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         if as_two(down, "down")[0] != 0.0 and down[1] == 0.0:
-            options: dict[str, Any] = {"snap": snap, "steepest": steepest, "step": step, "corner": corner}
-            options |= {"drop": drop, "probe": probe, "down": down}
             way = finite(dx, "dx"), finite(dy, "dy")
-            return walk_sideways(self, World(), self._motion, body, *way, options, ignore)
+            return walk_sideways(self, World(), self._motion, body, *way, rules, probe, ignore)
         if pushes is not None:
             tags = as_tags(pushes)
             self._motion.push_ahead(body, finite(dx, "dx"), tags, ignore)

@@ -231,16 +231,10 @@ class Character:
         return self._motion.body(body) if body >= 0 else Tile(column, row)
 
     def _as_hits(self, hits: HitArrays, response: Any) -> tuple[Hit, ...]:
+        columns = (column.tolist() for column in hits[1:])
         return tuple(
             Hit(self._other_of(other, *tile), time, (nx, ny), (x, y), response)
-            for other, tile, time, (nx, ny), (x, y) in zip(
-                hits.others.tolist(),
-                hits.tiles.tolist(),
-                hits.times.tolist(),
-                hits.normals.tolist(),
-                hits.touches.tolist(),
-                strict=True,
-            )
+            for other, tile, time, (nx, ny), (x, y) in zip(*columns, strict=True)
         )
 
 
@@ -283,11 +277,12 @@ class Walkers:
             if pushes_of(scene.shapes, scene.fixed, self.rows, near, self._pushes):
                 self._reached = self._reach()
                 scene = self._scene()
-        begin, through = 0, -1
+        begin, through, store = 0, -1, self._state.store
         while begin < len(self.rows):
-            before, memory = self._before(), (self.buffers, self.log, self.ends, self._path)
+            places, logged = store.places(self.rows), self.log.counts.item(0)
+            memory = self.buffers, self.log, self.ends, self._path
             done, state = kernel.walk_rows(scene, self.displacements, begin, through, self.rules, *memory)
-            self._store_places(begin, int(done), before)
+            self._store_places(begin, int(done), places, logged)
             if state == kernel.BUFFER_FULL:
                 self.buffers = _doubled(self.buffers)
             elif state == kernel.MORE_LOG:
@@ -339,22 +334,20 @@ class Walkers:
         closed = closed_many(reach)
         return closed + self._pushes[:, None] * (-1.0, -1.0, 1.0, 1.0) if self._pushes.any() else closed
 
-    def _before(self) -> tuple[Any, Any, int]:
-        """The places of the walkers, and how many hits are logged."""
-        store = self._state.store
-        return store.x[self.rows], store.y[self.rows], self.log.counts.item(0)
+    def _store_places(self, begin: int, end: int, before: Floats, logged: int) -> None:
+        """Store the new places of some walkers, which the kernel has written to the columns of the scene.
 
-    def _store_places(self, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
-        """Store the new places of some walkers, which the kernel has written to the columns of the scene."""
+        ``before`` are the places of all before, ``logged`` how many hits were logged.
+        """
         store = self._state.store
         if self._owners is None:
-            moved = (store.x[self.rows] != before[0]) | (store.y[self.rows] != before[1])
+            moved = (store.places(self.rows) != before).any(axis=1)
             if moved.any():
                 store.have_moved(self.rows[moved])
             return
         store.put_many(self.rows[begin:end], self.places[begin:end])
         # The kernel names bodies by their rows in the scene.
-        for names in (self.floors[begin:end, 0], self.log.hits[before[2] : self.log.counts.item(0), 5]):
+        for names in (self.floors[begin:end, 0], self.log.hits[logged : self.log.counts.item(0), 5]):
             bodies = names >= 0
             names[bodies] = self._owners[names[bodies].astype(np.int64)]
 

@@ -503,20 +503,15 @@ class Motion:
         tolerance, least = TOLERANCE * space.largest, np.spacing(space.largest).item()
         for _ in range(_MOST_NUDGES):
             images = space.images_of(store.table.columns, np.array(known), store.bounds(row))
-            own = np.full(len(images.rows), row)
-            here = contacts_between(
-                space, store.table.columns, np.column_stack((own, images.rows)), images.turns
-            )
-            there = contacts_between(
-                space, store.table.columns, np.column_stack((images.rows, own)), -images.turns
-            )
-            depths = np.concatenate((here.depths, there.depths))
-            depths[~np.concatenate((here.overlapping, there.overlapping)) | (depths > tolerance)] = 0.0
+            here = np.column_stack((np.full(len(images.rows), row), images.rows))
+            pairs, turns = np.vstack((here, here[:, ::-1])), np.vstack((images.turns, -images.turns))
+            overlapping, normals, depths = contacts_between(space, store.table.columns, pairs, turns)
+            depths[~overlapping | (depths > tolerance)] = 0.0
             if not depths.any():
                 return
             at = int(depths.argmax())
-            # A normal points out of the second body; `there` has the two swapped.
-            nx, ny = np.concatenate((here.normals, -there.normals))[at].tolist()
+            # A normal points out of the second body; the second half has the two swapped.
+            nx, ny = (normals[at] if at < len(here) else -normals[at]).tolist()
             far = depths.item(at) + least
             store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
             least *= 2.0

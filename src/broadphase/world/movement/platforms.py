@@ -126,7 +126,7 @@ def _make_way(
         if other in ahead:
             _push_aside(motion, other, _scaled(displacement, ahead[other]), behind, pushes)
         else:
-            _slide(motion, other, displacement, behind)
+            motion.move_row(other, *displacement, "slide", behind)
     return pushes
 
 
@@ -195,17 +195,13 @@ def _push_aside(
     while stack:
         row, displacement, ahead = stack[-1]
         if not ahead:
-            _slide(motion, row, displacement, behind)
+            motion.move_row(row, *displacement, "slide", behind)
             behind.remove(row)
             stack.pop()
         elif pushes[ahead[-1][0]] < _MOST_PUSHES:
             begin(*ahead.pop())
         else:
             ahead.pop()
-
-
-def _slide(motion: Motion, row: int, displacement: _Vector, ignored: set[int]) -> None:
-    motion.move_row(row, *displacement, "slide", ignored)
 
 
 def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Vector) -> list[int]:

@@ -138,7 +138,8 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
     if any(walls):
         fixed = _only_fixed(around)
         if exact:
-            mover.x[0], mover.y[0] = push_out(_box_of(mover), fixed, grid) or start
+            box = *start, mover.width.item(0), mover.height.item(0)
+            mover.x[0], mover.y[0] = push_out(box, fixed, grid) or start
         else:
             _push(mover, fixed, grid)
     free = place_of(mover)
@@ -207,10 +208,6 @@ def _only_fixed(around: Around) -> Around:
         return blockers.at(blockers.fixed[blockers.rows])
 
     return fixed_around
-
-
-def _box_of(mover: ShapeColumns) -> BoxPlace:
-    return *place_of(mover), mover.width.item(0), mover.height.item(0)
 
 
 def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
