@@ -26,7 +26,7 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.periods.images import nearest_of_images
-from broadphase.periods.rays import along, bounds_between, legs, unit_vectors
+from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import (
     as_bounds,
@@ -749,10 +749,13 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     max_distance = arguments.distance_or_distances(max_distance, "max_distance")
     if isinstance(max_distance, np.ndarray) and len(max_distance) != len(starts):
         raise ValueError(f"max_distance has {len(max_distance)} rows and there are {len(starts)} rays")
-    nowhere = np.flatnonzero(~vectors.any(axis=1))
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    nowhere = np.flatnonzero(largest == 0.0)
     if len(nowhere):
         at = int(nowhere[0])
         raise ValueError(
             f"directions[{at}] = {vectors[at].tolist()} points nowhere; one component must not be zero"
         )
-    return np.column_stack((starts, unit_vectors(vectors), np.broadcast_to(max_distance, len(starts))))
+    vectors = vectors / largest
+    lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
+    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))
