@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Sequence
 from functools import cache
+from operator import le
 from typing import Any, TypeVar
 
 import numpy as np
@@ -63,14 +64,14 @@ class Reader:
     def __reduce__(self) -> tuple[Any, ...]:
         return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
 
-    def box(self, box: Any, name: str = "box") -> FloatTuple:
+    def box(self, box: Any) -> FloatTuple:
         """One sound box as floats that the dtype holds exactly."""
-        values = self.box_or_boxes(box, name)
+        values = self.box_or_boxes(box)
         if not isinstance(values, tuple):
-            raise ValueError(f"{name} must be one box of shape ({2 * self.dim},); got shape {values.shape}")
+            raise ValueError(f"box must be one box of shape ({2 * self.dim},); got shape {values.shape}")
         return values
 
-    def box_or_boxes(self, box: Any, name: str = "box") -> FloatTuple | Rows:
+    def box_or_boxes(self, box: Any) -> FloatTuple | Rows:
         """One box, or a batch of shape ``(m, 2 * dim)``."""
         kind = type(box)
         row = kind is np.ndarray and box.ndim == 1
@@ -79,23 +80,25 @@ class Reader:
             try:
                 values = self._unpack_box(self._pack_box(*(box.tolist() if row else box)))
             except (struct.error, OverflowError, TypeError):
-                return self._box_or_boxes(box, name)
+                return self._box_or_boxes(box)
             if self.dim == 2:
                 low_x, low_y, high_x, high_y = values
                 if low_x <= high_x and low_y <= high_y:
                     return values
-            self._check_box(values, name)
-            return values
-        return self._box_or_boxes(box, name)
+            return self._sound(values)
+        return self._box_or_boxes(box)
 
-    def _box_or_boxes(self, box: Any, name: str) -> FloatTuple | Rows:
-        array = self.array(box, 2 * self.dim, name, BOXES)
+    def _box_or_boxes(self, box: Any) -> FloatTuple | Rows:
+        array = self.array(box, 2 * self.dim, "box", BOXES)
         if array.ndim == 2:
-            check_sound(array, name)
+            check_sound(array, "box")
             return array.astype(np.float64, copy=False)
-        values = tuple(array.tolist())
-        self._check_box(values, name)
-        return values
+        return self._sound(tuple(array.tolist()))
+
+    def _sound(self, box: FloatTuple) -> FloatTuple:
+        if not all(map(le, box, box[self.dim :])):
+            raise unsound_box_error(np.array(box), "box")
+        return box
 
     def boxes(self, boxes: Any) -> BoxArray:
         """Any number of sound boxes in the dtype of the index."""
@@ -231,11 +234,6 @@ class Reader:
             return array
         with np.errstate(over="ignore"):
             return array.astype(self.dtype)
-
-    def _check_box(self, values: FloatTuple, name: str) -> None:
-        for axis in range(self.dim):
-            if not values[axis] <= values[self.dim + axis]:
-                raise unsound_box_error(np.array(values), name)
 
 
 @cache

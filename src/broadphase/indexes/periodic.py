@@ -60,9 +60,9 @@ class PeriodicReader(Reader):
     def __reduce__(self) -> tuple[Any, ...]:
         return PeriodicReader, (self.dim, self.dtype, self._period, self._touching)
 
-    def box(self, box: Any, name: str = "box") -> FloatTuple:
-        one = np.array([super().box(box, name)], self.dtype)
-        return tuple(self._wrapped(one, name).boxes[0].tolist())
+    def box(self, box: Any) -> FloatTuple:
+        one = np.array([super().box(box)], self.dtype)
+        return tuple(self._wrapped(one, "box").boxes[0].tolist())
 
     def rows(self, boxes: Any) -> BoxArray:
         rows = super().rows(boxes)

@@ -212,13 +212,18 @@ class BoxStore:
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
         free, live = self._free, self.live - len(ids)
-        at = ids.item() if len(ids) == 1 else _run_of(ids)  # one number takes half the time
         self._free = None  # to be collected again, should this be interrupted
-        if len(ids) > 1 and len(ids) * _BULK >= self.end:
-            free = None
-        if free is not None:
-            for freed in ids.tolist():
-                heapq.heappush(free, freed)
+        if len(ids) == 1:  # half the time
+            at = ids.item()
+            if free is not None:
+                heapq.heappush(free, at)
+        else:
+            at = _run_of(ids)
+            if len(ids) * _BULK >= self.end:
+                free = None
+            if free is not None:
+                for freed in ids.tolist():
+                    heapq.heappush(free, freed)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.boxes[at] = _NAN
         self.alive[at] = False
