@@ -19,7 +19,7 @@ def _on_leg(mover, goal_x, goal_y, table, rows, grid):
     if mover.kinds[ROW] == BOX and table.kinds[i] == BOX:
         left, top = table.x[i], table.y[i]
         other = left, top, left + table.width[i], top + table.height[i]
-        return cross_box(x, y, width, height, goal_x, goal_y, other)
+        return cross_box((x, y, width, height, goal_x, goal_y), other)
     hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
     if hit and depth > slack(mover, ROW, table, i):
         return 0.0, nx, ny, x, y
@@ -156,8 +156,8 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
                     to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
                 if leg == bend or to_x != xs[0] or to_y != ys[0]:
                     if boxes:  # without tables for one shape, in a third of the time
-                        size = shapes.width[row], shapes.height[row]
-                        hit = cross_box(xs[0], ys[0], size[0], size[1], to_x, to_y, box)
+                        path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
+                        hit = cross_box(path, box)
                     else:
                         mover, table = shape_at(shapes, row, xs, ys), shape_at(others, at, other_xs, other_ys)
                         hit = _on_leg(mover, to_x, to_y, table, only, nothing)

@@ -323,10 +323,8 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
         if not ends:
             bodies = buffers.chosen[:chosen]
             if exact:
-                width, height = mover.width[ROW], mover.height[ROW]
-                hit, place = first_box_hit(
-                    x, y, width, height, goal_x, goal_y, buffers.boxes, bodies, grid, after
-                )
+                path = x, y, mover.width[ROW], mover.height[ROW], goal_x, goal_y
+                hit, place = first_box_hit(path, buffers.boxes, bodies, grid, after)
             else:
                 hit, place = first_shape_hit(mover, goal_x, goal_y, table, buffers.rows[:chosen], grid, after)
             if hit[0] > 1.0:

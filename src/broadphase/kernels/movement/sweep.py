@@ -33,6 +33,7 @@ from broadphase.kernels.tiles.grid import (
     TOP,
     bounds_of_cell,
     cells_between,
+    cells_of_box,
     edge,
     sides_at,
 )
@@ -93,24 +94,24 @@ def _pass_line(at, goal, line):
 
 
 @inline
-def meet(x, y, right, bottom, goal_x, goal_y, goal_right, goal_bottom, other, sides):
-    """When and how a moving box hits a static one: ``time, corner, axis``.
+def meet(box, goal, other, sides):
+    """When and how a box on its way to a goal hits a static one: ``time, corner, axis``.
 
     Time is `NEVER` if it does not, if it clears the corner, and if it starts inside.  Corner is 1
     if both axes start at the same time: such a hit comes after a hit on a face, or else a body that walks
     along a floor would stop at the tile that only its corner touches.  ``sides`` are those that block.
     """
-    enter_x, leave_x = pass_by(x, right, goal_x, goal_right, other[0], other[2])
+    enter_x, leave_x = pass_by(box[0], box[2], goal[0], goal[2], other[0], other[2])
     if enter_x == NEVER:
         return NEVER, 0.0, 0.0
-    enter_y, leave_y = pass_by(y, bottom, goal_y, goal_bottom, other[1], other[3])
+    enter_y, leave_y = pass_by(box[1], box[3], goal[1], goal[3], other[1], other[3])
     if enter_y == NEVER or not (enter_x < leave_y and enter_y < leave_x):
         return NEVER, 0.0, 0.0
     if enter_x < 0.0 and enter_y < 0.0:
         return NEVER, 0.0, 0.0
     corner = 1.0 if enter_x == enter_y else 0.0
-    side_x = LEFT if goal_x > x else RIGHT
-    side_y = TOP if goal_y > y else BOTTOM
+    side_x = LEFT if goal[0] > box[0] else RIGHT
+    side_y = TOP if goal[1] > box[1] else BOTTOM
     axis = 0.0 if enter_x > enter_y or (corner == 1.0 and sides & side_x != 0) else 1.0
     if sides & (side_x if axis == 0.0 else side_y) == 0:
         return NEVER, 0.0, 0.0
@@ -162,62 +163,64 @@ def edges_of_body(boxes, row):
     return boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3]
 
 
+@inline
+def _ends(path):
+    """The edges of a box at the start and at the goal of its path."""
+    x, y, width, height, goal_x, goal_y = path
+    return (x, y, x + width, y + height), (goal_x, goal_y, goal_x + width, goal_y + height)
+
+
 @common
-def first_box_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
+def first_box_hit(path, boxes, rows, grid, after):
     """The first hit that comes after the hit ``after``, and where: ``hit, place``.
 
-    ``boxes[rows]`` are the bodies; the number of a body in a hit is its place in ``rows``.  Time is inf, and
-    the place is the goal, if the path is free.  Overlaps at the start are not hits.
+    The path is ``x, y, width, height, goal_x, goal_y``.  ``boxes[rows]`` are the bodies; the number of a body
+    in a hit is its place in ``rows``.  Time is inf, and the place is the goal, if the path is free.  Overlaps
+    at the start are not hits.
     """
-    place, nx, ny = (goal_x, goal_y), 0.0, 0.0
-    hit = _first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
+    place, nx, ny = (path[4], path[5]), 0.0, 0.0
+    hit = _first_hit(path, boxes, rows, grid, after)
     if hit[0] <= 1.0:
-        place = _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
-        if hit[5] == 0.0:
-            nx = -1.0 if goal_x > x else 1.0
+        if hit[2] < rows.shape[0]:
+            other = edges_of_body(boxes, rows[int(hit[2])])
         else:
-            ny = -1.0 if goal_y > y else 1.0
+            other = bounds_of_cell(grid, int(hit[4]), int(hit[3]))
+        place, nx, ny = _place_and_normal(path, hit[0], hit[5], other)
+        place = _clear_place(path, place, boxes, rows, grid, after)
     return (hit[0], hit[1], hit[2], hit[3], hit[4], nx, ny, 0.0), place
 
 
 @inline
-def _first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
-    right, bottom = x + width, y + height
-    goal_right, goal_bottom = goal_x + width, goal_y + height
+def _first_hit(path, boxes, rows, grid, after):
+    box, goal = _ends(path)
     best = _NO_HIT
     for k in range(rows.shape[0]):
-        time, corner, axis = meet(
-            x,
-            y,
-            right,
-            bottom,
-            goal_x,
-            goal_y,
-            goal_right,
-            goal_bottom,
-            edges_of_body(boxes, rows[k]),
-            ALL_SIDES,
-        )
-        if time != NEVER:
-            hit = (time, corner, float(k), 0.0, 0.0, axis)
-            if comes_before(hit, best) and comes_before(after, hit):
-                best = hit
+        rank = (float(k), 0.0, 0.0)
+        best = _sooner(best, box, goal, edges_of_body(boxes, rows[k]), ALL_SIDES, rank, after)
     if grid.solid.shape[0] > 0:
-        best = _first_tile(x, y, width, height, goal_x, goal_y, rows.shape[0], grid, after, best)
+        best = _first_tile(path, rows.shape[0], grid, after, best)
     return best
 
 
 @inline
-def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
+def _sooner(best, box, goal, other, sides, rank, after):
+    """The best hit so far, or that on one more box.  ``rank`` is the middle of that hit."""
+    time, corner, axis = meet(box, goal, other, sides)
+    hit = (time, corner, rank[0], rank[1], rank[2], axis)
+    return hit if time != NEVER and comes_before(hit, best) and comes_before(after, hit) else best
+
+
+@inline
+def _first_tile(path, bodies, grid, after, best):
     rows, columns = grid.solid.shape
-    right, bottom = x + width, y + height
-    goal_right, goal_bottom = goal_x + width, goal_y + height
-    from_x, to_x = (x, goal_right) if goal_x >= x else (goal_x, right)
+    x, y, _, height, goal_x, goal_y = path
+    box, goal = _ends(path)
+    from_x, to_x = (x, goal[2]) if goal_x >= x else (goal_x, box[2])
     first, end = cells_between(from_x, to_x, grid.x, grid.width, columns)
     for step in range(first, end):
         column = step if goal_x >= x else first + end - 1 - step
         left_edge, right_edge = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-        enter, leave = pass_by(x, right, goal_x, goal_right, left_edge, right_edge)
+        enter, leave = pass_by(x, box[2], goal_x, goal[2], left_edge, right_edge)
         if enter == NEVER:
             continue
         if enter > best[0]:
@@ -230,24 +233,9 @@ def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
         for row_step in range(top, low):
             row = row_step if goal_y >= y else top + low - 1 - row_step
             sides = sides_at(grid, column, row)
-            if sides == 0:
-                continue
-            time, corner, axis = meet(
-                x,
-                y,
-                right,
-                bottom,
-                goal_x,
-                goal_y,
-                goal_right,
-                goal_bottom,
-                bounds_of_cell(grid, column, row),
-                sides,
-            )
-            if time != NEVER:
-                hit = (time, corner, float(bodies), float(row), float(column), axis)
-                if comes_before(hit, best) and comes_before(after, hit):
-                    best = hit
+            if sides != 0:
+                rank = (float(bodies), float(row), float(column))
+                best = _sooner(best, box, goal, bounds_of_cell(grid, column, row), sides, rank, after)
     return best
 
 
@@ -259,15 +247,13 @@ def _draw_back(path, at, other, sides, rank, after):
     not come after ``after``), and for a one-way tile that was entered through a side that does not block.
     ``rank`` is what a hit on the other would be, except for its time.
     """
-    x, y, width, height, goal_x, goal_y = path
-    right, bottom = at[0] + width, at[1] + height
+    right, bottom = at[0] + path[2], at[1] + path[3]
     if at[0] >= other[2] or right <= other[0] or at[1] >= other[3] or bottom <= other[1]:
         return at
-    right, bottom = x + width, y + height
-    goal_right, goal_bottom = goal_x + width, goal_y + height
-    enter_x, _ = pass_by(x, right, goal_x, goal_right, other[0], other[2])
-    enter_y, _ = pass_by(y, bottom, goal_y, goal_bottom, other[1], other[3])
-    time, corner, axis = meet(x, y, right, bottom, goal_x, goal_y, goal_right, goal_bottom, other, sides)
+    box, goal = _ends(path)
+    enter_x, _ = pass_by(box[0], box[2], goal[0], goal[2], other[0], other[2])
+    enter_y, _ = pass_by(box[1], box[3], goal[1], goal[3], other[1], other[3])
+    time, corner, axis = meet(box, goal, other, sides)
     if time != NEVER:
         if not comes_before(after, (time, corner, rank[0], rank[1], rank[2], axis)):
             return at
@@ -275,43 +261,48 @@ def _draw_back(path, at, other, sides, rank, after):
         axis = 0.0 if enter_x >= enter_y else 1.0  # by the times it clears the corner, because of rounding
     else:
         return at
+    return _flush(path, axis, other, at)
+
+
+@inline
+def _flush(path, axis, other, at):
+    """The place ``at``, but flush with another box on an axis."""
+    x, y, width, height, goal_x, goal_y = path
     if axis == 0.0:
         return flush_place(x, width, goal_x, other[0], other[2]), at[1]
     return at[0], flush_place(y, height, goal_y, other[1], other[3])
 
 
 @inline
-def _free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
-    """Where the box is when it hits: flush with the other, to the last bit, and clear of everything else.
+def _place_and_normal(path, time, axis, other):
+    """Where a box that hits another is then, flush with it on an axis, and the normal."""
+    x, y, _, _, goal_x, goal_y = path
+    place = _flush(path, axis, other, (place_at(x, goal_x, time), place_at(y, goal_y, time)))
+    if axis == 0.0:
+        return place, (-1.0 if goal_x > x else 1.0), 0.0
+    return place, 0.0, (-1.0 if goal_y > y else 1.0)
+
+
+@inline
+def _clear_place(path, at, boxes, rows, grid, after):
+    """The place ``at`` of a hit, moved back until the box is clear of everything else.
 
     On the free axis the position is rounded, and two hits at the same rounded time need not be at the same
     position: either may leave the box a unit in the last place inside something that is not hit yet.  Moving
     back from each once is enough, because a box that is clear of something stays so on its way back.
     """
-    if hit[2] < rows.shape[0]:
-        other = edges_of_body(boxes, rows[int(hit[2])])
-    else:
-        other = bounds_of_cell(grid, int(hit[4]), int(hit[3]))
-    if hit[5] == 0.0:
-        at = (flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, hit[0]))
-    else:
-        at = (place_at(x, goal_x, hit[0]), flush_place(y, height, goal_y, other[1], other[3]))
-    path = (x, y, width, height, goal_x, goal_y)
     for k in range(rows.shape[0]):
         other = edges_of_body(boxes, rows[k])
         at = _draw_back(path, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
-        count_rows, count_columns = grid.solid.shape
-        first, last = cells_between(at[0], at[0] + width, grid.x, grid.width, count_columns)
-        top, low = cells_between(at[1], at[1] + height, grid.y, grid.height, count_rows)
+        right, bottom = at[0] + path[2], at[1] + path[3]
+        first, last, top, low = cells_of_box(grid, at[0], at[1], right, bottom)
         for row in range(top, low):
             for column in range(first, last):
                 sides = sides_at(grid, column, row)
                 if sides != 0:
-                    other = bounds_of_cell(grid, column, row)
-                    at = _draw_back(
-                        path, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
-                    )
+                    rank = (float(rows.shape[0]), float(row), float(column))
+                    at = _draw_back(path, at, bounds_of_cell(grid, column, row), sides, rank, after)
     return at
 
 
@@ -333,22 +324,17 @@ def turn(x, y, goal_x, goal_y, nx, ny, response):
 
 
 @inline
-def cross_box(x, y, width, height, goal_x, goal_y, other):
+def cross_box(path, other):
     """When and where a box on a straight way starts to overlap another that does not stop it.
 
     ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
     """
-    inside, nx, ny, _ = box_box(x, y, x + width, y + height, other[0], other[1], other[2], other[3], False)
+    box, goal = _ends(path)
+    inside, nx, ny, _ = box_box(box[0], box[1], box[2], box[3], other[0], other[1], other[2], other[3], False)
     if inside:
-        return 0.0, nx, ny, x, y
-    goal_right, goal_bottom = goal_x + width, goal_y + height
-    time, _, axis = meet(
-        x, y, x + width, y + height, goal_x, goal_y, goal_right, goal_bottom, other, ALL_SIDES
-    )
+        return 0.0, nx, ny, box[0], box[1]
+    time, _, axis = meet(box, goal, other, ALL_SIDES)
     if time == NEVER:
-        return NEVER, nx, ny, x, y
-    if axis == 0.0:
-        at = flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, time)
-        return time, (-1.0 if goal_x > x else 1.0), 0.0, at[0], at[1]
-    at = place_at(x, goal_x, time), flush_place(y, height, goal_y, other[1], other[3])
-    return time, 0.0, (-1.0 if goal_y > y else 1.0), at[0], at[1]
+        return NEVER, nx, ny, box[0], box[1]
+    place, nx, ny = _place_and_normal(path, time, axis, other)
+    return time, nx, ny, place[0], place[1]
