@@ -178,7 +178,8 @@ def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
         return []
     corners, ends = corners_of((sprite, *others))
     hits = np.empty(len(others), np.bool_)
-    sprite_kernels.hit_polygons(corners, ends, hits)
+    own = ends[0]
+    sprite_kernels.meets(corners[:own], 0.0, 0.0, corners[own:], ends[1:] - own, hits)
     return [other for other, hit in zip(others, hits.tolist(), strict=True) if hit]
 
 

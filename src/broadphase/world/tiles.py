@@ -614,9 +614,7 @@ class TileMap:
         if not directions.any(axis=1).all():
             raise ValueError(f"direction[{int(np.flatnonzero(~directions.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
-        kernel.cast_rays(self._grid, starts, directions, float(max_distance), *found)
-        if self.has_slopes:
-            slopes.cast_rays_at_slopes(self._grid, starts, directions, float(max_distance), *found)
+        slopes.cast_rays(self._grid, starts, directions, float(max_distance), *found)
         return found
 
     def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:

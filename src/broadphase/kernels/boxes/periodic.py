@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from broadphase.kernels.boxes.overlap import overlap
-from broadphase.kernels.boxes.queries import distance_to_box
+from broadphase.kernels.boxes.queries import distance_to_box, gap
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.machine.simd import count_lanes
 
 # -----------------------------------------------------------------------------------------------------------
 # Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the periodic boundary.
@@ -29,11 +30,21 @@ _ROUNDS = 8
 
 
 @inline
-def crosses_seam(low, high, period, touching):
-    """Whether an interval in the world has a ghost; one that covers the axis has none."""
-    if low == -np.inf:
-        return False
-    return high >= period if touching else high > period
+def _crossed_axes(boxes, i, period, touching):
+    """The axes on which a box in the world has a ghost, as bits; on one that it covers it has none."""
+    crossed = np.int64(0)
+    dim = boxes.shape[1] // 2
+    for axis in range(dim):
+        low, high, end = boxes[i, axis], boxes[i, dim + axis], period[axis]
+        if low > -np.inf and end < np.inf and (high >= end if touching else high > end):
+            crossed |= 1 << axis
+    return crossed
+
+
+@inline
+def _ghosts(axes):
+    """How many ghosts a box has that crosses these axes."""
+    return (1 << count_lanes(axes)) - 1
 
 
 @inline
@@ -92,20 +103,18 @@ def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
             into[i, column] = boxes[i, column]
         if _lies_inside(into, i, period):
             continue
-        pieces = np.int64(1)
         for axis in range(dim):
             if period[axis] < np.inf:
                 low, high, trouble = _wrapped(into[i, axis], into[i, dim + axis], period, axis, touching)
                 if trouble != 0:
                     return crossed, ghosts, np.int64(i), np.int64(axis), trouble
-                if crosses_seam(low, high, period[axis], touching):
-                    pieces *= 2
                 into[i, axis] = low
                 into[i, dim + axis] = high
-        if pieces > 1:
+        axes = _crossed_axes(into, i, period, touching)
+        if axes != 0:
             crossing[crossed] = i
             crossed += 1
-            ghosts += pieces - 1
+            ghosts += _ghosts(axes)
     return crossed, ghosts, np.int64(-1), np.int64(0), np.int64(0)
 
 
@@ -134,12 +143,7 @@ def make_ghosts(boxes, crossing, period, touching, ghosts, sources, reach):
         reach[axis] = -np.inf
     for k in range(crossing.shape[0]):
         i = crossing[k]
-        crossed = np.int64(0)
-        for axis in range(dim):
-            if period[axis] < np.inf and crosses_seam(
-                boxes[i, axis], boxes[i, dim + axis], period[axis], touching
-            ):
-                crossed |= 1 << axis
+        crossed = _crossed_axes(boxes, i, period, touching)
         for shifted in range(1, 1 << dim):
             if shifted & ~crossed != 0:
                 continue
@@ -250,24 +254,19 @@ def put_turns(spans, of, turns):
 
 
 @inline
-def _gap(boxes, i, axis, at):
-    dim = boxes.shape[1] // 2
-    return max(float(boxes[i, axis]) - at, at - float(boxes[i, dim + axis]), 0.0)
-
-
-@inline
 def periodic_distance(boxes, i, points, q, period, image):
     """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, one number for each axis."""
-    for axis in range(points.shape[1]):
-        at = points[q, axis]
+    dim = points.shape[1]
+    for axis in range(dim):
+        low, high, at = boxes[i, axis], boxes[i, dim + axis], points[q, axis]
         image[axis] = at
         if period[axis] < np.inf:
-            gap = _gap(boxes, i, axis, at)
+            least = gap(low, high, at)
             lower, higher = at - period[axis], at + period[axis]
-            if _gap(boxes, i, axis, lower) < gap:
+            if gap(low, high, lower) < least:
                 image[axis] = lower
-                gap = _gap(boxes, i, axis, lower)
-            if _gap(boxes, i, axis, higher) < gap:
+                least = gap(low, high, lower)
+            if gap(low, high, higher) < least:
                 image[axis] = higher
     return distance_to_box(boxes, i, image)
 
@@ -278,19 +277,13 @@ def crossing_rows(boxes, period, touching, rows):
 
     The rows of removed ids hold NaN, which crosses nothing.
     """
-    dim = boxes.shape[1] // 2
     crossed = ghosts = np.int64(0)
     for i in range(boxes.shape[0]):
-        pieces = np.int64(1)
-        for axis in range(dim):
-            if period[axis] < np.inf and crosses_seam(
-                boxes[i, axis], boxes[i, dim + axis], period[axis], touching
-            ):
-                pieces *= 2
-        if pieces > 1:
+        axes = _crossed_axes(boxes, i, period, touching)
+        if axes != 0:
             rows[crossed] = i
             crossed += 1
-            ghosts += pieces - 1
+            ghosts += _ghosts(axes)
     return crossed, ghosts
 
 

@@ -122,7 +122,7 @@ def box_meets(boxes, i, query, touching):
 
 
 @inline
-def _gap(low, high, at):
+def gap(low, high, at):
     """The distance from a coordinate to an interval; 0 inside."""
     return max(float(low) - float(at), float(at) - float(high), 0.0)
 
@@ -144,13 +144,11 @@ def distance_to_box(boxes, i, point):
     """The distance from a point to box ``i``; 0 inside."""
     dim = boxes.shape[1] // 2
     if dim == 2:
-        return _length(
-            _gap(boxes[i, 0], boxes[i, 2], point[0]), _gap(boxes[i, 1], boxes[i, 3], point[1]), 0.0
-        )
+        return _length(gap(boxes[i, 0], boxes[i, 2], point[0]), gap(boxes[i, 1], boxes[i, 3], point[1]), 0.0)
     return _length(
-        _gap(boxes[i, 0], boxes[i, 3], point[0]),
-        _gap(boxes[i, 1], boxes[i, 4], point[1]),
-        _gap(boxes[i, 2], boxes[i, 5], point[dim - 1]),
+        gap(boxes[i, 0], boxes[i, 3], point[0]),
+        gap(boxes[i, 1], boxes[i, 4], point[1]),
+        gap(boxes[i, 2], boxes[i, 5], point[dim - 1]),
     )
 
 

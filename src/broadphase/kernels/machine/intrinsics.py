@@ -157,18 +157,19 @@ def signs(typingctx, vector):
 
 @intrinsic
 def negative(typingctx, vector):
-    def codegen(context, builder, signature, args):
-        return builder.icmp_signed("<", args[0], ir.Constant(_llvm_type(vector), None))
-
-    return MASK(vector), codegen
+    return MASK(vector), _against_zero("<")
 
 
 @intrinsic
 def nonzero(typingctx, vector):
-    def codegen(context, builder, signature, args):
-        return builder.icmp_signed("!=", args[0], ir.Constant(_llvm_type(vector), None))
+    return MASK(vector), _against_zero("!=")
 
-    return MASK(vector), codegen
+
+def _against_zero(how):
+    def codegen(context, builder, signature, args):
+        return builder.icmp_signed(how, args[0], ir.Constant(args[0].type, None))
+
+    return codegen
 
 
 @intrinsic

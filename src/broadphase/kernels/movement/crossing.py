@@ -8,7 +8,7 @@ from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, slack
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.table import BOX, bounds_at, shape_at
+from broadphase.kernels.shapes.table import BOX, bounds_at, shape_at, tolerance_of, widened
 
 
 @inline
@@ -70,9 +70,8 @@ def bounds_of_paths(shapes, paths, out):
                 x, y = bends[leg, 0], bends[leg, 1]
             x, y = x - starts[m, 0], y - starts[m, 1]
             low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
-        left, top, right, bottom = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
-        pad = 1e-9 * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = left - pad, top - pad, right + pad, bottom + pad
+        bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = widened(bounds, tolerance_of(bounds))
 
 
 @inline
@@ -124,13 +123,8 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
     """
     rows, starts, ends, bends, first_bends = paths
     first, numbers = near
-    xs, ys, other_xs, other_ys = (
-        few(1, np.float64),
-        few(1, np.float64),
-        few(1, np.float64),
-        few(1, np.float64),
-    )
-    only = few(1, np.int32)
+    xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
+    other_xs, other_ys = few(1, np.float64), few(1, np.float64)
     only[0] = 0
     found = np.int64(0)
     for m in range(begin, rows.shape[0]):

@@ -17,7 +17,7 @@ from broadphase.kernels.movement.sweep import edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
 from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
-from broadphase.kernels.tiles.grid import bounds_of_cell, cells_between, edge
+from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box, edge
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 MOST_EDGES = 256
@@ -27,9 +27,7 @@ MOST_EDGES = 256
 def _filled_in(grid, left, top, right, bottom):
     """The column and row of a solid tile, or of a slope by its bounds, that a box overlaps, or -1, -1."""
     if grid.solid.shape[0] > 0:
-        rows, columns = grid.solid.shape
-        first, last = cells_between(left, right, grid.x, grid.width, columns)
-        top_row, low_row = cells_between(top, bottom, grid.y, grid.height, rows)
+        first, last, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
         for row in range(top_row, low_row):
             for column in range(first, last):
                 if grid.solid[row, column]:
@@ -90,9 +88,7 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
             count_x = _note_both(xs, count_x, boxes[k, 0], boxes[k, 2], width, x)
             count_y = _note_both(ys, count_y, boxes[k, 1], boxes[k, 3], height, y)
     if grid.solid.shape[0] > 0:
-        rows, columns = grid.solid.shape
-        first, last = cells_between(left, right, grid.x, grid.width, columns)
-        top_row, low_row = cells_between(top, bottom, grid.y, grid.height, rows)
+        first, last, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
         for column in range(first, last if last - first < MOST_EDGES else first):
             near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
             count_x = _note_both(xs, count_x, near, far, width, x)
@@ -200,8 +196,7 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
     that counts as flush: nothing among boxes, among others only deeper overlaps count.
     """
     left, top, right, bottom = bounds_of(mover, ROW)
-    first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
-    first_row, end_row = cells_between(top, bottom, grid.y, grid.height, grid.solid.shape[0])
+    first, end, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     found = 0
@@ -222,7 +217,7 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
                     box = edges_of_body(boxes, chosen[k])
                 else:
                     box = bounds_of_cell(grid, column, row)
-                hit, nx, ny, depth = box_box(left, top, right, bottom, box[0], box[1], box[2], box[3], False)
+                hit, nx, ny, depth = box_box(left, top, right, bottom, *box, False)
             else:
                 hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
                 flush = slack(mover, ROW, others, i)

@@ -18,20 +18,26 @@ from broadphase.kernels.movement.path import (
     DONE,
     INSIDE,
     START,
-    TOLERANCE,
     begin,
     enlarged,
     follow,
     put_near,
     swept_bounds,
     swept_region,
-    tolerance_of,
 )
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST
 from broadphase.kernels.movement.sweep_shapes import sides_reached
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.queries import sort_near
-from broadphase.kernels.shapes.table import BOX, bounds_of, bounds_overlap, shape_at
+from broadphase.kernels.shapes.table import (
+    BOX,
+    TOLERANCE,
+    bounds_of,
+    bounds_overlap,
+    shape_at,
+    tolerance_of,
+    widened,
+)
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
 # whether index k has to drop the row's former state first, because that was another body.
@@ -216,7 +222,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
     if reach == EXACT and shapes.kinds[row] == BOX:
         region = swept_region(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
     elif reach == WIDE:
-        region = swept_bounds(bounds, 0.0, 0.0, far + pad)
+        region = widened(bounds, far + pad)
     else:
         region = swept_bounds(bounds, dx, dy, pad)
     left, top, right, bottom = enlarged(region)

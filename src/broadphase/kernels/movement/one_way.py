@@ -4,11 +4,9 @@ import math
 
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import POLYGON, bounds_of, corner_at, corners, rounding
+from broadphase.kernels.shapes.table import POLYGON, bounds_of, corner_at, corners, rounding, tolerance_of
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 
-# Of the coordinates: what rests on a body is not inside it because a place was rounded.
-_ROUNDED = 1e-9
 _STEEP = 0.5  # a slanted side is an upper one up to 60 degrees
 
 
@@ -45,8 +43,8 @@ def lets_through(columns, mover, table, other, sides):
     """Whether a body that blocks on some sides lets a mover through: it lies beyond none of them."""
     left, top, right, bottom = bounds_of(columns, mover)
     a, b, c, d = bounds_of(table, other)
-    slack = max(max(abs(left), abs(top)), max(abs(right), abs(bottom)))
-    slack = _ROUNDED * max(slack, max(max(abs(a), abs(b)), max(abs(c), abs(d))))
+    # What rests on a body is not inside it because a place was rounded.
+    slack = max(tolerance_of((left, top, right, bottom)), tolerance_of((a, b, c, d)))
     if (sides & TOP != 0 and bottom <= b + slack) or (sides & BOTTOM != 0 and top >= d - slack):
         return False
     if (sides & LEFT != 0 and right <= a + slack) or (sides & RIGHT != 0 and left >= c - slack):

@@ -38,7 +38,7 @@ from broadphase.kernels.movement.sweep import (
 )
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import BOX, bounds_of, bounds_overlap
+from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_of, bounds_overlap, tolerance_of, widened
 from broadphase.kernels.tiles.grid import cells_of_box
 from broadphase.kernels.tiles.slopes import any_slope, profile_at
 
@@ -51,8 +51,6 @@ INSIDE = 3  # nothing has changed: it starts in something that does not move, or
 # The stages of a path.
 START, PUSHED, ON = 0, 1, 2
 FREED = 3  # a start where only others that move still push
-
-TOLERANCE = 1e-9  # of the coordinates
 
 
 class Buffers(NamedTuple):
@@ -100,13 +98,6 @@ def put_near(buffers, at, row, box):
 
 
 @inline
-def tolerance_of(bounds):
-    """More than the gap that is kept before sloped surfaces, and less than anyone sees."""
-    left, top, right, bottom = bounds
-    return TOLERANCE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-
-
-@inline
 def swept_bounds(bounds, dx, dy, pad):
     """The region that bounds can touch on a straight path, padded."""
     left, top, right, bottom = bounds
@@ -144,17 +135,17 @@ def _choose(table, buffers, near, fixed, stage, searched, region):
 
     Only what is fixed stops a body that is pushed.
     """
-    left, top, right, bottom = enlarged(region)
-    if not holds(searched, (left, top, right, bottom)):
+    region = enlarged(region)
+    if not holds(searched, region):
         numbers = buffers.numbers
-        numbers[0], numbers[1], numbers[2], numbers[3] = left, top, right, bottom
+        numbers[0], numbers[1], numbers[2], numbers[3] = region
         return np.int64(-1), True
     count, only_boxes = np.int64(0), True
     for k in range(near):
         row = buffers.near[k]
         if stage == PUSHED and not fixed[row]:
             continue
-        if bounds_overlap(edges_of_body(buffers.boxes, k), (left, top, right, bottom)):
+        if bounds_overlap(edges_of_body(buffers.boxes, k), region):
             only_boxes &= table.kinds[row] == BOX
             buffers.chosen[count] = k
             buffers.rows[count] = row
@@ -194,7 +185,7 @@ def _push_of_others(mover, table, fixed, near, searched, chosen, buffers):
     dx, dy, pushers = push_from(mover, table, buffers.rows[:chosen], fixed)
     # Whichever way it slides, it gets no farther than that.
     bounds, far = bounds_of(mover, ROW), (1.0 + 2.0 * TOLERANCE) * length(dx, dy)
-    region = swept_bounds(bounds, 0.0, 0.0, far + 2.0 * tolerance_of(bounds))
+    region = widened(bounds, far + 2.0 * tolerance_of(bounds))
     chosen, _ = _choose(table, buffers, near, fixed, START, searched, region)
     if chosen < 0:
         return dx, dy, False
@@ -211,13 +202,12 @@ def _push_of_others(mover, table, fixed, near, searched, chosen, buffers):
 @inline
 def _starts_near(bounds, buffers, chosen, grid):
     """Whether something chosen, or a tile, reaches into bounds: nothing else can be started in."""
-    left, top, right, bottom = bounds
     for k in range(chosen):
         if bounds_overlap(bounds, edges_of_body(buffers.boxes, buffers.chosen[k])):
             return True
     if grid.solid.shape[0] == 0:
         return False
-    first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
+    first_column, end_column, first_row, end_row = cells_of_box(grid, *bounds)
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
             if grid.solid[row, column] or profile_at(grid, column, row) != 0:
@@ -294,7 +284,7 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
                 mirrored = stage != PUSHED and (asks or response == BOUNCE)
                 region = swept_region(x, y, mover.width[ROW], mover.height[ROW], dx, dy, mirrored)
                 chosen, exact = _choose(table, buffers, near, fixed, stage, searched, region)
-                exact = exact and not any_slope(grid, region[0], region[1], region[2], region[3])
+                exact = exact and not any_slope(grid, *region)
             if not exact:
                 region = swept_bounds(bounds, goal_x - x, goal_y - y, tolerance_of(bounds))
                 chosen, _ = _choose(table, buffers, near, fixed, stage, searched, region)

@@ -330,7 +330,7 @@ def cross_box(path, other):
     ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
     """
     box, goal = _ends(path)
-    inside, nx, ny, _ = box_box(box[0], box[1], box[2], box[3], other[0], other[1], other[2], other[3], False)
+    inside, nx, ny, _ = box_box(*box, *other, False)
     if inside:
         return 0.0, nx, ny, box[0], box[1]
     time, _, axis = meet(box, goal, other, ALL_SIDES)

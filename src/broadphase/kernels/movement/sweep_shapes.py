@@ -43,6 +43,8 @@ from broadphase.kernels.shapes.table import (
     rounding,
     set_axes,
     span_of_points,
+    tolerance_of,
+    widened,
 )
 from broadphase.kernels.tiles.grid import (
     BOTTOM,
@@ -51,6 +53,7 @@ from broadphase.kernels.tiles.grid import (
     TOP,
     bounds_of_cell,
     cells_between,
+    cells_of_box,
     edge,
     sides_at,
 )
@@ -61,8 +64,6 @@ _SLACK = 2e-14
 
 # Where a mover hits something, what lies so many times the slack beside it counts as touched too.
 _TOUCHED = 2.0
-# Of the coordinates: what lies farther away is not touched.
-_BESIDE = 1e-9
 _MOST_TOUCHED = 15  # 16 need more stack than Windows gives without a C library
 _APART, _TOUCHES, _WITHIN = 0, 1, 2
 # Sines of angles: normals of one surface differ by less; those of a side and a round corner likewise.
@@ -122,22 +123,28 @@ def _axes(table, i, box_axes):
 
 
 @inline
-def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
-    """When polygon a, moving by v, enters polygon b grown by ``grow``: see `_enter`.
+def _gaps(dx, dy, a, a_axes, b, b_axes, k):
+    """Axis ``k`` of polygons a and b, and how far b is ahead of a and behind it on that axis.
 
     ``dx, dy`` is b's position relative to a's.
     """
+    axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
+    size = length(axis[0], axis[1])
+    x, y = axis[0] / size, axis[1] / size
+    a_lo, a_hi = span_of_points(a, x, y)
+    b_lo, b_hi = span_of_points(b, x, y)
+    offset = dx * x + dy * y
+    return x, y, (b_lo - a_hi) + offset, (a_lo - b_hi) - offset
+
+
+@inline
+def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
+    """When polygon a, moving by v, enters polygon b grown by ``grow``: see `_enter` and `_gaps`."""
     enter, leave, thickness = -1.0, math.inf, math.inf
     corner, nx, ny = 0.0, 0.0, 0.0
     for k in range(a_axes.shape[0] + b_axes.shape[0]):
-        axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
-        size = length(axis[0], axis[1])
-        x, y = axis[0] / size, axis[1] / size
-        a_lo, a_hi = span_of_points(a, x, y)
-        b_lo, b_hi = span_of_points(b, x, y)
-        offset, speed = dx * x + dy * y, vx * x + vy * y
-        ahead = (b_lo - a_hi) + offset - grow
-        behind = (a_lo - b_hi) - offset - grow
+        x, y, ahead, behind = _gaps(dx, dy, a, a_axes, b, b_axes, k)
+        ahead, behind, speed = ahead - grow, behind - grow, vx * x + vy * y
         thickness = min(thickness, 0.0 - (ahead + behind))
         begin, sign = -1.0, 0.0
         if ahead >= 0.0 or behind >= 0.0:
@@ -309,13 +316,7 @@ def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
     a_axes, b_axes = _axes(mover, ROW, scratch[2]), _axes(table, i, scratch[2])
     touches = False
     for k in range(a_axes.shape[0] + b_axes.shape[0]):
-        axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
-        size = length(axis[0], axis[1])
-        x, y = axis[0] / size, axis[1] / size
-        a_lo, a_hi = span_of_points(a, x, y)
-        b_lo, b_hi = span_of_points(b, x, y)
-        offset = dx * x + dy * y
-        ahead, behind = (b_lo - a_hi) + offset, (a_lo - b_hi) - offset
+        x, y, ahead, behind = _gaps(dx, dy, a, a_axes, b, b_axes, k)
         if ahead > tolerance or behind > tolerance:
             return _APART, cone, False
         if ahead >= -tolerance:
@@ -603,9 +604,8 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
             if best[0] > 1.0:
                 return best, place
             at_x, at_y = mover.x[0] + best[0] * vx, mover.y[0] + best[0] * vy
-            left, top, right, bottom = bounds_at(mover, ROW, at_x, at_y)
-            pad = _BESIDE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-            region = left - pad, top - pad, right + pad, bottom + pad
+            there = bounds_at(mover, ROW, at_x, at_y)
+            region = widened(there, tolerance_of(there))
         others, column, top, low = table, -1, 0, bodies
         first, end = cells_between(region[0], region[2], grid.x, grid.width, grid.solid.shape[1])
         for step in range(first - 1, end):
@@ -633,12 +633,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
                     set_tile(tile, grid, column, k)
                 other = bounds_of(others, i)
                 wide = slack(mover, ROW, others, i) * _TOUCHED * part
-                if not (
-                    other[0] - wide < region[2]
-                    and region[0] < other[2] + wide
-                    and other[1] - wide < region[3]
-                    and region[1] < other[3] + wide
-                ):
+                if not bounds_overlap(widened(other, wide), region):
                     continue
                 time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
                 hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
@@ -684,10 +679,9 @@ def sides_reached(mover, dx, dy, table, rows, grid):
     _set_box_axes(outlines[2])
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
-    left, top, right, bottom = bounds_of(mover, ROW)
-    pad = _BESIDE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-    first, end = cells_between(left - pad, right + pad, grid.x, grid.width, grid.solid.shape[1])
-    top_row, low_row = cells_between(top - pad, bottom + pad, grid.y, grid.height, grid.solid.shape[0])
+    bounds = bounds_of(mover, ROW)
+    left, top, right, bottom = bounds
+    first, end, top_row, low_row = cells_of_box(grid, *widened(bounds, tolerance_of(bounds)))
     reached = np.int64(0)
     for column in range(first - 1, end):
         low, high = (0, rows.shape[0]) if column < first else (top_row, low_row)

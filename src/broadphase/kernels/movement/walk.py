@@ -23,7 +23,7 @@ from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.one_way import is_through, lets_through
 from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import START, begin, follow, holds, put_near
+from broadphase.kernels.movement.path import START, begin, enlarged, follow, holds, put_near
 from broadphase.kernels.movement.sweep import SLIDE
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
@@ -152,8 +152,7 @@ def region_of(x, y, width, height, dx, dy, rules):
 @holds_gil
 def reach_of(x, y, width, height, dx, dy, rules):
     """`region_of` for one, enlarged by rounding: what touches it overlaps it."""
-    left, top, right, bottom = region_of(x, y, width, height, dx, dy, rules)
-    return next_down(left), next_down(top), next_up(right), next_up(bottom)
+    return enlarged(region_of(x, y, width, height, dx, dy, rules))
 
 
 @jit

@@ -14,11 +14,10 @@ import math
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
-from broadphase.kernels.movement.walk_ground import eased, floor_under, holds, nearest_floor, room_at
+from broadphase.kernels.movement.walk_ground import eased, floor_under, holds, nearest_floor, rest_on, room_at
 from broadphase.kernels.movement.walk_obstacles import (
     TOUCH,
     first_meeting,
-    height_of,
     is_beside,
     is_clear_of_all,
     normal_of,
@@ -33,18 +32,6 @@ from broadphase.kernels.movement.walk_path import (
 )
 from broadphase.kernels.movement.walk_slope import end_of_side, place_at_meeting, surface_at
 from broadphase.kernels.tiles.grid import BOTTOM
-
-
-@inline
-def hang_from(obstacles, k, left, right, tolerance):
-    """`rest_on` for the head, under an obstacle."""
-    best, plane = obstacles.boxes[k, 3], -1
-    for j in range(obstacles.first[k], obstacles.first[k + 1]):
-        if obstacles.planes[j, 1] > 0.0:
-            at = height_of(obstacles.planes, j, left, right, tolerance)
-            if at < best:
-                best, plane = at, j
-    return best, plane
 
 
 @inline
@@ -110,7 +97,7 @@ def _nearest_ceiling(obstacles, count, walker, tolerance):
     for k in range(count):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & BOTTOM == 0:
             continue
-        height, plane = hang_from(obstacles, k, walker[0], walker[2], tolerance)
+        height, plane = rest_on(obstacles, k, walker, tolerance, out=1.0)
         room_above = room_at(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
         if walker[1] >= height - room_above and height > best_height:
             best, best_plane, best_height = k, plane, height

@@ -42,13 +42,16 @@ _SHARP = 0.2
 
 
 @inline
-def rest_on(obstacles, k, left, right, tolerance):
-    """Where feet rest on an obstacle: the height, and the plane, -1 for its top."""
-    best, plane = obstacles.boxes[k, 1], -1
+def rest_on(obstacles, k, walker, tolerance, out=-1.0):
+    """Where feet rest on an obstacle: the height, and the plane, -1 for its top.
+
+    With ``out`` 1, where a head touches it from below.
+    """
+    best, plane = obstacles.boxes[k, 1 if out < 0.0 else 3], -1
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
-        if obstacles.planes[j, 1] < 0.0:
-            at = height_of(obstacles.planes, j, left, right, tolerance)
-            if at > best:
+        if out * obstacles.planes[j, 1] > 0.0:
+            at = height_of(obstacles.planes, j, walker[0], walker[2], tolerance)
+            if out * at < out * best:
                 best, plane = at, j
     return best, plane
 
@@ -77,7 +80,7 @@ def stand_on(obstacles, k, walker, tolerance, rules):
 
     The side may continue in the next obstacle.  Of two steep sides it is the steeper, which leads on.
     """
-    height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+    height, plane = rest_on(obstacles, k, walker, tolerance)
     planes = obstacles.planes
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
         if planes[j, 1] >= 0.0 or is_level(obstacles, j, rules):
@@ -118,7 +121,7 @@ def eased(obstacles, count, x, y, trip, tolerance, rules):
     highest = walker[3]
     for k in range(count):
         if not is_clear(obstacles, k, walker, tolerance):
-            highest = min(highest, rest_on(obstacles, k, walker[0], walker[2], tolerance)[0])
+            highest = min(highest, rest_on(obstacles, k, walker, tolerance)[0])
     if walker[3] - highest > TOUCH * tolerance:
         return y, False
     up = place_with_feet(highest, trip, rules)
@@ -195,7 +198,7 @@ def lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules):
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
     tangent, highest = some_rows(1, 3, np.float64), math.inf
     for k in range(count):
-        height, _ = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        height, _ = rest_on(obstacles, k, walker, tolerance)
         below = height - walker[3]
         if is_beside(boxes, k, walker) or names[k, 3] & TOP == 0 or below < -TOUCH * tolerance:
             continue

@@ -31,7 +31,7 @@ from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, pass_by
 from broadphase.kernels.movement.sweep_shapes import ROW, blocks, set_tile, table_for_one
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import bounds_of, corner_at, corners, rounding
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, bounds_of_cell, cells_between, sides_at
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, bounds_of_cell, cells_of_box, sides_at
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 TOLERANCE = 5e-14  # of the largest coordinate
@@ -228,13 +228,11 @@ def gather(obstacles, shapes, rows, grid, ring, region, walker, radius, tangents
             count = _put(obstacles, count, a, b, c, d, np.int64(row), -1, -1, ALL_SIDES, rules.flip)
             if count >= 0:
                 count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules.flip)
-    count_rows, count_columns = grid.solid.shape
-    if count_rows == 0:
+    if grid.solid.shape[0] == 0:
         return count
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))
-    first, end = cells_between(left, right, grid.x, grid.width, count_columns)
-    top_row, low_row = cells_between(top, bottom, grid.y, grid.height, count_rows)
+    first, end, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
     for row in range(top_row, low_row):
         for column in range(first, end):
             if count >= 0:

@@ -64,7 +64,7 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
         if beside or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, _ = rest_on(obstacles, k, left, right, tolerance)
+        height, _ = rest_on(obstacles, k, walker, tolerance)
         if abs(walker[3] - height) > TOUCH * tolerance:
             # A steep side where it begins hides that it is touched.
             if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):

@@ -50,7 +50,7 @@ def _can_rise(obstacles, count, x, y, to_y, trip, tolerance, rules):
 @inline
 def _surface_met(obstacles, k, walker, tolerance, rules):
     """Where the feet would be on an obstacle that the walker meets, and whether it can be walked on there."""
-    surface, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+    surface, plane = rest_on(obstacles, k, walker, tolerance)
     begins = level_side_at(obstacles, k, walker, tolerance, rules)
     if begins >= 0:
         surface = height_of(obstacles.planes, begins, walker[0], walker[2], tolerance)

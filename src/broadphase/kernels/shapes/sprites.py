@@ -102,10 +102,9 @@ def agree(rects, rows, kinds, xs, ys, agreed):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# One sprite of arcade against a list: which sprites are near, and whose hit boxes overlap.
+# One sprite of arcade against a list: which sprites are near.
 #
-# The kernels read the arrays that arcade keeps for the graphics card, float32.  The arithmetic of the second
-# kernel is arcade's, operation for operation, so that the answers are the same to the last bit.
+# The kernel reads the arrays that arcade keeps for the graphics card, float32.
 
 
 # The most by which float32 may have rounded places and sizes.
@@ -134,49 +133,11 @@ def near_sprites(places, sizes, slots, x, y, size, out):
     return found
 
 
-@jit
-def hit_polygons(points, ends, hits):
-    """Whether polygon 0 meets each of the others; polygon k ends before row ``ends[k]`` of ``points``."""
-    first = ends[0]
-    for k in range(1, ends.shape[0]):
-        low, high = ends[k - 1], ends[k]
-        hits[k - 1] = (
-            first > 0
-            and high > low
-            and not _parted(points, 0, first, 0, first, low, high)
-            and not _parted(points, low, high, 0, first, low, high)
-        )
-
-
-@inline
-def _parted(points, begin, end, a_begin, a_end, b_begin, b_end):
-    """Whether a and b are apart along one of the normals of the edges from ``begin`` to ``end``."""
-    for i in range(begin, end):
-        j = i + 1 if i + 1 < end else begin
-        nx, ny = points[j, 1] - points[i, 1], points[i, 0] - points[j, 0]
-        a_low, a_high = _shadow(points, a_begin, a_end, nx, ny)
-        b_low, b_high = _shadow(points, b_begin, b_end, nx, ny)
-        if a_high <= b_low or b_high <= a_low:
-            return True
-    return False
-
-
-@inline
-def _shadow(points, begin, end, nx, ny):
-    low, high = math.inf, -math.inf
-    for i in range(begin, end):
-        along = nx * points[i, 0] + ny * points[i, 1]
-        if along < low:
-            low = along
-        if along > high:
-            high = along
-    return low, high
-
-
 # -----------------------------------------------------------------------------------------------------------
 # One outline against others: which it overlaps at a place, and when it meets them along a path.
 #
-# The arithmetic of the first kernel is arcade's, operation for operation, as above.
+# The arithmetic of the first kernel is arcade's, operation for operation, so that the answers are the same to
+# the last bit.
 # Outlines that share only an edge or a corner do not meet.
 
 
@@ -196,8 +157,8 @@ def meets(outline, x, y, points, ends, hits):
         hits[k] = (
             outline.shape[0] > 0
             and high > low
-            and not _is_parted_at(outline, x, y, 0, outline.shape[0], True, points, low, high)
-            and not _is_parted_at(outline, x, y, low, high, False, points, low, high)
+            and not _are_parted(outline, x, y, points, low, high, outline, x, y, 0, outline.shape[0])
+            and not _are_parted(outline, x, y, points, low, high, points, 0.0, 0.0, low, high)
         )
         count += hits[k]
         low = high
@@ -239,15 +200,12 @@ def _normal(points, i, begin, end, x, y):
 
 
 @inline
-def _is_parted_at(outline, x, y, begin, end, own, points, low, high):
-    """Whether the outline and another are apart along a normal of one edge of either."""
+def _are_parted(outline, x, y, points, low, high, edges, edge_x, edge_y, begin, end):
+    """Whether the outline and another are apart along a normal of one of some edges."""
     for i in range(begin, end):
-        if own:
-            nx, ny = _normal(outline, i, begin, end, x, y)
-        else:
-            nx, ny = _normal(points, i, begin, end, 0.0, 0.0)
-        a_low, a_high = _shadow_at(outline, 0, outline.shape[0], x, y, nx, ny)
-        b_low, b_high = _shadow_at(points, low, high, 0.0, 0.0, nx, ny)
+        nx, ny = _normal(edges, i, begin, end, edge_x, edge_y)
+        a_low, a_high = _shadow(outline, 0, outline.shape[0], x, y, nx, ny)
+        b_low, b_high = _shadow(points, low, high, 0.0, 0.0, nx, ny)
         if a_high <= b_low or b_high <= a_low:
             return True
     return False
@@ -258,8 +216,8 @@ def _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave):
     """Reduce the time in which they meet to that in which their projections overlap."""
     if nx == 0.0 and ny == 0.0:
         return
-    a_low, a_high = _shadow_at(outline, 0, outline.shape[0], x, y, nx, ny)
-    b_low, b_high = _shadow_at(points, low, high, 0.0, 0.0, nx, ny)
+    a_low, a_high = _shadow(outline, 0, outline.shape[0], x, y, nx, ny)
+    b_low, b_high = _shadow(points, low, high, 0.0, 0.0, nx, ny)
     speed = nx * dx + ny * dy
     if speed > 0.0:
         first, last = (b_low - a_high) / speed, (b_high - a_low) / speed
@@ -274,10 +232,12 @@ def _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave):
 
 
 @inline
-def _shadow_at(points, begin, end, x, y, nx, ny):
+def _shadow(points, begin, end, x, y, nx, ny):
     low, high = math.inf, -math.inf
     for i in range(begin, end):
         along = nx * (points[i, 0] + x) + ny * (points[i, 1] + y)
-        low = min(low, along)
-        high = max(high, along)
+        if along < low:
+            low = along
+        if along > high:
+            high = along
     return low, high

@@ -150,6 +150,24 @@ def bounds_overlap(a, b):
     return (a[0] < b[2]) & (b[0] < a[2]) & (a[1] < b[3]) & (b[1] < a[3])
 
 
+@inline
+def widened(bounds, by):
+    """A bounding box that reaches farther by so much on every side."""
+    return bounds[0] - by, bounds[1] - by, bounds[2] + by, bounds[3] + by
+
+
+# Of the coordinates: more than rounding, and than the gap that is kept before sloped surfaces, and less than
+# anyone sees.
+TOLERANCE = 1e-9
+
+
+@inline
+def tolerance_of(bounds):
+    """`TOLERANCE`, of the largest coordinate of a bounding box."""
+    left, top, right, bottom = bounds
+    return TOLERANCE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+
+
 @jit
 def bound_rows(table, rows, out):
     """Write the bounding box of each shape in ``rows`` into ``out``; empty rows: of every shape."""
@@ -172,36 +190,27 @@ _RADIANS = math.pi / 180.0
 @inline
 def _sine(x):
     z = x * x
-    tail = 8.33333333332248946124e-03 + z * (
-        -1.98412698298579493134e-04
-        + z
-        * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))
-    )
-    return x + z * x * (-1.66666666666666324348e-01 + z * tail)
+    tail = 1.58969099521155010221e-10
+    tail = -2.50507602534068634195e-08 + z * tail
+    tail = 2.75573137070700676789e-06 + z * tail
+    tail = -1.98412698298579493134e-04 + z * tail
+    tail = 8.33333333332248946124e-03 + z * tail
+    tail = -1.66666666666666324348e-01 + z * tail
+    return x + z * x * tail
 
 
 @inline
 def _cosine(x):
     z = x * x
-    tail = z * (
-        4.16666666666666019037e-02
-        + z
-        * (
-            -1.38888888888741095749e-03
-            + z
-            * (
-                2.48015872894767294178e-05
-                + z
-                * (
-                    -2.75573143513906633035e-07
-                    + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11)
-                )
-            )
-        )
-    )
+    tail = -1.13596475577881948265e-11
+    tail = 2.08757232129817482790e-09 + z * tail
+    tail = -2.75573143513906633035e-07 + z * tail
+    tail = 2.48015872894767294178e-05 + z * tail
+    tail = -1.38888888888741095749e-03 + z * tail
+    tail = 4.16666666666666019037e-02 + z * tail
     half = 0.5 * z
     rest = 1.0 - half
-    return rest + ((1.0 - rest - half) + z * tail)
+    return rest + ((1.0 - rest - half) + z * (z * tail))
 
 
 @holds_gil

@@ -263,15 +263,6 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
     return column, row, time * size, nx, ny, at_x, at_y
 
 
-@jit
-def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
-    """`cast_ray_far` for every row of ``origins`` and ``directions``."""
-    for k in range(origins.shape[0]):
-        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1], _, _ = cast_ray_far(
-            grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
-        )
-
-
 @holds_gil
 def sees(grid, x, y, to_x, to_y):
     """Whether no solid tile is between two points; the same in both directions."""

@@ -9,10 +9,6 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, cells_of_box, edge
 
-# -----------------------------------------------------------------------------------------------------------
-# Slopes and ladders: their profiles, and rays against slopes.
-
-
 LADDER = np.uint16(0x8000)
 PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
 
@@ -166,37 +162,30 @@ def cast_at_slopes(grid, x, y, dx, dy, longest):
     return best
 
 
+@inline
+def _cast(grid, x, y, dx, dy, longest):
+    """The first solid tile or slope on a ray, as `cast_at_slopes`; of two as near, the tile."""
+    column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, longest)
+    if grid.ground.shape[0] > 0:
+        slope = cast_at_slopes(grid, x, y, dx, dy, min(longest, distance))
+        if slope[0] >= 0 and slope[2] < distance:
+            return slope
+    return column, row, distance, nx, ny
+
+
 @jit
-def cast_rays_at_slopes(grid, origins, directions, longest, tiles, distances, normals):
-    """`cast_at_slopes` for every row; nearer hits replace what the arrays hold."""
+def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
+    """The first solid tile or slope on each ray; column -1 for none."""
     for k in range(origins.shape[0]):
-        column, row, distance, nx, ny = cast_at_slopes(
+        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = _cast(
             grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
         )
-        if column >= 0 and distance < distances[k]:
-            tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = (
-                column,
-                row,
-                distance,
-                nx,
-                ny,
-            )
-
-
-# -----------------------------------------------------------------------------------------------------------
-# Many rays through a tile map with slopes, each with its own length.
 
 
 @jit
 def cast_rays_each(grid, rays, tiles, distances, normals):
-    """The first solid tile or slope on each of ``x, y, dx, dy, max_distance``; column -1 for none."""
+    """`cast_rays` for rows ``x, y, dx, dy, longest``."""
     for k in range(rays.shape[0]):
-        x, y, dx, dy, max_distance = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
-        column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, max_distance)
-        if grid.ground.shape[0] > 0:
-            longest = min(max_distance, distance)
-            at_column, at_row, sooner, slope_x, slope_y = cast_at_slopes(grid, x, y, dx, dy, longest)
-            if at_column >= 0:
-                column, row, distance, nx, ny = at_column, at_row, sooner, slope_x, slope_y
-        tiles[k, 0], tiles[k, 1], distances[k] = column, row, distance
-        normals[k, 0], normals[k, 1] = nx, ny
+        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = _cast(
+            grid, rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
+        )
