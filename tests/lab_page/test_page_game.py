@@ -51,8 +51,11 @@ def test_index_and_time_are_those_of_the_map(ask, exhaustive):
         assert float(number) * factor == pytest.approx(ms * times[chosen], rel=0.15), state
 
 
-@pytest.mark.parametrize(("lists", "walls"), EXTRAS)
-def test_the_programs_run_and_find_what_there_is(ask, lists, walls):
+def test_the_programs_run_and_find_what_there_is(ask, each):
+    each(lambda lists, walls: run_programs(ask, lists, walls), EXTRAS)
+
+
+def run_programs(ask, lists, walls):
     random = np.random.default_rng(3)
     corner = random.random((60, 2)) * 30
     boxes = np.hstack([corner, corner + random.random((60, 2)) * 4])
@@ -81,7 +84,7 @@ def test_the_programs_run_and_find_what_there_is(ask, lists, walls):
             assert sorted(found.tolist()) == bp.pairs(every).tolist(), code
 
 
-def test_the_questions_and_the_map_are_one(ask, server, tabs):
+def test_the_questions_and_the_map_are_one(server, tabs):
     page = tabs(f"{server.address}#yours")
     until(page, "Boolean(document.querySelector('#your-game').game)")
     page.locator("input[name=game-layout][value=line]").check(force=True)

@@ -157,6 +157,7 @@ def test_the_map_works_by_keyboard(shown):
     assert page.evaluate("document.activeElement.ariaPressed") == "true"
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("width", [390, 800, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_map_fits_and_can_be_read_by_all(shown, width, theme):

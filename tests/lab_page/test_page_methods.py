@@ -1,5 +1,6 @@
 """The seven methods in JavaScript count and find what the engine does, in every state of every slider."""
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -50,7 +51,7 @@ async ([name, begin, end, every]) => {
         states.push({
             where: [slider, frame, place], found, pairs, options: { ...options, before: null },
             boxes: boxes.join(), before: (options.before ?? boxes).join(),
-            query: query && { box: query.box, balls: query.balls, visited: query.visited.length },
+            query: query ? { box: query.box, balls: query.balls, visited: query.visited.length } : null,
         });
     };
     for (let slider = begin; slider < Math.min(end, step.values.length); slider++) {
@@ -60,7 +61,8 @@ async ([name, begin, end, every]) => {
             for (const [x, y] of [[0, 0], [0.3, 0.4], [1, 0.7]]) add(slider, frame, [x * width, y * height]);
         }
     }
-    return states;
+    // As one text: the driver would take values one by one.
+    return JSON.stringify(states, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value));
 }
 """
 
@@ -71,7 +73,9 @@ def states(server, chromium):
     with chromium.new_context() as context:
         page = context.new_page()
         page.goto(server.address)
-        yield lambda step, begin=0, end=100, every=1: page.evaluate(STATES, [step, begin, end, every])
+        yield lambda step, begin=0, end=100, every=1: json.loads(
+            page.evaluate(STATES, [step, begin, end, every])
+        )
 
 
 def rows(numbers, width=2):

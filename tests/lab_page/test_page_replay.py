@@ -51,10 +51,11 @@ def test_the_page_says_how_many_bodies_a_recording_has_and_if_there_was_a_listen
         page.goto("about:blank")  # it leaves before the server does
 
 
-@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
-def test_a_crowd_is_found_on_the_timeline_named_framed_and_zoomed_to(tabs, tmp_path, width, theme):
-    rng = np.random.default_rng(1)
-    world, path = bp.World(), tmp_path / "piled.bprec"
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A recording with a crowd in three frames, and the lab that shows it."""
+    rng, folder = np.random.default_rng(1), tmp_path_factory.mktemp("crowd")
+    world, path = bp.World(), folder / "piled.bprec"
     corners = rng.random((400, 2)) * 1_000
     world.add_many(np.hstack((corners, corners + 8)), tag="mob")
     with bp.Recorder(world, path):
@@ -64,28 +65,32 @@ def test_a_crowd_is_found_on_the_timeline_named_framed_and_zoomed_to(tabs, tmp_p
                 places[:200] = rng.random((200, 2)) * 15 + 500
             world.positions = places
             world.update()
-    recording = bp.Recording(path)
+    with running(folder, recording=path) as server:
+        yield server, bp.Recording(path)
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1280, "light")])
+def test_a_crowd_is_found_on_the_timeline_named_framed_and_zoomed_to(tabs, crowded, width, theme):
+    server, recording = crowded
     peak = recording.busiest()[0].peak
-    with running(tmp_path, recording=path) as server:
-        page = tabs(f"{server.address}sandbox?scene=replay&play=0", width=width, theme=theme)
-        button = page.get_by_role("button", name="81\N{EN DASH}83: ")
-        button.wait_for()
-        until(page, "lab.replay.sentence.textContent.startsWith('Frame 0: 400 bodies; ')")
-        assert page.get_by_role("button", name="Zoom to the crowd").is_disabled()
-        assert f"Frame {peak} has the most tests" in page.get_by_label(
-            "Tests, overlaps and bodies"
-        ).get_attribute("aria-label")
-        button.click()
-        until(page, "text => lab.replay.sentence.textContent === text", f"{recording.explain(peak)}.")
-        left, top, right, bottom = page.evaluate("frame => lab.replay.crowdOf(frame)", peak)
-        assert page.evaluate("frame => lab.replay.crowdOf(frame)", peak + 1) is None
-        page.get_by_role("button", name="Zoom to the crowd").click()
-        assert page.evaluate("[lab.camera.x, lab.camera.y]") == [(left + right) / 2, (top + bottom) / 2]
-        wide = page.evaluate("lab.lanes[0].size[0] / lab.lanes[0].place.scale")
-        assert right - left < wide < 40 * (right - left)
-        # A click on the timeline goes to the frame below it.
-        box = page.locator(".timeline").bounding_box()
-        page.mouse.click(box["x"] + 8 + (box["width"] - 16) * 150 / 199, box["y"] + 20)
-        until(page, "Math.abs(lab.frame.frame - 150) <= 1")
-        until(page, "lab.replay.crowdOf(lab.frame.frame) === null && lab.replay.zoom.disabled")
-        page.goto("about:blank")
+    page = tabs(f"{server.address}sandbox?scene=replay&play=0", width=width, theme=theme)
+    button = page.get_by_role("button", name="81\N{EN DASH}83: ")
+    button.wait_for()
+    until(page, "lab.replay.sentence.textContent.startsWith('Frame 0: 400 bodies; ')")
+    assert page.get_by_role("button", name="Zoom to the crowd").is_disabled()
+    assert f"Frame {peak} has the most tests" in page.get_by_label(
+        "Tests, overlaps and bodies"
+    ).get_attribute("aria-label")
+    button.click()
+    until(page, "text => lab.replay.sentence.textContent === text", f"{recording.explain(peak)}.")
+    left, top, right, bottom = page.evaluate("frame => lab.replay.crowdOf(frame)", peak)
+    assert page.evaluate("frame => lab.replay.crowdOf(frame)", peak + 1) is None
+    page.get_by_role("button", name="Zoom to the crowd").click()
+    assert page.evaluate("[lab.camera.x, lab.camera.y]") == [(left + right) / 2, (top + bottom) / 2]
+    wide = page.evaluate("lab.lanes[0].size[0] / lab.lanes[0].place.scale")
+    assert right - left < wide < 40 * (right - left)
+    # A click on the timeline goes to the frame below it.
+    box = page.locator(".timeline").bounding_box()
+    page.mouse.click(box["x"] + 8 + (box["width"] - 16) * 150 / 199, box["y"] + 20)
+    until(page, "Math.abs(lab.frame.frame - 150) <= 1")
+    until(page, "lab.replay.crowdOf(lab.frame.frame) === null && lab.replay.zoom.disabled")
