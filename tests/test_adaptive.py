@@ -41,7 +41,7 @@ def limits(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("limits")
-@pytest.mark.covering(together=2)
+@pytest.mark.covering
 @pytest.mark.parametrize("n", [40, 400, 1_500])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

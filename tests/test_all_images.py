@@ -33,6 +33,7 @@ def as_dict(near):
     return dict(zip(rows, near.distance.tolist(), strict=True))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize(
     "periodic", [(True, True, True), (True, False, True), (False, False, False)], ids=str

@@ -134,6 +134,7 @@ def change(rng, whole):
         whole.sprite_list.sort(key=lambda one: one.center_x)  # behind the list's back
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("hashed", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_happens_to_the_list(seed, hashed, monkeypatch):

@@ -119,7 +119,7 @@ class TestProgress:
 
     def test_not_where_there_is_no_terminal(self):
         with self.slow(subprocess.PIPE) as process:
-            time.sleep(2)
+            time.sleep(1.5)
             assert process.communicate(b"1,2,3,4\n1,2,3,4\n", 60) == (f"1{os.linesep}".encode(), b"")
 
     def test_quick_work_shows_nothing(self):

@@ -249,6 +249,7 @@ def cell_of(random, kind):
     return np.diag(3 + 4 * random.random(3)) + random.normal(size=(3, 3)) * (0.5 if kind == "tilted" else 1.5)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("kind", ["orthogonal", "tilted", "very tilted"])
 @pytest.mark.parametrize("pbc", [False, True, (True, False, True), (False, True, False)], ids=str)
 def test_ases_neighbour_lists(kind, pbc):

@@ -74,7 +74,7 @@ def test_every_scene_has_the_pairs_of_the_oracle(on, each, dim, dtype):
 
     sizes = (0, 1, 2, 33, 600)
     cases = [(name, n, touching) for n in sizes for touching in (True, False) for name in scenes.named(dim)]
-    each(check, cases, of=4, turn=KINDS.index((dim, dtype)))
+    each(check, cases, of=8, turn=KINDS.index((dim, dtype)))
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)

@@ -92,7 +92,7 @@ def assert_same_answers(index, oracle, random):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "brute_force"])
 def test_frames(name, dim, each):
-    each(lambda scene: play(name, dim, scene), SCENES, of=2, turn=NAMES.index(name) + dim)
+    each(lambda scene: play(name, dim, scene), SCENES, of=4, turn=NAMES.index(name) + dim)
 
 
 def play(name, dim, scene):

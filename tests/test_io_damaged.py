@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from cases import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from io_helpers import BOXES, BOXES_3D, message, written
@@ -233,7 +234,7 @@ def test_headers_of_npy_of_odd_types(tmp_path, data):
 
 
 @pytest.mark.parametrize("ending", ["csv", "npy", "parquet", "arrow", "geojson"])
-@settings(any_file, max_examples=25)
+@settings(any_file, max_examples=examples(60))
 @given(data=damaged())
 def test_the_command_says_it_in_one_line(tmp_path, ending, data):
     path = tmp_path / f"a.{ending}"

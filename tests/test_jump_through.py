@@ -51,6 +51,7 @@ def steps(name, world, movers, ways):
         world.step(1.0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("sides", ["top", ("top", "left"), ("bottom", "right")])
 @pytest.mark.parametrize("name", ["move", "general", "walk", "move_many", "walk_many", "step"])
 def test_bodies_let_through_what_tiles_let_through(name, sides):

@@ -31,7 +31,7 @@ def test_every_scene(each, dim, dtype):
         expect(bp.nearest(points, k), right)  # few points are compared one by one
         expect(bp.nearest(points, k, env=np.zeros(len(points), int)), right)  # these are sorted along a curve
 
-    each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)), of=3, turn=dim)
+    each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)), of=5, turn=KINDS.index((dim, dtype)))
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -42,7 +42,12 @@ def test_periods(each, dim, dtype):
         expect(bp.nearest(points, k, period=own), point_scenes.nearest(points, k, period=own))
         expect(bp.nearest(points, k, period=own, r=0.1), point_scenes.nearest(points, k, period=own, r=0.1))
 
-    each(check, product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)), of=3, turn=dim)
+    each(
+        check,
+        product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)),
+        of=5,
+        turn=KINDS.index((dim, dtype)),
+    )
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -148,7 +153,7 @@ def test_many_points_at_few_places(each, dim, dtype):
             point_scenes.nearest(points, k, spots, period=period),
         )
 
-    each(check, product((1, 2, 30), (1, 3, 40), (None, (4.0,) * dim)), of=3, turn=dim)
+    each(check, product((1, 2, 30), (1, 3, 40), (None, (4.0,) * dim)), of=5, turn=KINDS.index((dim, dtype)))
 
 
 def test_thousands_of_points_at_one_place():
@@ -177,14 +182,21 @@ def test_a_tie_where_the_first_search_ends(dtype, beyond):
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_few_points_on_a_lattice_line_or_heap(dim, dtype):
+def test_few_points_on_a_lattice_line_or_heap(each, dim, dtype):
     """Many ties, the same coordinate on an axis, and more points in one place than are compared."""
     random = np.random.default_rng(31)
+    scenes = []
     for n, sides in ((1, 5), (2, 1), (17, 3), (250, 12), (900, 30), (1000, 1)):
         points = random.integers(0, sides, (n, dim)).astype(dtype)
         points[:, 0] *= random.integers(0, 2)
-        for k, r in ((1, np.inf), (2, np.inf), (2, 1.0), (5, 2.5)):
-            expect(bp.nearest(points, k, r=r), point_scenes.nearest(points, k, r=r))
+        scenes.append(points)
+
+    def check(points, asked):
+        k, r = asked
+        expect(bp.nearest(points, k, r=r), point_scenes.nearest(points, k, r=r))
+
+    asked = ((1, np.inf), (2, np.inf), (2, 1.0), (5, 2.5))
+    each(check, product(scenes, asked), of=3, turn=KINDS.index((dim, dtype)))
 
 
 def test_some_of_the_nearest():

@@ -220,6 +220,7 @@ def test_what_cannot_be_excluded_is_named():
     assert len(bp.neighbors(places, 2.0, exclude=[])) == 2
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("period", [None, (1.0, None), (1.0, 1.0), [[1.0, 0.0], [0.25, 1.0]]])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("radii", [False, True])

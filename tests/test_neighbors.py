@@ -33,7 +33,8 @@ def test_every_scene(each, dim, dtype):
         expect(bp.neighbors(points, r), right)  # few points are compared one by one
         expect(bp.neighbors(points, r, env=np.zeros(len(points), int)), right)  # these are sorted into cells
 
-    each(check, [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some])
+    cases = [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
+    each(check, cases, of=2, turn=KINDS.index((dim, dtype)))
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -45,7 +46,12 @@ def test_periods(each, dim, dtype):
         expect(bp.neighbors(points, r, period=own), point_scenes.near(points, r, period=own))
 
     periods = [(1.25, 1.25, 1.25), (None, 1.25, np.inf), (1.25, None, 2.5)]
-    each(check, product(PERIODIC, periods, (0.02, 0.24, 0.3, 0.45, 0.6, 2.0)), of=5, turn=dim)
+    each(
+        check,
+        product(PERIODIC, periods, (0.02, 0.24, 0.3, 0.45, 0.6, 2.0)),
+        of=11,
+        turn=KINDS.index((dim, dtype)),
+    )
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)

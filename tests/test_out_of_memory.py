@@ -38,6 +38,7 @@ def crowd(period):
     return world, walkers
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("period", [None, (1000, 1000)])
 @pytest.mark.parametrize("name", ["move_many", "walk_many"])
 @pytest.mark.parametrize("movers_block", [False, True])

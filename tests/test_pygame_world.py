@@ -191,6 +191,7 @@ def test_a_sprite_that_is_led_goes_with_its_body():
 # ---- picture and body stay together
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("leader", ["sprite", "body"])
 @pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
 def test_picture_and_body_do_not_drift_apart(kind, leader):

@@ -38,6 +38,7 @@ def test_thread_counts_agree(name, dim, method):
         assert bp.count_pairs(boxes, method=method, threads=count) == len(expected)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "brute_force"])
 @both_dimensions
 def test_thread_counts_agree_on_many_boxes(dim, method):
@@ -46,6 +47,7 @@ def test_thread_counts_agree_on_many_boxes(dim, method):
         assert_same(bp.pairs(boxes, method=method, threads=count), expected)
 
 
+@pytest.mark.covering
 @every_method
 @both_dimensions
 def test_thread_counts_agree_in_a_join(dim, method):

@@ -69,6 +69,7 @@ def moving(random, n, dim, dtype, lattice):
     return boxes.astype(dtype), motion.astype(dtype)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("touching", [True, False])
 def test_as_rational_numbers_say(dim, touching, each):
@@ -196,6 +197,7 @@ def around(period, dim, most=3):
     return [np.array(turns) * lengths for turns in product(*steps)]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize("period", [(8.0, 8.0), (8.0, None), (None, 4.0), (4.0, 8.0, None)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -298,6 +300,7 @@ def meeting_spheres(start, goal, reach, touching):
     return before, after
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize("period", [None, (8.0, 8.0), (8.0, None, 4.0)])
 def test_spheres(each, touching, period):

@@ -25,12 +25,12 @@ def level(seed=0, **options):
 def inside(world, body, tag):
     """Which tiles with a tag a body is in: every cell is compared."""
     tiles, found = world.tiles, []
+    shifts = [(x, y) for x in (-80, 0, 80) for y in (-100, 0, 100)] if world.period else [(0, 0)]
+    shapes = [body.shape.moved_to(body.x + x, body.y + y) for x, y in shifts]
     for row in range(tiles.rows):
         for column in range(tiles.columns):
             left, top, right, bottom = tiles.bounds_of(column, row)
             cell = Box(left, top, right - left, bottom - top)
-            shifts = [(x, y) for x in (-80, 0, 80) for y in (-100, 0, 100)] if world.period else [(0, 0)]
-            shapes = [body.shape.moved_to(body.x + x, body.y + y) for x, y in shifts]
             if tag in tiles.data(column, row).tags and any(bp.overlap(shape, cell) for shape in shapes):
                 found.append(Tile(column, row))
     return tuple(found)

@@ -189,9 +189,9 @@ def test_what_is_refused_changes_nothing(turn, error, said):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("angle", [45, 30.5, 90, -270])
-def test_turned_back_it_is_the_shape_that_it_was(angle):
+def test_turned_back_it_is_the_shape_that_it_was(angle, exhaustive):
     rng = np.random.default_rng(5)
-    for x, y, width, height in rng.uniform(1, 30, (100, 4)).tolist():
+    for x, y, width, height in rng.uniform(1, 30, (100 if exhaustive else 20, 4)).tolist():
         shapes = (
             Box(x, y, width, height),
             Polygon([(x, y), (x + width, y + 0.1), (x + 0.3, y + height)]),

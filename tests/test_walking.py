@@ -513,7 +513,7 @@ def test_no_walker_passes_what_has_stopped_it(each, kind, period):
             met = contact(hero.shape, item.shape)
             assert met is None or met.depth < 1e-9, (met, hero, item)
 
-    each(check, range(600), of=6)
+    each(check, range(600), of=15)
 
 
 @pytest.mark.smaller_set

@@ -103,6 +103,7 @@ def motions(rng, hero):
     yield -2 * hero.x, -2 * hero.y
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("flip", [1.0, -1.0])
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("period", [None, 128.0])

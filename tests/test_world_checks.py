@@ -78,6 +78,7 @@ def test_tags_of_tiles_and_crates_are_checked_too(caught):
     assert ("<TileListener for 'hero' in 'lava'>", "no tile has had: 'lava'") in told
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     "move",
     [

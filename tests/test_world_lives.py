@@ -526,7 +526,7 @@ def lives(each, record_property):
 
 @pytest.mark.parametrize("part", range(4))
 def test_lives(lives, part):
-    lives(range(part * 1_000, (part + 1) * 1_000), of=30, turn=part)
+    lives(range(part * 1_000, (part + 1) * 1_000), of=60, turn=part)
 
 
 @pytest.mark.parametrize("seed", range(20_000, 20_004))

@@ -125,6 +125,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("period", [None, 9.0])
 @pytest.mark.parametrize("name", CHANGES)
 def test_an_index_sees_its_arrays_at_one_moment(name, period):
