@@ -96,6 +96,17 @@ class TreeArrays:
             reach[:old] = self.reach
             self.where, self.reach = where, reach
 
+    def slots(self, places: npt.NDArray[np.integer[Any]]) -> BoxArray:
+        """The boxes of these slots, one a row."""
+        nodes = self.edges.reshape(-1, self.rows, kernel.WIDTH)
+        boxes: BoxArray = nodes[places // kernel.WIDTH, :, places % kernel.WIDTH]
+        return boxes
+
+    def used(self, nodes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+        """``(m, WIDTH)``: which slots of these nodes hold something."""
+        used: npt.NDArray[np.bool_] = np.arange(kernel.WIDTH) < self.links[nodes, kernel.COUNT][:, None]
+        return used
+
     def _resize(self, capacity: int) -> None:
         kept = min(len(self.children), capacity)
         # All arrays are made before one is replaced: memory may run out.
@@ -440,15 +451,12 @@ class TreeStructure(Structure):
     def parts(self, view: Rows) -> Rows:
         self.ready()
         arrays, parts = self._arrays, [super().parts(view)]
-        edges: Any = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH).transpose(0, 2, 1)
         for tree in (0, 1):
-            nodes, slots = np.zeros(1, np.int64), np.arange(tree, tree + 1)
+            places = np.array([tree], np.int64)
             for _ in range(int(arrays.children[0, kernel.HEIGHT + tree])):
-                parts.append(edges[nodes, slots])
-                nodes = arrays.children[nodes, slots].astype(np.int64).repeat(kernel.WIDTH)
-                slots = np.tile(np.arange(kernel.WIDTH), len(nodes) // kernel.WIDTH)
-                used = slots < arrays.links[nodes, kernel.COUNT]
-                nodes, slots = nodes[used], slots[used]
+                parts.append(arrays.slots(places).astype(np.float64))
+                nodes = arrays.children.ravel()[places].astype(np.int64)
+                places = (nodes[:, None] * kernel.WIDTH + np.arange(kernel.WIDTH))[arrays.used(nodes)]
         return np.concatenate(parts)
 
     def find_first_hits(
@@ -563,22 +571,18 @@ def _check_levels(arrays: TreeArrays, store: BoxStore, tree: int) -> npt.NDArray
         counts = arrays.links[level, kernel.COUNT]
         expect(bool(((counts >= 1) & (counts <= kernel.WIDTH)).all()), "no node is empty or overfull")
         expect(depth == height - 1 or depth > 0 or counts[0] > 1, "a root has several children")
-        slots = np.arange(kernel.WIDTH) < counts[:, None]
+        slots = arrays.used(level)
         edges = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[level]
         expect(bool((np.isnan(edges) == ~slots[:, None, :]).all()), "unused slots hold nan")
-        above = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[
-            places // kernel.WIDTH, :, places % kernel.WIDTH
-        ]
-        expect(_inside(edges.transpose(0, 2, 1), above[:, None, :], slots), "a slot holds what is below it")
+        above = arrays.slots(places)[:, None, :]
+        expect(_inside(edges.transpose(0, 2, 1), above, slots), "a slot holds what is below it")
         seen.append(level)
         places = (level[:, None] * kernel.WIDTH + np.arange(kernel.WIDTH))[slots]
         level = arrays.children[level].astype(np.int64)[slots]
     if root:
         expect(np.array_equal(np.sort(level), wanted), "the leaves hold the boxes of their tree, each once")
         expect(np.array_equal(arrays.where[level], places), "an id knows its place")
-        boxes = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[
-            places // kernel.WIDTH, :, places % kernel.WIDTH
-        ]
+        boxes = arrays.slots(places)
         expect(_inside(store.boxes[level], boxes, np.ones(len(level), bool)), "a slot holds its box")
         tight = bool((store.boxes[level] == boxes).all())
         expect(tight or bool(arrays.children[0, kernel.LOOSE + tree]), "a loose slot is known")

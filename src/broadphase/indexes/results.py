@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,20 +157,15 @@ class PairChanges:
         Makes the third array on first access: it is the longest, and many programs never read it.
     """
 
-    __slots__ = ("_make_stayed", "_stayed", "began", "ended")
-
     def __init__(self, began: PairArray, ended: PairArray, stayed: Callable[[], PairArray]) -> None:
         self.began = began
         self.ended = ended
         self._make_stayed = stayed
-        self._stayed: PairArray | None = None
 
-    @property
+    @cached_property
     def stayed(self) -> PairArray:
         """Pairs that overlapped at the call before and still do."""
-        if self._stayed is None:
-            self._stayed = self._make_stayed()
-        return self._stayed
+        return self._make_stayed()
 
     def __iter__(self) -> Iterator[PairArray]:
         return iter((self.began, self.stayed, self.ended))

@@ -26,7 +26,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from broadphase.errors import FileError
-from broadphase.indexes import CLASSES
 from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, REPLAY, BadMessage, parse
 from broadphase.lab.replays import Named
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
@@ -442,7 +441,6 @@ def _hello(recording: Named | None) -> dict[str, Any]:
         "scenes": scenes if recording is None else [recording.as_scene(), *scenes],
         "replay": None if recording is None else recording.about(),
         "methods": list(METHODS),
-        "measured": list(CLASSES),
         "file": FILE,
         "fewest": FEWEST,
         "most": MOST,

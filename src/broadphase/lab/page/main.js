@@ -52,8 +52,8 @@ class Page {
 
   constructor() {
     this.charts = { tests: new Running(find("chart-tests")), time: new Running(find("chart-time")), pairs: new Running(find("chart-pairs")) };
-    this.growth = new Growth(find, () => this.wire.send("growth", { run: true, methods: this.hello.measured }),
-      () => this.wire.send("growth", { run: false, methods: this.hello.measured }));
+    this.growth = new Growth(find, () => this.wire.send("growth", { run: true, methods: this.hello.methods }),
+      () => this.wire.send("growth", { run: false, methods: this.hello.methods }));
     this.replay = new ReplayBar(this);
     this.wire = new Wire({
       open: () => this.#connection("open", "connected"),

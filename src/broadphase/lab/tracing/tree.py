@@ -30,21 +30,15 @@ class _Tree:
     """The arrays of a `BoxTree`, one row a node."""
 
     def __init__(self, index: BoxTree) -> None:
-        arrays = index._structure._arrays
+        self.arrays = arrays = index._structure._arrays
         self.edges = arrays.edges.reshape(-1, 4, WIDTH)
-        self.children = arrays.children
+        self.children, self.used = arrays.children, arrays.used
         self.counts = arrays.links[:, COUNT].astype(np.int64)
-        self.above = arrays.links[:, ABOVE].astype(np.int64)
 
     def bounds(self, nodes: Numbers) -> Edges:
         """``(m, 4)``: the slots above these nodes."""
-        bounds: Edges = self.edges[self.above[nodes] // WIDTH, :, self.above[nodes] % WIDTH]
+        bounds: Edges = self.arrays.slots(self.arrays.links[nodes, ABOVE])
         return bounds
-
-    def used(self, nodes: Numbers) -> npt.NDArray[np.bool_]:
-        """``(m, WIDTH)``: which slots hold a child."""
-        used: npt.NDArray[np.bool_] = np.arange(WIDTH) < self.counts[nodes][:, None]
-        return used
 
     def meeting(self, nodes: Numbers, bounds: Edges) -> npt.NDArray[np.bool_]:
         """``(m, WIDTH)``: which slots of each node overlap its box."""
