@@ -6,10 +6,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
@@ -36,20 +36,6 @@ _LARGEST = 100_000_000  # boxes of a scene
 _WIDE = 1_000  # columns, so that no number is cut to fit a window
 _ROUNDS = 3  # of a replay, with each method
 _BUSIEST = 3  # stretches of busy frames that the table explains
-
-
-class DiskOptions(NamedTuple):
-    """The options of a search on disk."""
-
-    memory: str | None
-    dask: str | None
-    workers: int | None
-    work: str | None
-
-    @property
-    def wanted(self) -> bool:
-        """Whether any was given."""
-        return self != (None, None, None, None)
 
 
 Method = Literal["auto", SingleMethod]
@@ -92,103 +78,17 @@ Count = Annotated[bool, Parameter(negative="")]
 Trust = Annotated[bool, Parameter(negative="")]
 IdColumn = Annotated[str | None, Parameter(name="--id")]
 
-app = App(
-    name="broadphase",
-    help="Find everything that touches: the overlapping pairs among boxes.",
-    version=broadphase.__version__,
-    suppress_keyboard_interrupt=False,
-)
 
-
-def call(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code."""
-    try:
-        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-    except CycloptsError as error:
-        error.verbose = False
-        return complain(f"{error} See: broadphase --help")
-    return code or 0
-
-
-@app.command
-def pairs(
-    file: File,
-    /,
-    *,
-    output: Output = "-",
-    method: Method = "auto",
-    touching: bool = True,
-    count: Count = False,
-    id: IdColumn = None,  # noqa: A002 - the option's name
-    trust: Trust = False,
-    memory: str | None = None,
-    dask: str | None = None,
-    workers: Threads = None,
-    work: File | None = None,
-) -> None:
-    """Find every pair of boxes in FILE that overlap.
+@Parameter(name="*")
+@dataclass(frozen=True)
+class SearchOptions:
+    """The options of a search.
 
     Parameters
     ----------
-    file
-        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
-        Tables have columns min_x, min_y, max_x, max_y (in 3-D also min_z, max_z) or x, y, width, height.
     output
         CSV, TSV, .npy, Parquet or Arrow by the name's ending; "-" is CSV on standard output. Pairs are row
-        numbers, counted from 0, or ids where FILE has a column "id".
-    method
-        How to search; all methods find the same pairs.
-    touching
-        Whether boxes that share only an edge or a corner count.
-    count
-        Print only how many pairs there are.
-    id
-        The column (GeoJSON: property) that holds the ids, if it is not called "id".
-    trust
-        Read the file however much memory it needs.
-    memory
-        Search on disk with at most this much memory, such as "2GB". A search is on disk too if the files do
-        not fit into memory, are many (a folder, a pattern in quotes) or have an address with "://". The
-        output is then a folder of Parquet files.
-    dask
-        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers search; they need access
-        to the same files.
-    workers
-        How many tasks run at the same time.
-    work
-        The folder for temporary files; the name of the output with ".work" added if it is not given.
-    """
-    _answer([file], [id], method, touching, output, count, trust, DiskOptions(memory, dask, workers, work))
-
-
-@app.command
-def join(
-    a: File,
-    b: File,
-    /,
-    *,
-    output: Output = "-",
-    method: Method = "auto",
-    touching: bool = True,
-    count: Count = False,
-    id: IdColumn = None,  # noqa: A002 - the option's name
-    trust: Trust = False,
-    memory: str | None = None,
-    dask: str | None = None,
-    workers: Threads = None,
-    work: File | None = None,
-) -> None:
-    """Find every box in A with every box in B that it overlaps.
-
-    Parameters
-    ----------
-    a
-        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
-    b
-        The same for the other side.
-    output
-        CSV, TSV, .npy, Parquet or Arrow by the name's ending; "-" is CSV on standard output. Column i
-        holds the rows (or ids) of A, column j those of B.
+        numbers, counted from 0, or ids where a file has a column "id"; column i is of A, column j of B.
     method
         How to search; all methods find the same pairs.
     touching
@@ -211,9 +111,69 @@ def join(
     work
         The folder for temporary files; the name of the output with ".work" added if it is not given.
     """
-    _answer(
-        [a, b], [id, id], method, touching, output, count, trust, DiskOptions(memory, dask, workers, work)
-    )
+
+    output: Output = "-"
+    method: Method = "auto"
+    touching: bool = True
+    count: Count = False
+    id: IdColumn = None
+    trust: Trust = False
+    memory: str | None = None
+    dask: str | None = None
+    workers: Threads = None
+    work: File | None = None
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether any option is given that only a search on disk has."""
+        return (self.memory, self.dask, self.workers, self.work) != (None, None, None, None)
+
+
+_USUAL = SearchOptions()
+
+app = App(
+    name="broadphase",
+    help="Find everything that touches: the overlapping pairs among boxes.",
+    version=broadphase.__version__,
+    suppress_keyboard_interrupt=False,
+)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        error.verbose = False
+        return complain(f"{error} See: broadphase --help")
+    return code or 0
+
+
+@app.command
+def pairs(file: File, /, *, options: SearchOptions = _USUAL) -> None:
+    """Find every pair of boxes in FILE that overlap.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
+        Tables have columns min_x, min_y, max_x, max_y (in 3-D also min_z, max_z) or x, y, width, height.
+    """
+    _answer([file], options)
+
+
+@app.command
+def join(a: File, b: File, /, *, options: SearchOptions = _USUAL) -> None:
+    """Find every box in A with every box in B that it overlaps.
+
+    Parameters
+    ----------
+    a
+        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
+    b
+        The same for the other side.
+    """
+    _answer([a, b], options)
 
 
 @app.command
@@ -467,40 +427,33 @@ def _recording(file: str) -> "Recording":
     return recording
 
 
-def _answer(
-    names: list[str],
-    id_columns: list[str | None],
-    method: Method,
-    touching: bool,
-    output: str,
-    count: bool,
-    trust: bool,
-    disk: DiskOptions,
-) -> None:
+def _answer(names: list[str], options: SearchOptions) -> None:
     """Read the boxes of one or two files, search, and write the pairs."""
-    on_disk = is_on_disk(names, disk)
+    on_disk = is_on_disk(names, options)
+    output, count = options.output, options.count
     _check(names, output, count, on_disk)
     from broadphase import files
 
     if on_disk:
-        if method != "auto":
+        if options.method != "auto":
             raise FileError("beyond memory each tile has its own method; leave out --method")
-        search_on_disk(names, id_columns, touching, output, count, disk)
+        search_on_disk(names, options)
         return
 
-    write_with_progress = (
-        output != files.STANDARD or not sys.stdout.isatty()
-    )  # a bar would mix with the pairs
-    limits = None if trust else files.Limits(way_out="--trust reads it")
+    # A bar would mix with the pairs.
+    write_with_progress = output != files.STANDARD or not sys.stdout.isatty()
+    limits = None if options.trust else files.Limits(way_out="--trust reads it")
     from broadphase.cli.terminal import Steps
 
     with Steps() as steps:
         tables = [
-            files.read_boxes(name, id_column=column, progress=steps.step(f"Reading {name}"), limits=limits)
-            for name, column in zip(names, id_columns, strict=True)
+            files.read_boxes(
+                name, id_column=options.id, progress=steps.step(f"Reading {name}"), limits=limits
+            )
+            for name in names
         ]
         steps.step(f"Comparing {' with '.join(str(len(table.boxes)) for table in tables)} boxes")
-        result = _search([table.boxes for table in tables], method, touching, count)
+        result = _search([table.boxes for table in tables], options)
         ids = tables[0].ids, tables[-1].ids
         if not count and write_with_progress:
             files.write_pairs(output, result, ids=ids, progress=steps.step(f"Writing {len(result)} pairs"))
@@ -510,16 +463,16 @@ def _answer(
         files.write_pairs(output, result, ids=ids)
 
 
-def _search(sides: list[Any], method: Method, touching: bool, count: bool) -> Any:
-    if len(sides) == 1 and count:
-        return broadphase.count_pairs(sides[0], method=method, touching=touching)
+def _search(sides: list[Any], options: SearchOptions) -> Any:
+    how: dict[str, Any] = {"method": options.method, "touching": options.touching}
     if len(sides) == 1:
-        return broadphase.pairs(sides[0], method=method, touching=touching)
+        search: Any = broadphase.count_pairs if options.count else broadphase.pairs
+        return search(sides[0], **how)
     try:
-        found = broadphase.join(*sides, method=method, touching=touching, sort=not count)
+        found = broadphase.join(*sides, **how, sort=not options.count)
     except ValueError as error:  # one side is 2-D, the other 3-D
         raise FileError(str(error)) from None
-    return len(found) if count else found
+    return len(found) if options.count else found
 
 
 def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
@@ -577,13 +530,13 @@ def export_tour(folder: Path) -> int:
 # ---- searching on disk
 
 
-def is_on_disk(names: list[str], disk: DiskOptions) -> bool:
+def is_on_disk(names: list[str], options: SearchOptions) -> bool:
     """Whether to search these files on disk: an option says so, or they are many, remote or too large."""
     for name in names:
         path = Path(name)
         is_folder = path.is_dir() and path.suffix.lower() not in _TEXT
         is_pattern = glob.has_magic(name) and not path.exists()
-        if disk.wanted or "://" in name or is_folder or is_pattern:
+        if options.on_disk or "://" in name or is_folder or is_pattern:
             return True
     free = available_memory()
     if free is None or not all(Path(name).suffix.lower() in _BINARY for name in names):
@@ -602,48 +555,35 @@ def _rows(names: list[str]) -> int:
     return sum(sum(file_info(file, None, (), 1 << 20).groups) for file in files)
 
 
-def search_on_disk(
-    names: list[str],
-    id_columns: list[str | None],
-    touching: bool,
-    output: str,
-    count: bool,
-    disk: DiskOptions,
-) -> None:
+def search_on_disk(names: list[str], given: SearchOptions) -> None:
     """Search on disk with a progress bar, and print a summary."""
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
     from broadphase.cli.terminal import Bar
     from broadphase.outofcore.inputs import input_files, own_id_column
 
-    if not count and output == "-":
+    output = given.output
+    if not given.count and output == "-":
         raise FileError("beyond memory the pairs are a folder of Parquet files; name it with --output")
-    if not count and Path(output).suffix.lower() not in (".parquet", ".pq"):
+    if not given.count and Path(output).suffix.lower() not in (".parquet", ".pq"):
         raise FileError(
             f"{output}: beyond memory the pairs are a folder of Parquet files; end its name in .parquet"
         )
-    memory: Any = disk.memory or (available_memory() or 4_000_000_000) // 2
-    options: dict[str, Any] = {
-        "memory": memory,
-        "touching": touching,
-        "work": disk.work,
-        "workers": disk.workers,
-    }
+    memory: Any = given.memory or (available_memory() or 4_000_000_000) // 2
+    options: dict[str, Any] = {"memory": memory, "touching": given.touching}
+    options |= {"work": given.work, "workers": given.workers}
     with ExitStack() as stack:
-        if disk.dask is not None:
+        if given.dask is not None:
             distributed = need("distributed", extra="dask", purpose="--dask")
-            client = stack.enter_context(distributed.Client(disk.dask))
+            client = stack.enter_context(distributed.Client(given.dask))
             options["executor"] = client.get_executor()
         bar = stack.enter_context(Bar())
         try:
-            if count:
+            if given.count:
                 other = names[1] if len(names) > 1 else None
                 print(outofcore.count_pairs(names[0], other=other, progress=bar.show, **options))
                 return
-            ids = tuple(
-                column or own_id_column(input_files(name)[0])
-                for name, column in zip(names, id_columns, strict=True)
-            )
+            ids = [given.id or own_id_column(input_files(name)[0]) for name in names]
             if len(names) == 1:
                 done = outofcore.pairs(names[0], output, ids=ids[0], progress=bar.show, **options)
             else:
