@@ -44,6 +44,7 @@ _SPARE_GROUPS = 64
 
 # The indexes of a world.  Bodies without listeners are kept apart, so that they cost an update nothing.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
+Layers: TypeAlias = tuple[int, ...]
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
 LISTENED = (MOVING, STATIC)
 STATICS = (STATIC, QUIET_STATIC)

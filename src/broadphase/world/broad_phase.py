@@ -40,7 +40,7 @@ from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
-from broadphase.world.bodies import ALL, MOVING, BodyStore, Rows
+from broadphase.world.bodies import ALL, MOVING, BodyStore, Layers, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]
@@ -129,7 +129,7 @@ class BroadPhase:
 
     # ---- keeping up
 
-    def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
+    def hand_over(self, layers: Layers = ALL) -> int:
         """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
         counts = self._store.marks.counts.tolist()
         if not counts[-1] and not self._unsettled:
@@ -209,7 +209,7 @@ class BroadPhase:
 
     # ---- queries: each method begins with `hand_over`
 
-    def near(self, region: Bounds, layers: tuple[int, ...] = ALL) -> tuple[list[int], Floats | None]:
+    def near(self, region: Bounds, layers: Layers = ALL) -> tuple[list[int], Floats | None]:
         """The bodies whose bounds overlap a region, by row, and how far each image is moved.
 
         That is None where all are the bodies themselves.  In a periodic space a few may come that are just
@@ -222,7 +222,7 @@ class BroadPhase:
         images = self.images_near(np.array([region]), layers).in_order()
         return images.rows.tolist(), space.shift(images.turns)
 
-    def images_near(self, regions: Floats, layers: tuple[int, ...] = ALL, limit: int = NO_LIMIT) -> Images:
+    def images_near(self, regions: Floats, layers: Layers = ALL, limit: int = NO_LIMIT) -> Images:
         """The same for ``(m, 4)``, unsorted; see `in_boxes`."""
         space = self._store.space
         if not space.periodic:
@@ -234,7 +234,7 @@ class BroadPhase:
         found = self.in_boxes(np.ascontiguousarray(shifted), layers, limit).astype(np.int64)
         return Images(of[found[:, 0]], found[:, 1], turns[found[:, 0]])
 
-    def gather(self, box: Bounds, mover: int = NOT_IN, layers: tuple[int, ...] = ALL) -> int:
+    def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
@@ -330,9 +330,7 @@ class BroadPhase:
             more = put_near(self.buffers.near, count, ids, self._rows[layer])
         return more
 
-    def in_boxes(
-        self, boxes: BoxArray, layers: tuple[int, ...], limit: int = NO_LIMIT
-    ) -> npt.NDArray[np.int32]:
+    def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted.
 
         Raises
@@ -442,7 +440,7 @@ class BroadPhase:
         count = boxes_in_layers(*known, rows, boxes, kinds)
         return rows[:count], boxes[:count], kinds[:count]
 
-    def _near_few(self, rows: Rows, regions: Floats, layers: tuple[int, ...], together: bool) -> Near:
+    def _near_few(self, rows: Rows, regions: Floats, layers: Layers, together: bool) -> Near:
         """`near_movers` where they are few among many: a query for each."""
         n = len(self._store.bodies)
         found = self.in_boxes(regions, layers)

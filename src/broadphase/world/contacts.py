@@ -32,7 +32,7 @@ from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
-from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore
+from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore, Layers
 from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 from broadphase.world.space import Images, Space, bounds_of
@@ -418,7 +418,7 @@ class ContactTracker:
         )
         return now if found == capacity else now.at(slice(found))
 
-    def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
+    def _put_near(self, rows: list[int], layers: Layers, count: int) -> int:
         """Write what may be in contact with some bodies behind ``count`` keys; -1 if they do not fit."""
         store, broad_phase = self._store, self._broad_phase
         known = (store.tag_sets.bits, store.group, store.category, store.mask)
@@ -553,7 +553,7 @@ class ContactTracker:
         pairs, turns = (np.concatenate(part) for part in zip(*parts, strict=True))
         return pairs, turns
 
-    def _near(self, rows: Rows, layers: tuple[int, ...]) -> tuple[npt.NDArray[Any], Turns]:
+    def _near(self, rows: Rows, layers: Layers) -> tuple[npt.NDArray[Any], Turns]:
         """Pairs of these bodies and those in some layers whose bounds may overlap."""
         images = self._broad_phase.images_near(self._store.table.bounds(rows), layers, self._limit())
         return np.column_stack((rows[images.regions], images.rows.astype(np.int32))), images.turns

@@ -1104,12 +1104,7 @@ class World:
             return push(self._motion, body, dx, dy, down, ignored)
 
     def separate(
-        self,
-        bodies: Any,
-        strength: float = 0.5,
-        max_step: float | None = None,
-        *,
-        ignore: BodyOrBodies = (),
+        self, bodies: Any, strength: float = 0.5, max_step: float | None = None, *, ignore: BodyOrBodies = ()
     ) -> Movements:
         """Let overlapping bodies of a crowd push each other apart, a little in each call.
 

@@ -19,7 +19,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_row
 from broadphase.kernels.tiles.grid import BOTTOM, TOP
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
@@ -188,12 +188,7 @@ class Character:
             return self._walk_rows(rows, displacements, known, layers, ignored)
 
     def _walk_rows(
-        self,
-        rows: Rows,
-        displacements: Floats,
-        rules: WalkSettings,
-        layers: tuple[int, ...],
-        ignored: Collection[int],
+        self, rows: Rows, displacements: Floats, rules: WalkSettings, layers: Layers, ignored: Collection[int]
     ) -> Walks:
         state, many = self._state, self._many
         table = state.store.table.columns
@@ -249,7 +244,7 @@ class Walkers:
         rows: Rows,
         displacements: Floats,
         rules: WalkSettings,
-        layers: tuple[int, ...],
+        layers: Layers,
         ignored: Collection[int],
     ) -> None:
         count = len(rows)

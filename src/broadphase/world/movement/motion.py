@@ -21,7 +21,7 @@ from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, MOVING, Body, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Layers, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
@@ -176,7 +176,7 @@ class Motion:
         response: Response,
         ignored: Collection[int] = (),
         only_if_free: bool = False,
-        layers: tuple[int, ...] = ALL,
+        layers: Layers = ALL,
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing.
 
@@ -220,7 +220,7 @@ class Motion:
         response: Answer,
         when: int,
         ignored: Collection[int] = (),
-        layers: tuple[int, ...] = ALL,
+        layers: Layers = ALL,
     ) -> Movement | None:
         """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
@@ -252,14 +252,7 @@ class Motion:
         return store.layer.item(other) == MOVING and self._contacts.concerns(row, other)
 
     def _sweep(
-        self,
-        row: int,
-        dx: float,
-        dy: float,
-        code: int,
-        when: int,
-        ignored: Collection[int],
-        layers: tuple[int, ...],
+        self, row: int, dx: float, dy: float, code: int, when: int, ignored: Collection[int], layers: Layers
     ) -> Any:
         """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
 
@@ -303,7 +296,7 @@ class Motion:
         response: Response,
         ignored: Collection[int],
         only_if_free: bool,
-        layers: tuple[int, ...],
+        layers: Layers,
     ) -> Movement:
         """The general path: the movement of any shape among any obstacles, from hit to hit."""
         store = self._store
@@ -355,7 +348,7 @@ class Motion:
         self,
         row: int | None,
         ignored: Collection[int] = (),
-        layers: tuple[int, ...] = ALL,
+        layers: Layers = ALL,
         by_id: bool = False,
         passed: set[int] | None = None,
     ) -> Around:
@@ -554,7 +547,7 @@ class Rollback:
             self._state.contacts.forget(self._noted)
 
 
-def bits_of(layers: tuple[int, ...]) -> int:
+def bits_of(layers: Layers) -> int:
     """Layers as kernels take them."""
     return kernel.EVERY_LAYER if layers is ALL else sum(1 << layer for layer in layers)
 

@@ -15,7 +15,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Layers, Rows
 from broadphase.world.broad_phase import Near, new_buffers
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
@@ -239,7 +239,7 @@ class ManyMotion:
         )
 
     def blockers_near(
-        self, rows: Rows, reach: Floats, layers: tuple[int, ...], ignored: Collection[int]
+        self, rows: Rows, reach: Floats, layers: Layers, ignored: Collection[int]
     ) -> tuple[Near, Turns | None]:
         """The bodies that may block each mover within its reach; in a periodic space their images."""
         if not self._space.periodic:
@@ -269,7 +269,7 @@ class _Call(NamedTuple):
     rows: Rows
     displacements: Floats
     responses: npt.NDArray[np.int8]
-    layers: tuple[int, ...]
+    layers: Layers
     """Those that block."""
     ignored: Collection[int]
     riders: dict[int, list[int]]

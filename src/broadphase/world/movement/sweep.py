@@ -127,9 +127,7 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
     rows = _overlaps(mover, blockers, way.grid, exact)
     met = [(int(body), int(column), int(row)) for body, column, row, *_ in rows]
     start, normals = place_of(mover), [(nx, ny) for _, _, _, nx, ny, _, _ in rows]
-    answers, around, grid = _responses(
-        zip(met, normals, strict=True), start, blockers, way.around, way.grid, response
-    )
+    answers, around, grid = _responses(zip(met, normals, strict=True), start, way, response)
     if not any(blocks for _, blocks in answers):
         return [hit for hit, _ in answers if hit is not None]
     walls = [
@@ -143,7 +141,9 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
         else:
             _push(mover, fixed, grid)
     free = place_of(mover)
-    _Path(mover, 0.0, 0.0, around, grid, "slide", path.FREED).follow(sweep.SLIDE)
+    freed = _Path(mover, 0.0, 0.0, around, grid, "slide")
+    freed.begin(path.FREED)
+    freed.follow(sweep.SLIDE)
     hits = []
     for (hit, blocks), is_wall, (body, column, row) in zip(answers, walls, met, strict=True):
         if hit is not None and blocks:
@@ -158,12 +158,7 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
 
 
 def _responses(
-    met: Iterable[tuple[Any, Place]],
-    place: Place,
-    blockers: Blockers,
-    around: Around,
-    grid: TileGrid,
-    response: Response,
+    met: Iterable[tuple[Any, Place]], place: Place, way: "_Path", response: Response
 ) -> tuple[_Responses, Around, TileGrid]:
     """The responses to everything that is overlapped, and the bodies and tiles that still block.
 
@@ -173,14 +168,15 @@ def _responses(
     crossed: list[object] = []
     tile_answers: set[bool] = set()
     for (body, column, row), normal in met:
-        other = Tile(column, row) if body < 0 else blockers.others[body]
+        other = Tile(column, row) if body < 0 else way.blockers.others[body]
         hit, code = answered(Hit(other, 0.0, normal, place), response)
         answers.append((hit, code != sweep.CROSS))
         if body < 0:
             tile_answers.add(code != sweep.CROSS)
         elif code == sweep.CROSS:
             crossed.append(other)
-    return answers, _without(around, crossed), NO_TILES if tile_answers == {False} else grid
+    grid = NO_TILES if tile_answers == {False} else way.grid
+    return answers, _without(way.around, crossed), grid
 
 
 def _without(around: Around, crossed: list[Any]) -> Around:
@@ -352,14 +348,7 @@ class _Path:
     blockers: Blockers
 
     def __init__(
-        self,
-        mover: ShapeColumns,
-        dx: float,
-        dy: float,
-        around: Around,
-        grid: TileGrid,
-        response: Response,
-        stage: int = path.START,
+        self, mover: ShapeColumns, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
     ) -> None:
         self.mover, self.around, self.grid = mover, around, grid
         self._displacement, self._asks = (dx, dy), callable(response)
@@ -368,7 +357,7 @@ class _Path:
         self._found = np.empty((1 if self._asks else FIRST_CAPACITY, 9))
         self._held, self._numbers = np.empty((sweep.MOST_TURNS, 2)), np.zeros(20)
         self._counts = np.zeros(8, np.int64)
-        self.begin(stage)
+        self.begin(path.START)
         region = region_of(mover, 0, dx, dy, self._asks or response == "bounce", EXACT)
         self._look(_EVERYWHERE if math.isnan(region[0]) else region)
 
