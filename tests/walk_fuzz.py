@@ -132,14 +132,9 @@ class Walker:
         stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
         assert self.body.position == before or not stood, "it moves without a call"
         self.world.restore(moment)
-        walkers = Walkers(
-            *(self.world._state, self.world._motion, self.world._many),
-            np.array([self.body.id], np.int32),
-            np.array([[dx, dy]]),
-            rules_of(**rules, down=(0.0, 1.0)),
-            ALL,
-            (),
-        )
+        row, known = np.array([self.body.id], np.int32), rules_of(**rules, down=(0.0, 1.0))
+        call = row, np.array([[dx, dy]]), known, ALL, ()
+        walkers = Walkers(self.world._state, self.world._motion, self.world._many, call)
         walkers.run()
         one = self.body.position
         self.never_inside_never_through(walkers, before)

@@ -11,7 +11,7 @@ tags that are used once cost nothing in the long run.
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
 from operator import le
@@ -50,6 +50,8 @@ LISTENED = (MOVING, STATIC)
 STATICS = (STATIC, QUIET_STATIC)
 
 Bits = npt.NDArray[np.uint32]
+Ignored: TypeAlias = Collection[int]
+"""The rows of bodies that do not count for a movement."""
 
 
 class Heard(NamedTuple):

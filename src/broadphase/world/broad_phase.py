@@ -10,7 +10,7 @@ unsettled and is filled from the bodies before it is read again.
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -40,7 +40,7 @@ from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
-from broadphase.world.bodies import ALL, MOVING, BodyStore, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, BodyStore, Ignored, Layers, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]
@@ -66,7 +66,7 @@ class Near(NamedTuple):
     first: npt.NDArray[np.int64]
     rows: Rows
 
-    def without(self, ignored: Collection[int]) -> "Near":
+    def without(self, ignored: Ignored) -> "Near":
         """The same without some rows."""
         return self.at(~np.isin(self.rows, list(ignored)))
 

@@ -1,7 +1,6 @@
 """Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once."""
 
 import math
-from collections.abc import Collection
 from itertools import compress
 from typing import Any, TypeAlias
 
@@ -19,7 +18,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_row
 from broadphase.kernels.tiles.grid import BOTTOM, TOP
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
@@ -32,6 +31,8 @@ from broadphase.world.tiles import NO_TILES, Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
+_Call: TypeAlias = tuple[Rows, Floats, WalkSettings, Layers, Ignored]
+"""Who walks, how far, by which rules, among what, and what does not count; checked."""
 
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32) if k % 8])
 """Round corners are circumscribed polygons with these normals, and those of the axes."""
@@ -62,9 +63,7 @@ class Character:
             return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
         return walk
 
-    def _probed(
-        self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Collection[int]
-    ) -> Walk:
+    def _probed(self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Ignored) -> Walk:
         """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
         store = self._state.store
         cast, (left, top, right, bottom) = self._motion.cast_for, store.bounds(row)
@@ -97,19 +96,19 @@ class Character:
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
     def _walk_general(
-        self, row: int, displacement: tuple[float, float], known: WalkSettings, ignored: Collection[int]
+        self, row: int, displacement: tuple[float, float], known: WalkSettings, ignored: Ignored
     ) -> Walk:
         """The general path: a walk of one of many."""
         rows = np.array([row], np.int32)
         with Rollback(self._state, rows):
-            found = self._walk_rows(rows, np.array([displacement]), known, ALL, ignored)
+            found = self._walk_rows((rows, np.array([displacement]), known, ALL, ignored))
         x, y = found.places[0].tolist()
         hits, crossed = self._as_hits(found.hits, "slide"), self._as_hits(found.crossed, "cross")
         ground = found.floors[0].tolist() + found.ladders[0].tolist()
         return self._as_walk(x, y, hits, crossed, ground, found.normals[0].tolist())
 
     def _walk_fast(
-        self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Collection[int]
+        self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored
     ) -> Walk | None:
         """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
@@ -185,11 +184,10 @@ class Character:
         rows, displacements = self._many.checked_displacements(bodies, dx, dy)
         ignored, layers = self._state.store.ignored(ignore), ALL if movers_block else STATICS
         with Rollback(self._state, rows):
-            return self._walk_rows(rows, displacements, known, layers, ignored)
+            return self._walk_rows((rows, displacements, known, layers, ignored))
 
-    def _walk_rows(
-        self, rows: Rows, displacements: Floats, rules: WalkSettings, layers: Layers, ignored: Collection[int]
-    ) -> Walks:
+    def _walk_rows(self, call: _Call) -> Walks:
+        rows, displacements, rules, layers, ignored = call
         state, many = self._state, self._many
         table = state.store.table.columns
         for row in rows[table.kinds[rows] != BOX].tolist():
@@ -203,10 +201,10 @@ class Character:
             # The images of walkers walk, too.
             each = [slice(at, at + 1) for at in range(len(rows))]
             return _joined_walks(
-                [self._walk_rows(rows[at], displacements[at], rules, layers, ignored) for at in each]
+                [self._walk_rows((rows[at], displacements[at], rules, layers, ignored)) for at in each]
             )
         starts = state.store.places(rows)
-        walkers = Walkers(state, self._motion, many, rows, displacements, rules, layers, ignored)
+        walkers = Walkers(state, self._motion, many, call)
         walkers.run()
         found = walkers.log
         bends = found.bends[: found.counts[1]]
@@ -236,21 +234,10 @@ class Character:
 class Walkers:
     """The walkers of a call, their obstacles, and the memory of the kernel that moves them."""
 
-    def __init__(
-        self,
-        state: State,
-        motion: Motion,
-        many: ManyMotion,
-        rows: Rows,
-        displacements: Floats,
-        rules: WalkSettings,
-        layers: Layers,
-        ignored: Collection[int],
-    ) -> None:
-        count = len(rows)
+    def __init__(self, state: State, motion: Motion, many: ManyMotion, call: _Call) -> None:
         self._state, self._motion, self._many = state, motion, many
-        self.rows, self.displacements, self.rules = rows, displacements, rules
-        self.layers, self.ignored = layers, ignored
+        self.rows, self.displacements, self.rules, self.layers, self.ignored = call
+        count = len(self.rows)
         self.ends = _ends(count)
         self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
@@ -262,7 +249,7 @@ class Walkers:
         """How far others may push each before it walks."""
         self._reached = self._reach()
         self.inner = state.space.are_inner(self._reached)
-        self.near: TilesNear = many.tiles_near(rows, self._reached, self.inner)
+        self.near: TilesNear = many.tiles_near(self.rows, self._reached, self.inner)
 
     def run(self) -> None:
         """Move all walkers."""
@@ -350,7 +337,7 @@ class Walkers:
         row, tiles = int(self.rows[mover]), self.near.tiles
         store = self._state.store
         ignored = store.open_to(row).union(self.ignored)
-        around = self._motion.around(row, ignored, self.layers, by_id=True)
+        around = self._motion.around(row, ignored, self.layers)
         move = resolve(store.shape(row), 0.0, 0.0, around, tiles)
         store.put(row, move.x, move.y)
         if move.hits:

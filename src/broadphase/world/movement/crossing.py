@@ -14,7 +14,7 @@ import numpy as np
 from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths, join_hits
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats, Integers
-from broadphase.world.bodies import Body, Rows
+from broadphase.world.bodies import Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movement
 from broadphase.world.space import placed_columns, starts_of
@@ -129,9 +129,7 @@ def paths_of(rows: Rows, starts: Floats, ends: Floats, movers: Floats, bends: Fl
     return Paths(rows, starts, ends, np.ascontiguousarray(bends), starts_of(movers, len(rows)))
 
 
-def cross_many(
-    state: State, paths: Paths, passes: int, near: Near | None, ignored: Collection[int]
-) -> Floats:
+def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignored: Ignored) -> Floats:
     """What movers that have moved crossed, as rows of hits by mover, time and body; it is not noted yet.
 
     A mover meets those before it where they are now, and those after it where they started.
@@ -180,7 +178,7 @@ def cross_many(
     return _wanted(state, paths, rows, ignored) if len(rows) else rows
 
 
-def _wanted(state: State, paths: Paths, rows: Floats, ignored: Collection[int]) -> Floats:
+def _wanted(state: State, paths: Paths, rows: Floats, ignored: Ignored) -> Floats:
     """The rows without bodies that are ignored, without second images, and without what nobody listens to."""
     store = state.store
     kept = np.ones(len(rows), np.bool_)

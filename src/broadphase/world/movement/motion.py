@@ -7,7 +7,7 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from itertools import compress
 from typing import Any
 
@@ -21,7 +21,7 @@ from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, MOVING, Body, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
@@ -64,7 +64,7 @@ class Motion:
         row, ignored = store.row(body), store.ignored(ignore)
         return (self.dry if dry else self.move_row)(row, dx, dy, response, ignored)
 
-    def dry(self, row: int, dx: float, dy: float, response: Response, ignored: Collection[int]) -> Movement:
+    def dry(self, row: int, dx: float, dy: float, response: Response, ignored: Ignored) -> Movement:
         """What a movement would do; the body and the contacts stay as they are."""
         store = self._store
         x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
@@ -78,7 +78,7 @@ class Motion:
     def try_move(self, body: Body, dx: float, dy: float, ignore: Any) -> object | None:
         """See `World.try_move`."""
         store = self._store
-        movement = self.move_row(store.row(body), dx, dy, "touch", store.ignored(ignore), only_if_free=True)
+        movement = self.move_row(store.row(body), dx, dy, "touch", store.ignored(ignore), kernel.IF_FREE)
         return movement.hits[0].other if movement.hits else None
 
     def shape_cast(self, shape: Shape, dx: float, dy: float, ignore: Any) -> Movement:
@@ -86,9 +86,7 @@ class Motion:
         ignored = self._store.ignored(ignore)
         return self.cast_for(None, as_shape(shape), finite(dx, "dx"), finite(dy, "dy"), ignored)
 
-    def cast_for(
-        self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Collection[int]
-    ) -> Movement:
+    def cast_for(self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Ignored) -> Movement:
         """How far a shape comes among all that blocks a body, or any body."""
         self._space.check_displacement(dx, dy)
         if self._store.any_one_way:
@@ -108,7 +106,7 @@ class Motion:
         # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
-        move = self._move_fast(row, *step, "touch", kernel.ONLY_TEST, ignored)
+        move = self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL)
         if move is not None and not self._store.passed(move.hits):
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
@@ -159,9 +157,7 @@ class Motion:
             self._store.turn_to(body, degrees, about)
         return found
 
-    def blocker_turned(
-        self, row: int, degrees: float, about: Any, ignored: Collection[int] = ()
-    ) -> object | None:
+    def blocker_turned(self, row: int, degrees: float, about: Any, ignored: Ignored = ()) -> object | None:
         """What would be in the way of a body at another angle."""
         place = self._store.place_turned(row, degrees, about)
         return self._blocker_at(self._store.table.base(row).moved_to(*place).rotated(degrees), row, ignored)
@@ -174,8 +170,8 @@ class Motion:
         dx: float,
         dy: float,
         response: Response,
-        ignored: Collection[int] = (),
-        only_if_free: bool = False,
+        ignored: Ignored = (),
+        when: int = kernel.ALWAYS,
         layers: Layers = ALL,
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing.
@@ -192,10 +188,9 @@ class Motion:
             while True:
                 movement = None
                 if type(response) is str:
-                    when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
-                    movement = self._move_fast(row, dx, dy, response, when, ignored, layers)
+                    movement = self._move_fast(row, dx, dy, response, ignored, when, layers)
                 if movement is None:
-                    movement = self._move_general(row, dx, dy, response, ignored, only_if_free, layers)
+                    movement = self._move_general(row, dx, dy, response, ignored, when, layers)
                 passed = store.passed(movement.hits) if store.any_one_way and type(response) is str else ()
                 if not passed:
                     return movement
@@ -213,14 +208,7 @@ class Motion:
         return lambda hit: None if self._store.passed((hit,)) else response(hit)
 
     def _move_fast(
-        self,
-        row: int,
-        dx: float,
-        dy: float,
-        response: Answer,
-        when: int,
-        ignored: Collection[int] = (),
-        layers: Layers = ALL,
+        self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: Layers
     ) -> Movement | None:
         """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
@@ -228,7 +216,7 @@ class Motion:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        swept = self._sweep(row, dx, dy, code, when, ignored, layers)
+        swept = self._sweep(row, dx, dy, code, ignored, when, layers)
         if swept is None:
             return None
         _, found, opened, x, y, start_x, start_y, reached = swept
@@ -252,7 +240,7 @@ class Motion:
         return store.layer.item(other) == MOVING and self._contacts.concerns(row, other)
 
     def _sweep(
-        self, row: int, dx: float, dy: float, code: int, when: int, ignored: Collection[int], layers: Layers
+        self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int, layers: Layers
     ) -> Any:
         """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
 
@@ -289,14 +277,7 @@ class Motion:
         return hits
 
     def _move_general(
-        self,
-        row: int,
-        dx: float,
-        dy: float,
-        response: Response,
-        ignored: Collection[int],
-        only_if_free: bool,
-        layers: Layers,
+        self, row: int, dx: float, dy: float, response: Response, ignored: Ignored, when: int, layers: Layers
     ) -> Movement:
         """The general path: the movement of any shape among any obstacles, from hit to hit."""
         store = self._store
@@ -311,7 +292,7 @@ class Motion:
         around = self.around(row, ignored, layers, passed=passed)
         answers = self._answers(response, near, ignored_hits)
         movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
-        if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
+        if not body.alive or (when == kernel.IF_FREE and movement.hits):  # a response may have removed it
             return self._wrapped(movement, near)
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
@@ -329,7 +310,7 @@ class Motion:
             self.keep_off_tiles(row, [hit.normal for hit in met if isinstance(hit.other, Tile)])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
-    def move_through(self, row: int, dx: float, dy: float, ignored: Collection[int]) -> None:
+    def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> None:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
@@ -347,9 +328,8 @@ class Motion:
     def around(
         self,
         row: int | None,
-        ignored: Collection[int] = (),
+        ignored: Ignored = (),
         layers: Layers = ALL,
-        by_id: bool = False,
         passed: set[int] | None = None,
     ) -> Around:
         """A function that returns what blocks a body (or any body) within bounds.
@@ -389,9 +369,8 @@ class Motion:
             if not near:
                 return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
             blocking = [other for other, _ in near]
-            named = blocking if by_id else [store.bodies[other] for other in blocking]
             images = None if shift is None else shift[[at for _, at in near]]
-            return self._blockers(blocking, images, named)
+            return self._blockers(blocking, images, [store.bodies[other] for other in blocking])
 
         return around
 
@@ -405,7 +384,7 @@ class Motion:
         columns, each = moved_columns(columns, np.array(rows), shift), np.arange(len(rows), dtype=np.int32)
         return Blockers(bounds_of(columns), others, columns, each, store.static[rows], repeats)
 
-    def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
+    def _blocker_at(self, shape: Shape, row: int | None, ignored: Ignored = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""
         if self._store.any_one_way:
             ignored = {*ignored, *np.flatnonzero(self._store.one_way).tolist()}

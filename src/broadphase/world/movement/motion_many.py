@@ -1,6 +1,6 @@
 """Movement of thousands of bodies in one call."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points, as_two
-from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
 from broadphase.world.broad_phase import Near, new_buffers
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
@@ -103,7 +103,7 @@ class ManyMotion:
         displacements: Floats,
         responses: npt.NDArray[np.int8],
         movers_block: bool,
-        ignored: Collection[int],
+        ignored: Ignored,
     ) -> Movements:
         """Move bodies; the caller rolls back if this is interrupted."""
         if len(rows) == 0:
@@ -239,7 +239,7 @@ class ManyMotion:
         )
 
     def blockers_near(
-        self, rows: Rows, reach: Floats, layers: Layers, ignored: Collection[int]
+        self, rows: Rows, reach: Floats, layers: Layers, ignored: Ignored
     ) -> tuple[Near, Turns | None]:
         """The bodies that may block each mover within its reach; in a periodic space their images."""
         if not self._space.periodic:
@@ -251,7 +251,7 @@ class ManyMotion:
         images = images.at(self._blocks(rows[images.regions], images.rows, ignored)).in_order()
         return Near(starts_of(images.regions, len(rows)), images.rows.astype(np.int32)), images.turns
 
-    def _blocks(self, movers: Rows, others: npt.NDArray[np.integer], ignored: Collection[int]) -> _Flags:
+    def _blocks(self, movers: Rows, others: npt.NDArray[np.integer], ignored: Ignored) -> _Flags:
         """Whether each of some movers is blocked by the body beside it."""
         store = self._store
         blocks: _Flags = ~store.sensor[others] & ~store.sensor[movers] & (others != movers)
@@ -271,11 +271,11 @@ class _Call(NamedTuple):
     responses: npt.NDArray[np.int8]
     layers: Layers
     """Those that block."""
-    ignored: Collection[int]
+    ignored: Ignored
     riders: dict[int, list[int]]
     """What stands on each jump-through body, which it does not stop."""
 
-    def ignored_by(self, row: int) -> Collection[int]:
+    def ignored_by(self, row: int) -> Ignored:
         """What does not stop a mover."""
         return {*self.ignored, *self.riders[row]} if row in self.riders else self.ignored
 
@@ -440,12 +440,11 @@ def with_more_hits(buffers: Buffers) -> Buffers:
 
 
 def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
-    """The hits of one mover as rows; its bodies may be named by number."""
+    """The hits of one mover as rows."""
     rows: list[Sequence[float]] = []
     for hit in hits:
         other = hit.other
-        number = other.id if isinstance(other, Body) else other
-        names = (-1, *other) if isinstance(other, Tile) else (number, -1, -1)
+        names = (-1, *other) if isinstance(other, Tile) else (other.id, -1, -1)
         rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
     return np.array(rows, np.float64).reshape(-1, 9)
 
