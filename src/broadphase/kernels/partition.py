@@ -5,8 +5,7 @@ box that ends at the split or after it goes right, so a box is copied into every
 edges of boxes are only compared, never computed with, so the result is exact for all numbers, infinities
 included.
 
-`count_tiles` counts the copies, `copy_to_tiles` makes them, and `rows_of_pairs` converts the pairs of a tile
-to rows of the whole input.
+`count_tiles` counts the copies, and `copy_to_tiles` makes them.
 
 An environment is a small world of its own.  `count_worlds` and `place_boxes` group boxes by environment, and
 `plan_worlds` decides which are swept together.
@@ -14,8 +13,10 @@ An environment is a small world of its own.  `count_worlds` and `place_boxes` gr
 
 import numpy as np
 
+from broadphase.kernels.arrays.samples import sampled_row, share_reached
+from broadphase.kernels.boxes.overlap import all_ordinary
 from broadphase.kernels.machine.jit import inline, jit, unsigned
-from broadphase.kernels.machine.simd import LANES, bits, load, splat
+from broadphase.kernels.machine.memory import few
 
 # Columns of a node: the axis that it splits, and the next node on either side.  The last nodes are the tiles;
 # their next node is themselves and their split is NaN, so a further step changes nothing.
@@ -119,14 +120,6 @@ def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, at, 
                 out[place, column] = boxes[i, column]
 
 
-@jit
-def rows_of_pairs(pairs, rows, i, j):
-    """Write the rows of both columns of ``pairs``, which number boxes of a tile, to ``i`` and ``j``."""
-    for k in range(pairs.shape[0]):
-        i[k] = rows[pairs[k, 0]]
-        j[k] = rows[pairs[k, 1]]
-
-
 # -----------------------------------------------------------------------------------------------------------
 # Many small environments: boxes grouped by environment, and the search of each chosen in one pass.
 #
@@ -217,7 +210,7 @@ def plan_worlds(boxes, flat, starts, plan):
             plan[w] = NOTHING
             continue
         best, least = BY_ITSELF, 1.0
-        if _all_ordinary(flat, 2 * dim * begin, 2 * dim * end):
+        if all_ordinary(flat, 2 * dim * begin, 2 * dim * end):
             for axis in range(dim):
                 reached = _share_reached(boxes, begin, end, axis)
                 if best == BY_ITSELF or reached < least:
@@ -229,49 +222,17 @@ def plan_worlds(boxes, flat, starts, plan):
 
 
 @inline
-def _all_ordinary(flat, begin, end):
-    """Whether the numbers ``begin .. end - 1`` are finite and below the largest, `LANES` at a time."""
-    largest = np.finfo(flat.dtype).max
-    beyond = np.int64(0)
-    k = begin
-    if end - begin >= LANES:
-        high, low = splat(largest), splat(-largest)
-        lanes = high < low
-        while k + LANES <= end:
-            numbers = load(flat, 0, k)
-            lanes = lanes | (high <= numbers) | (numbers <= low)
-            k += LANES
-        beyond = bits(lanes)
-    for rest in range(k, end):
-        beyond |= np.int64(abs(flat[0, rest]) >= largest)
-    return beyond == 0
-
-
-@inline
 def _share_reached(boxes, begin, end, axis):
     """The share of a world that a box is compared with when sorted on this axis, from a sample."""
     dim = boxes.shape[1] // 2
     n = end - begin
     size = min(n, SAMPLE)
-    low, high, total, overlaps = np.inf, -np.inf, 0.0, -size
+    lows, highs = few(size, np.float64), few(size, np.float64)
+    low, high, total = np.inf, -np.inf, 0.0
     for k in range(size):
-        a = begin + _sampled(k, n, size)
-        first, last = boxes[a, axis], boxes[a, dim + axis]
-        low, high = min(low, np.float64(first)), max(high, np.float64(first))
-        total += np.float64(last) - np.float64(first)
-        for m in range(size):
-            b = begin + _sampled(m, n, size)
-            overlaps += np.int64((boxes[b, axis] <= last) & (first <= boxes[b, dim + axis]))
-    pairs = np.float64(size * (size - 1))
-    evenly = 1.0
-    if high > low:
-        evenly = min(2.0 * total / (size * (high - low)), 1.0)
-    return 0.5 * max(np.float64(overlaps), min(0.5, evenly * pairs)) / pairs
-
-
-@inline
-def _sampled(k, n, size):
-    """Row ``k`` of a sample: always the same rows, scattered so that no pattern shows."""
-    if n == size:
-        return np.int64(k)
-    return np.int64((np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % np.uint64(n))
+        i = begin + (np.int64(k) if n == size else sampled_row(k, n))
+        lows[k], highs[k] = boxes[i, axis], boxes[i, dim + axis]
+        low, high = min(low, lows[k]), max(high, lows[k])
+        total += highs[k] - lows[k]
+    evenly = min(2.0 * total / (size * (high - low)), 1.0) if high > low else 1.0
+    return share_reached(lows, highs, evenly)

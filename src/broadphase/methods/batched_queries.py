@@ -23,7 +23,6 @@ from broadphase.kernels.points.nearest_boxes import (
     count_boxes,
     count_points,
     place_boxes,
-    place_points,
     search_nearest,
 )
 from broadphase.runtime import threads
@@ -285,10 +284,11 @@ def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) ->
     )
     starts_from_counts(counts, scratch.array("ends", (bins,), np.int64))
     order: Ids = scratch.array("order", (m,), np.int32)
+    no_columns = np.empty((0, m))
 
     def place(part: int, begin: int, end: int) -> None:
         for some in paced(begin, end):
-            place_points(*some, part, cells, counts, order)
+            place_boxes(points, *some, part, cells, counts, no_columns, order)
 
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
     return order

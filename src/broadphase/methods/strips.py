@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
+from broadphase.kernels.arrays.samples import sampled_row
 from broadphase.kernels.arrays.sorting import (
     AT_ONCE,
     DIGITS,
@@ -289,9 +290,11 @@ def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Division, Binned]:
     copies, _, crowding = counted[-1]
     if are_crowded(crowding, copies, plan.strips):
         borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
-        lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
-        lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)
-        equal_shares(boxes, cut.cuts, cut.counts, lows, rows, lattice, borders)
+        lattice, sample = cut.lattice.copy(), sampled_row(np.arange(min(n, LARGE_SAMPLE)), n)
+        for c, axis in enumerate(plan.axes[1:]):
+            rows = sample[np.isfinite(boxes[sample, axis])]
+            rows = rows[np.argsort(boxes[rows, axis], kind="stable")]
+            lattice[c, LAST] = equal_shares(boxes, axis, cut.counts.item(c), rows, borders[c])
         plan = Division(plan.axes, lattice, borders)
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)

@@ -26,7 +26,6 @@ from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.rules import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
-from broadphase.kernels.partition import rows_of_pairs
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
 from broadphase.outofcore.inputs import TEXT, file_system
@@ -393,12 +392,7 @@ def _count(loaded: Loaded, begin: int, end: int, options: JoinOptions) -> int:
 def _write(writer: Any, schema: Any, loaded: Loaded, pairs: PairArray, places: Numbers | None) -> None:
     for begin in range(0, len(pairs), GROUP):
         some = pairs[begin : begin + GROUP]
-        if all(ids is None for ids in loaded.ids):
-            rows = loaded.rows if places is None else loaded.rows.take(places)
-            columns = list(np.empty((2, len(some)), np.int64))
-            rows_of_pairs(some, rows, *columns)
-        else:
-            columns = [_column(loaded, side, some[:, side], places) for side in (0, 1)]
+        columns = [_column(loaded, side, some[:, side], places) for side in (0, 1)]
         arrays = [pa.array(column) if isinstance(column, np.ndarray) else column for column in columns]
         writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 

@@ -18,6 +18,7 @@ from broadphase.api.one_shot import join
 from broadphase.api.one_shot import pairs as all_pairs
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.fixed_radius import (
@@ -30,7 +31,6 @@ from broadphase.kernels.points.fixed_radius import (
     Finds,
     Grid,
     PairRows,
-    RowScratch,
     Rule,
     count_cells,
     count_finds,
@@ -553,16 +553,16 @@ def _in_order(
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
     result, rows = _result_arrays(total, kind)
-    words = len(query.found) // 64 + 1 if longest > RANKED and sort else 0
+    marks = len(query.found) if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
         at = int(ends[piece]) - counts[piece][0]
         roots = np.empty((1, RANKED + LANES), kind)
-        marks = np.zeros(words, np.uint64), np.zeros(words // 64 + 1 if words else 0, np.uint64)
+        words = words_for(marks)
         for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
             put_rows(
                 *(order, sort, finds, query.points, query.found, query.period, scale),
-                *(begin, end, at, RowScratch(roots, *marks), rows),
+                *(begin, end, at, roots, words, rows),
             )
             at += count_finds(order, finds.rows, begin, end)[0] if end < last else 0
 

@@ -1,6 +1,6 @@
 """What kernels do with plain arrays of numbers: sort, count, write results.
 
-`sorting` converts floats to integers of the same order and has counting sort, radix sort and merge sort;
-`results` writes pairs and ids, and defines how a search stops and continues; `spin_wait` lets threads signal
-each other by numbers that they watch.
+`sorting` converts floats to integers of the same order and has counting sort and radix sort; `samples` says
+which rows are a sample; `results` writes pairs and ids, and defines how a search stops and continues;
+`spin_wait` lets threads signal each other by numbers that they watch.
 """

@@ -155,7 +155,7 @@ def group_by_query(found, begin, end, grouped, starts, count):
 
 @inline
 def count_rows(found, begin, end, starts, count):
-    """The most rows of one query; ``starts`` becomes where the rows of each query begin, counted from 0.
+    """Write to ``starts`` where the rows of each query begin, counted from 0, and where the last ones end.
 
     ``found[1, begin:end]`` are the queries ``< count`` of what was found, in ascending order.
     """
@@ -163,47 +163,28 @@ def count_rows(found, begin, end, starts, count):
         starts[k] = 0
     for at in range(begin, end):
         starts[found[1, at] + 1] = at + 1 - begin
-    most = np.int64(0)
     for k in range(count):
         starts[k + 1] = max(starts[k + 1], starts[k])
-        most = max(most, starts[k + 1] - starts[k])
-    return most
 
 
 @inline
-def put_rows(found, begin, starts, count, sort, rows, first_row, first_query):
-    """Write ids ``found[0]`` and their queries ``found[1] < count`` as rows, from ``first_row`` on.
+def put_rows(found, begin, starts, count, sort, rows, first_row, first_query, words, end):
+    """Write ids ``found[0]`` of the queries ``0 .. count - 1`` as rows, from ``first_row`` on.
 
-    With ``sort`` the ids of each query (at most `RANKED`) are sorted.
-    """
-    for at in range(starts[count]):
-        k = np.int64(found[1, begin + at])
-        row = first_row + at
-        if sort:
-            row = first_row + starts[k]
-            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], found[0, begin + at])
-        rows[row, 0] = first_query + k
-        rows[row, 1] = found[0, begin + at]
-
-
-@inline
-def put_long_rows(found, begin, starts, count, rows, first_row, first_query, words, end):
-    """Like `put_rows` with ``sort``, for any number of ids; all ids are less than ``end``.
-
-    ``words`` are zeros before and after (`words_for`).
+    With ``sort`` the ids of each query are sorted; all are less than ``end``.  ``words`` are zeros before and
+    after (`words_for`).
     """
     for k in range(count):
-        row = first_row + starts[k]
-        few = starts[k + 1] - starts[k]
-        if few <= RANKED:
-            for at in range(begin + starts[k], begin + starts[k + 1]):
-                place = row + rank(found, begin + starts[k], few, found[0, at])
-                rows[place, 0] = first_query + k
-                rows[place, 1] = found[0, at]
+        first, row, few = begin + starts[k], first_row + starts[k], starts[k + 1] - starts[k]
+        if sort and few > RANKED:
+            for at in range(first, first + few):
+                mark(words, end, found[0, at], True)
+            put_marked(words, end, rows, row, first_query + k)
             continue
-        for at in range(begin + starts[k], begin + starts[k + 1]):
-            mark(words, end, found[0, at], True)
-        put_marked(words, end, rows, row, first_query + k)
+        for at in range(first, first + few):
+            place = row + (rank(found, first, few, found[0, at]) if sort else at - first)
+            rows[place, 0] = first_query + k
+            rows[place, 1] = found[0, at]
 
 
 def words_for(end_of_ids: int) -> npt.NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Sorting of plain arrays: order-preserving integers, counting sort, radix sort, merge sort."""
+"""Sorting of plain arrays: order-preserving integers, counting sort, radix sort."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -347,45 +347,3 @@ def _move_by_digit(given, sorted_, n, counts, shift, digits, flip, begin, end):
             prefetch(sorted_, place + _FURTHER, 0)
         sorted_[place] = given[k]
         counts[digit] = place + 1
-
-
-# -----------------------------------------------------------------------------------------------------------
-# A stable sort of a few numbers in scratch memory of the caller: bottom-up merge sort.
-#
-# For lists that fit into the L1 cache, where a radix sort's tables would cost more than the sort.
-
-
-@inline
-def argsort(values, first, last, order, spare):
-    """Write into ``order[first:last]`` the indices from ``first`` on that sort ``values[first:last]``.
-
-    ``spare`` is scratch as long as ``order``.
-    """
-    for i in range(first, last):
-        order[i] = i
-    width = 1
-    while width < last - first:
-        merge_neighbours(values, first, last, width, order, spare)
-        width *= 2
-
-
-@inline
-def merge_neighbours(values, first, last, width, order, spare):
-    """One step of `argsort`: merge pairs of sorted lists of ``width`` numbers."""
-    for begin in range(first, last, 2 * width):
-        middle = min(begin + width, last)
-        end = min(begin + 2 * width, last)
-        left = begin
-        right = middle
-        for at in range(begin, end):
-            take_left = left < middle
-            if take_left and right < end:
-                take_left = values[order[left]] <= values[order[right]]
-            if take_left:
-                spare[at] = order[left]
-                left += 1
-            else:
-                spare[at] = order[right]
-                right += 1
-    for i in range(first, last):
-        order[i] = spare[i]

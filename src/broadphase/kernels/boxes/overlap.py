@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down
-from broadphase.kernels.machine.jit import inline
-from broadphase.kernels.machine.simd import load, lowest_lane, mask_of, splat
+from broadphase.kernels.machine.jit import always_inline, inline
+from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, mask_of, splat
 
 # -----------------------------------------------------------------------------------------------------------
 # Do two boxes overlap?  The one definition that every textbook method calls.
@@ -77,6 +77,22 @@ def is_extreme(boxes, i):
     for column in range(boxes.shape[1]):
         extreme |= abs(boxes[i, column]) == largest
     return extreme
+
+
+@inline
+def all_ordinary(flat, begin, end):
+    """Whether the numbers ``begin .. end - 1`` of ``flat`` are finite and below the largest float."""
+    largest = np.finfo(flat.dtype).max
+    high, low = splat(largest), splat(-largest)
+    beyond = high < low
+    whole = begin + (end - begin) // LANES * LANES
+    for k in range(begin, whole, LANES):
+        numbers = load(flat, 0, k)
+        beyond = beyond | (high <= numbers) | (numbers <= low)
+    ordinary = bits(beyond) == 0
+    for k in range(whole, end):
+        ordinary &= abs(flat[0, k]) < largest
+    return ordinary
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -157,6 +173,19 @@ def overlapping_lanes(axes, columns, i, j):
         hits = hits & (load(columns, 2, j) <= splat(columns[5, i]))
         hits = hits & (splat(columns[2, i]) <= load(columns, 5, j))
     return hits
+
+
+@always_inline
+def lanes_that_meet(columns, row, dim, at, limits, k):
+    """Mask of the boxes from ``at`` that overlap row ``k`` of ``limits``; their edges begin at ``row``."""
+    meets = load(columns, row, at) <= splat(limits[k, dim])
+    meets = meets & (splat(limits[k, 0]) <= load(columns, row + dim, at))
+    meets = meets & (load(columns, row + 1, at) <= splat(limits[k, dim + 1]))
+    meets = meets & (splat(limits[k, 1]) <= load(columns, row + dim + 1, at))
+    if dim == 3:
+        meets = meets & (load(columns, row + 2, at) <= splat(limits[k, 5]))
+        meets = meets & (splat(limits[k, 2]) <= load(columns, row + 5, at))
+    return meets
 
 
 @inline

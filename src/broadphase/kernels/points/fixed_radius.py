@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import rank, result
+from broadphase.kernels.arrays.results import mark, put_marked, rank, result
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers, unsigned
 from broadphase.kernels.machine.memory import AHEAD, many, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
@@ -530,8 +530,6 @@ def _compare_with_care(
 
 RANKED = 128
 _AHEAD = 12
-_WORD, _BLOCK = unsigned(6), unsigned(12)
-_BIT, _ONE = unsigned(63), unsigned(1)
 
 
 @jit
@@ -545,17 +543,6 @@ def count_finds(order, rows, first, last):
     return total, most
 
 
-class RowScratch(NamedTuple):
-    """Scratch memory for `put_rows`."""
-
-    roots: Any
-    """``(1, RANKED + LANES)``"""
-    words: Any
-    """If rows may exceed `RANKED`: one bit for each point that may be found; zeros before and after."""
-    summary: Any
-    """One bit for each of the words."""
-
-
 class PairRows(NamedTuple):
     """The result: both numbers and the distance of each pair, ``(1, m)``."""
 
@@ -565,19 +552,19 @@ class PairRows(NamedTuple):
 
 
 @jit
-def put_rows(order, sort, finds, points, others, around, scale, first, last, at, scratch, out):
-    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` on."""
+def put_rows(order, sort, finds, points, others, around, scale, first, last, at, roots, words, out):
+    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` on.
+
+    ``roots`` is scratch, ``(1, RANKED + LANES)``; so are ``words`` if rows may exceed `RANKED` (`words_for`).
+    """
     rows, ids, squares = finds.rows, finds.ids, finds.squares
-    roots, words, summary = scratch.roots, scratch.words, scratch.summary
     first_ids, second_ids, distances = out.first, out.second, out.distances
     kind = squares.dtype.type
     back = kind(1.0 / scale)
     # Outside these limits the squares have lost digits, and so would their roots.
     least, largest = (2.0**-60, 2.0**100) if squares.itemsize == 4 else (2.0**-400, 2.0**900)
     low, high = splat(kind(least)), splat(kind(largest))
-    ends = at
-    for turn in range(first, last):
-        ends += rows[np.int64(order[turn]) if order.shape[0] > 0 else turn, 1]
+    ends = at + count_finds(order, rows, first, last)[0]
     for turn in range(first, last):
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
         if turn + _AHEAD < last and sort:
@@ -588,7 +575,9 @@ def put_rows(order, sort, finds, points, others, around, scale, first, last, at,
             prefetch(squares, 0, ahead)
         begin, count = rows[i, 0], rows[i, 1]
         if sort and count > RANKED:
-            _put_long_row(begin, count, ids, words, summary, second_ids, at)
+            for k in range(begin, begin + count):
+                mark(words, others.shape[0], ids[0, k], True)
+            put_marked(words, others.shape[0], second_ids[0], at, i)
             for k in range(at, at + count):
                 first_ids[0, k] = i
                 distances[0, k] = distance(points, others, i, np.int64(second_ids[0, k]), around)
@@ -639,25 +628,3 @@ def _put_few(begin, few, sort, i, ids, roots, at, ends, first_ids, second_ids, d
             place = at + rank(ids, begin, few, name)
             second_ids[0, place] = name
             distances[0, place] = roots[0, k]
-
-
-@inline
-def _put_long_row(begin, count, ids, words, summary, second_ids, at):
-    """Mark the finds as bits, and the words with marks in the summary; then read them in order."""
-    for k in range(begin, begin + count):
-        i = unsigned(ids[0, k])
-        words[i >> _WORD] |= _ONE << (i & _BIT)
-        summary[i >> _BLOCK] |= _ONE << ((i >> _WORD) & _BIT)
-    at = unsigned(at)
-    for block in range(unsigned(summary.shape[0])):
-        marked = summary[block]
-        summary[block] = unsigned(0)
-        while marked != unsigned(0):
-            word = (block << _WORD) + unsigned(lowest_lane(np.int64(marked)))
-            marked &= marked - _ONE
-            left = words[word]
-            words[word] = unsigned(0)
-            while left != unsigned(0):
-                second_ids[0, at] = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
-                at += _ONE
-                left &= left - _ONE

@@ -29,16 +29,12 @@ def _middle(low, high):
 
 
 @inline
-def _place_of_box(boxes, i, lattice):
-    """The number of a box's cell, row by row."""
-    dim = lattice.shape[1]
-    x = cell_of(_middle(boxes[i, 0], boxes[i, dim]), lattice, 0)
-    y = cell_of(_middle(boxes[i, 1], boxes[i, dim + 1]), lattice, 1)
-    place = y * int(lattice[CELLS, 0]) + x
-    if dim == 2:
+def _place_of(x, y, z, lattice):
+    """The number of the cell of a point, row by row; in 2-D without ``z``."""
+    place = cell_of(y, lattice, 1) * int(lattice[CELLS, 0]) + cell_of(x, lattice, 0)
+    if lattice.shape[1] == 2:
         return place
-    z = cell_of(_middle(boxes[i, dim - 1], boxes[i, 2 * dim - 1]), lattice, dim - 1)
-    return place + z * int(lattice[CELLS, 0]) * int(lattice[CELLS, 1])
+    return place + cell_of(z, lattice, 2) * int(lattice[CELLS, 0]) * int(lattice[CELLS, 1])
 
 
 @jit
@@ -65,7 +61,9 @@ def count_boxes(
             longest = max(longest, half) if half == half else np.inf
         place = counts.shape[1] - 1
         if longest <= largest:
-            place = _place_of_box(boxes, i, lattice)
+            x, y = _middle(boxes[i, 0], boxes[i, dim]), _middle(boxes[i, 1], boxes[i, dim + 1])
+            z = _middle(boxes[i, dim - 1], boxes[i, 2 * dim - 1])
+            place = _place_of(x, y, z, lattice)
             if longest > 0.0:
                 for axis in range(dim):
                     half = 0.5 * float(boxes[i, dim + axis]) - 0.5 * float(boxes[i, axis])
@@ -76,7 +74,10 @@ def count_boxes(
 
 @jit
 def place_boxes(boxes, begin, end, part, cells, counts, columns, ids):
-    """Copy the boxes of a share to their places: one row of ``columns`` for each edge (points: each axis)."""
+    """Copy the boxes, or points, of a share to their places, and write ``ids`` in this order.
+
+    ``columns`` has a row for each edge (points: each axis), or none.
+    """
     for i in range(begin, end):
         place = cells[i]
         if place >= 0:
@@ -94,22 +95,9 @@ def count_points(points, lattice, begin, end, part, cells, counts):
     for place in range(counts.shape[1]):
         counts[part, place] = 0
     for q in range(begin, end):
-        place = cell_of(points[q, 1], lattice, 1) * int(lattice[CELLS, 0]) + cell_of(points[q, 0], lattice, 0)
-        if dim == 3:
-            z = cell_of(points[q, dim - 1], lattice, dim - 1)
-            place += z * int(lattice[CELLS, 0]) * int(lattice[CELLS, 1])
+        place = _place_of(points[q, 0], points[q, 1], points[q, dim - 1], lattice)
         cells[q] = place
         counts[part, place] += 1
-
-
-@jit
-def place_points(begin, end, part, cells, counts, order):
-    """Number the points of a share in the order of their cells."""
-    for q in range(begin, end):
-        place = cells[q]
-        at = counts[part, place]
-        counts[part, place] = at + 1
-        order[at] = q
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -79,17 +79,23 @@ def take_in_order(points, envs, order, scale, begin, end, columns, own):
             own[1, at] = envs[i]
 
 
+@inline
+def _enclose(columns, highs, first, last, boxes, at):
+    """Write the box around the columns ``first .. last - 1``; upper edges are the rows from ``highs`` on."""
+    dim = boxes.shape[0] // 2
+    for axis in range(dim):
+        low, high = columns[axis, first], columns[highs + axis, first]
+        for k in range(first + 1, last):
+            low, high = min(low, columns[axis, k]), max(high, columns[highs + axis, k])
+        boxes[axis, at], boxes[dim + axis, at] = low, high
+
+
 @jit
 def bound_leaves(columns, own, n, begin, end, boxes, worlds):
     """The bounding boxes of the leaves of a share: lower edges, then upper; and which worlds are in them."""
-    dim = columns.shape[0]
     for leaf in range(begin, end):
         first, last = leaf * LANES, min((leaf + 1) * LANES, n)
-        for axis in range(dim):
-            low = high = columns[axis, first]
-            for at in range(first + 1, last):
-                low, high = min(low, columns[axis, at]), max(high, columns[axis, at])
-            boxes[axis, leaf], boxes[dim + axis, leaf] = low, high
+        _enclose(columns, 0, first, last, boxes, leaf)
         if worlds.shape[1] > 0:
             worlds[0, leaf], worlds[1, leaf] = own[1, first], own[1, last - 1]
 
@@ -102,16 +108,9 @@ def bound_levels(levels, boxes, worlds):
         begin, end = levels[level - 1], levels[level]
         for node in range((end - begin) // LANES):
             first = begin + node * LANES
-            for axis in range(dim):
-                low, high = boxes[axis, first], boxes[dim + axis, first]
-                for at in range(first + 1, first + LANES):
-                    low, high = min(low, boxes[axis, at]), max(high, boxes[dim + axis, at])
-                boxes[axis, end + node], boxes[dim + axis, end + node] = low, high
+            _enclose(boxes, dim, first, first + LANES, boxes, end + node)
             if worlds.shape[1] > 0:
-                low, high = worlds[0, first], worlds[1, first]
-                for at in range(first + 1, first + LANES):
-                    low, high = min(low, worlds[0, at]), max(high, worlds[1, at])
-                worlds[0, end + node], worlds[1, end + node] = low, high
+                _enclose(worlds, 1, first, first + LANES, worlds, end + node)
 
 
 # -----------------------------------------------------------------------------------------------------------

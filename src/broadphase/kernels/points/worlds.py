@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.results import put_row
-from broadphase.kernels.boxes.overlap import SHARED
+from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet
 from broadphase.kernels.boxes.queries import (
     box_meets,
     distance_to_box,
@@ -27,7 +27,7 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.jit import always_inline, inline, jit
-from broadphase.kernels.machine.memory import few, many, some_rows
+from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -472,7 +472,7 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
     dim = boxes.shape[1] // 2
     columns, names, tops, _ = worlds
     (keys, pending), (touching, category, mask) = scratch, how
-    query, limits = few(2 * dim + 1, np.float64), few(2 * dim, np.float32)
+    query, limits = few(2 * dim + 1, np.float64), one_row(2 * dim, np.float32)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
     known = boxes.itemsize == 4 and category < 0 and mask < 0 and not by_ray
     found = tests = np.int64(0)
@@ -486,8 +486,8 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
         else:
             for axis in range(dim):
                 query[axis], query[dim + axis] = queries[q, axis], queries[q, dim + axis]
-                limits[axis] = -farthest(-query[axis], touching, np.float32)
-                limits[dim + axis] = farthest(query[dim + axis], touching, np.float32)
+                limits[0, axis] = -farthest(-query[axis], touching, np.float32)
+                limits[0, dim + axis] = farthest(query[dim + axis], touching, np.float32)
         before, asked, left = found, np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
         world = _first_world(asked)
         at, end = tops[world, 0], tops[world, 1]
@@ -510,7 +510,7 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
                 _visit_ray(columns, at, at + LANES, _line(exact, rough, k), keys, 0)
                 lanes = bits(load(keys, 0, 0) <= splat(_LAST))
             else:
-                lanes = bits(_overlap(columns, at, limits))
+                lanes = bits(lanes_that_meet(columns, 0, dim, at, limits, 0))
             while lanes != 0:
                 name = np.int64(names[0, at + lowest_lane(lanes)])
                 lanes &= lanes - 1
@@ -534,19 +534,6 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
         if found > rows.shape[0]:
             return q, before, tests
     return last, found, tests
-
-
-@inline
-def _overlap(columns, at, limits):
-    """Which slots a box may overlap."""
-    dim = columns.shape[0] // 2
-    meets = (load(columns, 0, at) <= splat(limits[dim])) & (splat(limits[0]) <= load(columns, dim, at))
-    meets = meets & (load(columns, 1, at) <= splat(limits[dim + 1]))
-    meets = meets & (splat(limits[1]) <= load(columns, dim + 1, at))
-    if dim == 3:
-        meets = meets & (load(columns, 2, at) <= splat(limits[5]))
-        meets = meets & (splat(limits[2]) <= load(columns, 5, at))
-    return meets
 
 
 @always_inline

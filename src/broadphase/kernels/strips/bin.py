@@ -9,12 +9,11 @@ equal shares of a larger sample, but never narrower than the boxes that lie ther
 
 import numpy as np
 
-from broadphase.kernels.arrays.sorting import argsort
-from broadphase.kernels.boxes.overlap import high_edge, is_extreme, low_edge, overlaps_nothing
+from broadphase.kernels.arrays.samples import sampled_row, share_reached
+from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
 from broadphase.kernels.machine.memory import prefetch
-from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
 # -----------------------------------------------------------------------------------------------------------
 # Boxes into strips: which strips each box touches, how many copies that makes, and the copies.
@@ -53,6 +52,16 @@ ONE, TWO = unsigned(1), unsigned(2)
 
 
 @always_inline
+def strip_at(value, half_origin, scale, last):
+    """Number of the strip of equal width that holds a coordinate.
+
+    From numbers at hand: with loads from a lattice, LLVM would not make vectors of a loop over coordinates.
+    """
+    kind = type(value)
+    return np.int32(min(max(kind(0), (value * kind(0.5) - half_origin) * scale), last))
+
+
+@always_inline
 def strip_of(value, lattice, borders, cut):
     """Number of the strip that holds a coordinate; the outermost strips reach to infinity.
 
@@ -61,10 +70,9 @@ def strip_of(value, lattice, borders, cut):
     before the conversion to an integer, which is undefined for numbers that do not fit.  A NaN, which another
     thread may write after the boxes were checked, is in strip 0: what comes second in `max` is left out then.
     """
-    kind = lattice.dtype.type
     if borders.shape[1] == 0:
-        at = (value * kind(0.5) - lattice[cut, HALF_ORIGIN]) * lattice[cut, SCALE]
-        return unsigned(np.int32(min(max(kind(0), at), lattice[cut, LAST])))
+        half_origin, scale, last = lattice[cut, HALF_ORIGIN], lattice[cut, SCALE], lattice[cut, LAST]
+        return unsigned(strip_at(value, half_origin, scale, last))
     below, above = unsigned(0), unsigned(lattice[cut, LAST])
     while below < above:
         middle = (below + above) >> ONE
@@ -93,32 +101,11 @@ def strips_of(boxes, i, axes, lattice, borders):
 
 
 @inline
-def all_ordinary(flat, begin, end):
-    """Whether the numbers ``begin .. end - 1`` of ``flat`` are finite and below the largest float."""
-    largest = np.finfo(flat.dtype).max
-    if end < LANES:
-        for k in range(begin, end):
-            if abs(flat[0, k]) >= largest:
-                return False
-        return True
-    high, low = splat(largest), splat(-largest)
-    beyond = high < low
-    for k in range(begin, end - LANES + 1, LANES):
-        numbers = load(flat, 0, k)
-        beyond = beyond | (high <= numbers) | (numbers <= low)
-    # The remainder, together with some numbers that were already checked.
-    numbers = load(flat, 0, end - LANES)
-    return bits(beyond | (high <= numbers) | (numbers <= low)) == 0
-
-
-@inline
 def _strips_of_numbers(flat, lattice, cut, numbers):
     """The strip on a cut axis, of equal width, for each number of ``flat``, whatever axis it is of."""
-    # As in `strip_of`, but from numbers at hand, or LLVM would make no vectors of it.
-    half, zero = flat.dtype.type(0.5), flat.dtype.type(0)
     half_origin, scale, last = lattice[cut, HALF_ORIGIN], lattice[cut, SCALE], lattice[cut, LAST]
     for k in range(flat.shape[0]):
-        numbers[k] = np.int32(min(max(zero, (flat[k] * half - half_origin) * scale), last))
+        numbers[k] = strip_at(flat[k], half_origin, scale, last)
 
 
 @inline
@@ -283,35 +270,11 @@ LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
 
 
 @inline
-def sampled_row(k, n):
-    """Row ``k`` of a sample: always the same rows, scattered so that no pattern of the input shows."""
-    return np.int64((np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % np.uint64(n))
-
-
-@inline
-def _share_reached(lows, highs, expected):
-    """The share of the boxes that a box is compared with when they are sorted on this axis.
-
-    These are the boxes that overlap it there and begin after it: half of the overlaps, counted pair by pair
-    in the sample, so that clusters and outliers have their actual weight.  If the sample has none, the result
-    is ``expected``, that of evenly spread boxes, but at most what the sample could have missed.
-    """
-    size = lows.shape[0]
-    overlaps = -size
-    for a in range(size):
-        low, high = lows[a], highs[a]
-        for b in range(size):
-            overlaps += np.int32(lows[b] <= high) & np.int32(low <= highs[b])
-    pairs = np.float64(max(size * (size - 1), 1))
-    return 0.5 * max(np.float64(overlaps), min(0.5, expected * pairs)) / pairs
-
-
-@inline
 def sample_axes(boxes, edges, spanned, statistics):
     """Statistics of each axis from a sample of the boxes, and how much of each axis each of them spans.
 
     ``statistics`` becomes, for each axis, the lowest and highest finite min; how much of the width between
-    them a box spans on average, from 0 to 1; and `_share_reached`.  ``spanned[axis]`` is of each sampled
+    them a box spans on average, from 0 to 1; and `share_reached`.  ``spanned[axis]`` is of each sampled
     box; ``edges`` is scratch for the two edges of each.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
@@ -336,7 +299,7 @@ def sample_axes(boxes, edges, spanned, statistics):
             spanned[axis, k] = share if share < 1.0 else 1.0  # 1 too for a NaN: a box at infinity
             total += spanned[axis, k]
         statistics[axis, SPANNED] = total / size
-        statistics[axis, REACHED] = _share_reached(lows, highs, 2.0 * total / size)
+        statistics[axis, REACHED] = share_reached(lows, highs, 2.0 * total / size)
 
 
 @inline
@@ -437,38 +400,28 @@ def are_crowded(crowding, copies, strips):
 
 
 @jit
-def equal_shares(boxes, cuts, counts, lows, rows, lattice, borders):
-    """Fill ``borders`` so that each strip holds an equal share of a sample of the boxes.
+def equal_shares(boxes, axis, count, rows, borders):
+    """Fill ``borders`` so that ``count`` strips hold equal shares of a sample; returns how many borders.
 
-    A strip is at least as wide as the sampled boxes that begin in it are on average, so that crowds of
-    overlapping boxes are not copied into ever narrower strips.  ``lows`` and the three of ``rows`` are
-    scratch, as large as the sample shall be.
+    ``rows`` are those of the sampled boxes, sorted by where they begin, which is finite.  A strip is at least
+    as wide as those that begin in it are on average, so that crowds of overlapping boxes are not copied into
+    ever narrower strips.
     """
-    n, dim = boxes.shape[0], boxes.shape[1] // 2
+    dim = boxes.shape[1] // 2
     most = np.finfo(boxes.dtype).max
-    sampled, order, spare = rows[0], rows[1], rows[2]
-    for c in range(cuts.shape[0]):
-        finite = 0
-        for k in range(lows.shape[0]):
-            row = sampled_row(k, n)
-            if abs(boxes[row, cuts[c]]) <= most:
-                lows[finite] = boxes[row, cuts[c]]
-                sampled[finite] = row
-                finite += 1
-        argsort(lows, 0, finite, order, spare)
-        strips = 0
-        taken = 0
-        extents = 0.0
-        border = -np.inf
-        for k in range(finite):
-            at = order[k]
-            low = np.float64(lows[at])
-            if taken * counts[c] >= finite and low * 0.5 - border * 0.5 > 0.5 * extents / taken:
-                border = low
-                borders[c, strips] = lows[at]
-                strips += 1
-                taken = 0
-                extents = 0.0
-            taken += 1
-            extents += min(np.float64(boxes[sampled[at], dim + cuts[c]]), most) - low
-        lattice[c, LAST] = strips
+    strips = 0
+    taken = 0
+    extents = 0.0
+    border = -np.inf
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        low = np.float64(boxes[i, axis])
+        if taken * count >= rows.shape[0] and low * 0.5 - border * 0.5 > 0.5 * extents / taken:
+            border = low
+            borders[strips] = boxes[i, axis]
+            strips += 1
+            taken = 0
+            extents = 0.0
+        taken += 1
+        extents += min(np.float64(boxes[i, dim + axis]), most) - low
+    return strips

@@ -10,7 +10,7 @@ import numpy as np
 
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, strip_of
+from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, strip_at, strip_of
 
 _WORD, _BIT = unsigned(6), unsigned(63)
 _ONE, _ALL = unsigned(1), unsigned(0xFFFFFFFFFFFFFFFF)
@@ -59,44 +59,26 @@ def _mark_run(picture, first, last):
 
 
 @always_inline
-def _cell(value, half, half_origin, scale, zero, last):
-    # `strip_of`, from numbers at hand: with loads from the lattice LLVM makes no vectors of it.
-    return np.int32(min(max(zero, (value * half - half_origin) * scale), last))
-
-
-@inline
-def _cells_of_block(flat, lattice, slack, cells):
+def _cells_of_block(flat, lattice, slack, cells, dim):
     """The cell where each box of a block begins, or `_LONG`.
 
-    Separate loops, which LLVM vectorises: 0.6 ns a box against 2.7.
+    A separate loop, which LLVM vectorises: 0.6 ns a box against 2.7.
     """
     half_x, scale_x, last_x = lattice[0, HALF_ORIGIN], lattice[0, SCALE], lattice[0, LAST]
     half_y, scale_y, last_y = lattice[1, HALF_ORIGIN], lattice[1, SCALE], lattice[1, LAST]
-    slack_x, slack_y = slack[0], slack[1]
-    half, zero = flat.dtype.type(0.5), flat.dtype.type(0)
+    half_z, scale_z, last_z = lattice[dim - 1, HALF_ORIGIN], lattice[dim - 1, SCALE], lattice[dim - 1, LAST]
+    slack_x, slack_y, slack_z = slack[0], slack[1], slack[dim - 1]
     row = np.int32(last_x) + np.int32(1)
-    if lattice.shape[0] == 2:
-        for k in range(flat.shape[0] // 4):
-            at = 4 * k
-            x, y, end_x, end_y = flat[at], flat[at + 1], flat[at + 2], flat[at + 3]
-            short = (end_x - x <= slack_x) & (end_y - y <= slack_y)
-            cell = _cell(x, half, half_x, scale_x, zero, last_x) + row * _cell(
-                y, half, half_y, scale_y, zero, last_y
-            )
-            cells[k] = cell if short else _LONG
-        return
-    half_z, scale_z, last_z, slack_z = lattice[2, HALF_ORIGIN], lattice[2, SCALE], lattice[2, LAST], slack[2]
     plane = row * (np.int32(last_y) + np.int32(1))
-    for k in range(flat.shape[0] // 6):
-        at = 6 * k
-        x, y, z, end_x, end_y, end_z = (
-            flat[at], flat[at + 1], flat[at + 2], flat[at + 3], flat[at + 4], flat[at + 5],
-        )  # fmt: skip
-        short = (end_x - x <= slack_x) & (end_y - y <= slack_y) & (end_z - z <= slack_z)
-        cell = _cell(x, half, half_x, scale_x, zero, last_x) + row * _cell(
-            y, half, half_y, scale_y, zero, last_y
-        )
-        cell += plane * _cell(z, half, half_z, scale_z, zero, last_z)
+    for k in range(flat.shape[0] // (2 * dim)):
+        at = 2 * dim * k
+        x, y, z = flat[at], flat[at + 1], flat[at + dim - 1]
+        short = (flat[at + dim] - x <= slack_x) & (flat[at + dim + 1] - y <= slack_y)
+        cell = strip_at(x, half_x, scale_x, last_x)
+        cell += row * strip_at(y, half_y, scale_y, last_y)
+        if dim == 3:
+            short &= flat[at + 5] - z <= slack_z
+            cell += plane * strip_at(z, half_z, scale_z, last_z)
         cells[k] = cell if short else _LONG
 
 
@@ -111,7 +93,11 @@ def select_near(boxes, flat, lattice, slack, picture, begin, end, cells, ids, ro
     found = unsigned(0)
     for start in range(begin, end, BLOCK):
         stop = min(start + BLOCK, end)
-        _cells_of_block(flat[width * start : width * stop], lattice, slack, cells)
+        block = flat[width * start : width * stop]
+        if width == 4:
+            _cells_of_block(block, lattice, slack, cells, 2)
+        else:
+            _cells_of_block(block, lattice, slack, cells, 3)
         first = found
         for i in range(unsigned(start), unsigned(stop)):
             cell = cells[i - unsigned(start)]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.boxes.overlap import high_edge, is_extreme, low_edge, overlaps_nothing
-from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
+from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
+from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat
 from broadphase.kernels.pairs.order import put_in_order
 from broadphase.kernels.strips.bin import (
@@ -17,10 +17,10 @@ from broadphase.kernels.strips.bin import (
     LAST,
     ONE,
     SCALE,
-    all_ordinary,
     are_crowded,
     class_bits_of,
     plan_equal_widths,
+    strip_at,
 )
 from broadphase.kernels.strips.sweep import (
     BUCKET,
@@ -108,13 +108,6 @@ def place_buckets(flat, axes, lattice, buckets, extents, places):
             places[axes[cut + 1], column] = lattice[cut, column]
 
 
-@always_inline
-def _place(number, half_origin, scale, last):
-    """The strip or bucket of a number; as `broadphase.kernels.strips.bin.strip_of`."""
-    kind = type(number)
-    return np.int32(min(max(kind(0), (number * kind(0.5) - half_origin) * scale), last))
-
-
 @inline
 def _find_places(flat, axes, places, numbers):
     """The strip or bucket of each number of ``flat``; a row of ``numbers`` for each column."""
@@ -125,13 +118,13 @@ def _find_places(flat, axes, places, numbers):
     z_origin, z_scale, z_last = places[dim - 1, HALF_ORIGIN], places[dim - 1, SCALE], places[dim - 1, LAST]
     for i in range(flat.shape[0] // (2 * dim)):
         k = i * 2 * dim
-        numbers[0, i] = _place(flat[k], x_origin, x_scale, x_last)
-        numbers[1, i] = _place(flat[k + 1], y_origin, y_scale, y_last)
-        numbers[dim, i] = _place(flat[k + dim], x_origin, x_scale, x_last)
-        numbers[dim + 1, i] = _place(flat[k + dim + 1], y_origin, y_scale, y_last)
+        numbers[0, i] = strip_at(flat[k], x_origin, x_scale, x_last)
+        numbers[1, i] = strip_at(flat[k + 1], y_origin, y_scale, y_last)
+        numbers[dim, i] = strip_at(flat[k + dim], x_origin, x_scale, x_last)
+        numbers[dim + 1, i] = strip_at(flat[k + dim + 1], y_origin, y_scale, y_last)
         if dim == 3:
-            numbers[2, i] = _place(flat[k + 2], z_origin, z_scale, z_last)
-            numbers[5, i] = _place(flat[k + 5], z_origin, z_scale, z_last)
+            numbers[2, i] = strip_at(flat[k + 2], z_origin, z_scale, z_last)
+            numbers[5, i] = strip_at(flat[k + 5], z_origin, z_scale, z_last)
 
 
 @inline
@@ -262,7 +255,7 @@ def put_in_place(flat, axes, touching, classes, places, buckets, made, total, co
     half_origin, scale, last = places[axes[0], HALF_ORIGIN], places[axes[0], SCALE], places[axes[0], LAST]
     strip = np.int32(-buckets)
     for at in range(total):
-        marks[REACH, at] = (marks[BUCKET, at] & strip) + _place(columns[1, at], half_origin, scale, last)
+        marks[REACH, at] = (marks[BUCKET, at] & strip) + strip_at(columns[1, at], half_origin, scale, last)
     smallest, largest, zero = np.finfo(flat.dtype).min, np.finfo(flat.dtype).max, flat.dtype.type(0)
     for axis in range(len(axes)):
         for at in range(total):

@@ -26,7 +26,13 @@ import numpy.typing as npt
 
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
 from broadphase.kernels.arrays.sorting import AT_ONCE, bits_of, ordered, ordered_columns, ordered_rows, pieces
-from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap, overlapping_lanes
+from broadphase.kernels.boxes.overlap import (
+    allowed_lanes,
+    lanes_that_meet,
+    may_pair,
+    overlap,
+    overlapping_lanes,
+)
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -67,9 +73,6 @@ class Scratch(NamedTuple):
     sources: npt.NDArray[np.uint32]
     spare_ids: npt.NDArray[np.int32]
     spare_keys: npt.NDArray[np.signedinteger[Any]]
-    one: npt.NDArray[np.floating[Any]]
-    """One float, and in ``one_bits`` the same memory as bits."""
-    one_bits: npt.NDArray[np.signedinteger[Any]]
     waiting: npt.NDArray[np.int64]
     """Parts still to be divided: begin, end, the node whose second child it is (or -1), splits by size."""
 
@@ -95,7 +98,7 @@ class Tree(NamedTuple):
 def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uint8]) -> Tree:
     """Build a tree over valid boxes; ``classes`` (one for each box, or none) are kept apart at the top."""
     order = _grouped(len(boxes), classes)
-    begin, after = _divide(_keys_of(boxes, order), order, classes, boxes.dtype)
+    begin, after = _divide(_keys_of(boxes, order), order, classes)
     bounds = np.empty((len(after), boxes.shape[1]), boxes.dtype)
     last = len(after)
     while last > 0:
@@ -113,35 +116,35 @@ def _keys_of(boxes: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int32])
     measures = np.empty((boxes.shape[1], len(order)), boxes.dtype)
     keys = bits_of(measures)
     for begin, end in pieces(len(order)):
-        measure(boxes, order, np.finfo(boxes.dtype).max, measures, begin, end)
-        order_measures(keys, begin, end)
+        measure(boxes, order, np.finfo(boxes.dtype).max, measures, keys, begin, end)
     return keys
 
 
 def _divide(
-    keys: npt.NDArray[Any], order: npt.NDArray[np.int32], classes: npt.NDArray[np.uint8], dtype: Any
+    keys: npt.NDArray[Any], order: npt.NDArray[np.int32], classes: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and what comes after each."""
     n = len(order)
     begins, second, after = np.empty((3, 2 * n + 1), np.int32)
-    one = np.empty(1, dtype)
     scratch = Scratch(
         np.empty(_BINS + 1, np.int64), np.empty(n, np.bool_), np.empty(n, np.uint32), np.empty(n, np.int32),
-        np.empty(n, keys.dtype), one, bits_of(one), np.empty((_STACK, 4), np.int64),
+        np.empty(n, keys.dtype), np.empty((_STACK, 4), np.int64),
     )  # fmt: skip
     scratch.waiting[0] = 0, n, -1, _SPLITS_BY_SIZE
     at = (min(n, 1), *_FIRST_STEP)
     while at[0] > 0:
-        at = split_some(keys, order, classes, begins, second, scratch, at, AT_ONCE)
+        at = split_some(keys, order, classes, begins, second, after, scratch, at, AT_ONCE)
     nodes = at[1]
     begins[nodes] = n
-    find_what_comes_after(second, nodes, after)
     return begins[: nodes + 1].copy(), after[:nodes].copy()
 
 
 @jit
-def measure(boxes, order, largest, measures, begin, end):
-    """Write centres, then half extents of the boxes ``begin .. end - 1`` in order; infinity made finite."""
+def measure(boxes, order, largest, measures, keys, begin, end):
+    """Write centres, then half extents of the boxes ``begin .. end - 1`` in order; infinity made finite.
+
+    They are written as ordered ``keys``, which are in the memory of ``measures``.
+    """
     dim = boxes.shape[1] // 2
     for k in range(begin, end):
         for axis in range(dim):
@@ -149,12 +152,7 @@ def measure(boxes, order, largest, measures, begin, end):
             high = min(max(boxes[order[k], dim + axis], -largest), largest) / 2
             measures[axis, k] = low + high
             measures[dim + axis, k] = high - low
-
-
-@jit
-def order_measures(keys, begin, end):
-    """Turn the bits of `measure` into ordered keys."""
-    for row in range(keys.shape[0]):
+    for row in range(2 * dim):
         for k in range(begin, end):
             keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
 
@@ -212,39 +210,39 @@ def _narrow(keys, smallest, largest, below, counts):
 
 
 @inline
-def _value(key, one, one_bits):
-    """The float of an ordered key."""
-    top = 8 * one_bits.itemsize - 1
-    one_bits[0] = key ^ ((key >> top) & ~(-1 << top))
-    return float(one[0])
+def _value(key, single):
+    """The float of an ordered key; ``single`` if it is a float32."""
+    if single:
+        return float(np.int32(ordered(np.int32(key), 31)).view(np.float32))
+    return ordered(np.int64(key), 63).view(np.float64)
 
 
 @inline
-def _choose_row(keys, begin, end, may_split_by_size, one, one_bits):
+def _choose_row(keys, begin, end, may_split_by_size):
     """How to divide a node: ``row, smallest, largest, by_size``.
 
     The middle is searched among the keys of that row, from the smallest to the largest.  With ``by_size``
     the boxes whose key is above ``smallest`` go first, and no middle is searched.
     """
-    dim = keys.shape[0] // 2
+    dim, single = keys.shape[0] // 2, keys.itemsize == 4
     row = long_row = smallest = largest = short = long = np.int64(0)
     spread = length = -1.0
     for axis in range(dim):
         low, high = _key_range(keys[axis, begin:end])
-        axis_spread = _value(high, one, one_bits) / 2 - _value(low, one, one_bits) / 2
+        axis_spread = _value(high, single) / 2 - _value(low, single) / 2
         if axis_spread > spread:
             row, smallest, largest, spread = axis, low, high, axis_spread
         low, high = _key_range(keys[dim + axis, begin:end])
-        axis_length = _value(high, one, one_bits)
+        axis_length = _value(high, single)
         if axis_length > length:
             long_row, short, long, length = dim + axis, low, high, axis_length
     if length > TOO_LARGE * spread:
-        one[0] = TOO_LARGE * spread
-        limit = int(one_bits[0])
+        longest = np.float64(TOO_LARGE * spread)
+        limit = np.int64(np.float32(longest).view(np.int32)) if single else longest.view(np.int64)
         if short <= limit and limit < long and may_split_by_size:
             return long_row, limit, np.int64(0), np.int64(1)
         # All are too large, or all centres are equal: only their sizes can still separate the boxes.
-        if length - _value(short, one, one_bits) > spread:
+        if length - _value(short, single) > spread:
             row, smallest, largest = long_row, short, long
     return row, smallest, largest, np.int64(0)
 
@@ -305,15 +303,27 @@ def _class_border(order, begin, end, classes):
     return at
 
 
+@inline
+def _find_what_comes_after(second, nodes, after):
+    """Write the node after each node's subtree, from the second child of each (-1 for leaves)."""
+    if nodes > 0:
+        after[0] = nodes
+    for k in range(nodes):
+        if second[k] >= 0:
+            after[k + 1] = second[k]
+            after[second[k]] = after[k]
+
+
 @jit
-def split_some(keys, order, classes, begins, second, scratch, at, most):
+def split_some(keys, order, classes, begins, second, after, scratch, at, most):
     """Continue dividing boxes from ``at`` until every part is a leaf; returns the progress.
 
-    Arranges ``order`` and ``keys`` (of `order_measures`), writes where each node begins, and its second
-    child or -1.  ``at = depth, nodes, step, row, smallest, largest, below``: how many parts wait, how many
-    nodes are made, and the state of the part on top.  Stops after more than ``most`` keys.
+    Arranges ``order`` and ``keys`` (of `measure`), writes where each node begins, its second child or -1, and
+    at last the node after its subtree.  ``at = depth, nodes, step, row, smallest, largest, below``: how many
+    parts wait, how many nodes are made, and the state of the part on top.  Stops after more than ``most``
+    keys.
     """
-    counts, goes_first, sources, spare_ids, spare_keys, one, one_bits, waiting = scratch
+    counts, goes_first, sources, spare_ids, spare_keys, waiting = scratch
     rows = keys.shape[0]
     depth, nodes, step, row, smallest, largest, below = at
     while depth > 0 and most >= 0:
@@ -323,9 +333,7 @@ def split_some(keys, order, classes, begins, second, scratch, at, most):
         if step == _CHOOSE:
             border = _class_border(order, begin, end, classes)
             if border == end and end - begin > LEAF:
-                row, smallest, largest, by_size = _choose_row(
-                    keys, begin, end, by_size_left > 0, one, one_bits
-                )
+                row, smallest, largest, by_size = _choose_row(keys, begin, end, by_size_left > 0)
                 waiting[depth - 1, 3] -= by_size
                 by_size_left -= by_size
                 step = np.int64(_BY_SIZE if by_size else _FIND_MIDDLE)
@@ -364,18 +372,9 @@ def split_some(keys, order, classes, begins, second, scratch, at, most):
             depth += 2
         nodes += 1
         most -= LEAF
+    if depth == 0:
+        _find_what_comes_after(second, nodes, after)
     return depth, nodes, step, row, smallest, largest, below
-
-
-@jit
-def find_what_comes_after(second, nodes, after):
-    """Write the node after each node's subtree, from the second child of each (-1 for leaves)."""
-    if nodes > 0:
-        after[0] = nodes
-    for k in range(nodes):
-        if second[k] >= 0:
-            after[k + 1] = second[k]
-            after[second[k]] = after[k]
 
 
 @jit
@@ -518,24 +517,10 @@ def _bounds_overlap(axes, bounds, a, b):
 @inline
 def _boxes_that_meet(axes, columns, begin, end, bounds, node):
     """The boxes ``begin <= i < end`` of a leaf that overlap the bounds of a node, as bits from ``begin``."""
-    found = bits(_lanes_that_meet(axes, columns, begin, bounds, node))
+    found = bits(lanes_that_meet(columns, 0, len(axes), begin, bounds, node))
     if LANES < LEAF and end - begin > LANES:
-        found |= bits(_lanes_that_meet(axes, columns, begin + LANES, bounds, node)) << LANES
+        found |= bits(lanes_that_meet(columns, 0, len(axes), begin + LANES, bounds, node)) << LANES
     return found & ((1 << int(end - begin)) - 1)
-
-
-@inline
-def _lanes_that_meet(axes, columns, j, bounds, node):
-    """Mask of the boxes from ``j`` that overlap the bounds of a node."""
-    dim = len(axes)
-    hits = load(columns, 0, j) <= splat(bounds[node, dim])
-    hits = hits & (splat(bounds[node, 0]) <= load(columns, dim, j))
-    hits = hits & (load(columns, 1, j) <= splat(bounds[node, dim + 1]))
-    hits = hits & (splat(bounds[node, 1]) <= load(columns, dim + 1, j))
-    if len(axes) == 3:
-        hits = hits & (load(columns, 2, j) <= splat(bounds[node, 5]))
-        hits = hits & (splat(bounds[node, 2]) <= load(columns, 5, j))
-    return hits
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -139,19 +139,22 @@ def empty_slot(edges, node, slot, rows):
 
 
 @inline
+def _bound(edges, links, node, row, rows):
+    """The least of the lower edges, or the greatest of the upper edges, of a node's children."""
+    bound = edges[node * rows + row, 0]
+    for k in range(1, count_of(links, node)):
+        edge = edges[node * rows + row, k]
+        bound = min(bound, edge) if 2 * row < rows else max(bound, edge)
+    return bound
+
+
+@inline
 def fit_above(edges, links, node, rows):
     """Make the slot above a node the smallest box around its children; whether it changed."""
     above, slot = place_above(links, node)
-    count = count_of(links, node)
     changed = False
     for row in range(rows):
-        bound = edges[node * rows + row, 0]
-        if 2 * row < rows:
-            for k in range(1, count):
-                bound = min(bound, edges[node * rows + row, k])
-        else:
-            for k in range(1, count):
-                bound = max(bound, edges[node * rows + row, k])
+        bound = _bound(edges, links, node, row, rows)
         if edges[above * rows + row, slot] != bound:
             edges[above * rows + row, slot] = bound
             changed = True
@@ -538,11 +541,7 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
         fit_above(edges, links, node, rows)
         # The other half's box, through the slot that it gets next.
         for row in range(rows):
-            bound = edges[other * rows + row, 0]
-            for k in range(1, count_of(links, other)):
-                value = edges[other * rows + row, k]
-                bound = min(bound, value) if 2 * row < rows else max(bound, value)
-            boxes[WIDTH, row] = bound
+            boxes[WIDTH, row] = _bound(edges, links, other, row, rows)
         new = other
         node = above
     _append_child(edges, children, links, where, node, boxes[WIDTH], new, level, rows)
@@ -689,7 +688,6 @@ def remove_boxes(edges, children, links, where, classes, ids):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Move boxes of the dynamic tree that stay in their leaves.
 # Move boxes of the dynamic tree that stay in their leaves.
 #
 # A box that stays within its slot costs only this check, unless it has become much smaller than the slot.

@@ -11,7 +11,6 @@ from broadphase.kernels.arrays.results import (
     STACK_CAPACITY,
     count_rows,
     group_by_query,
-    put_long_rows,
     put_row,
     put_rows,
     rank,
@@ -19,6 +18,7 @@ from broadphase.kernels.arrays.results import (
     words_for,
 )
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
+from broadphase.kernels.boxes.overlap import lanes_that_meet
 from broadphase.kernels.boxes.queries import (
     distance_to_box,
     farthest,
@@ -97,19 +97,6 @@ def row_meets(boxes, i, limits, k):
     return meets
 
 
-@always_inline
-def slots_met(edges, row, dim, lane, limits, k):
-    """Which slots from ``lane`` of the node whose edges begin at ``row`` meet a query; a mask."""
-    meets = load(edges, row, lane) <= splat(limits[k, dim])
-    meets = meets & (splat(limits[k, 0]) <= load(edges, row + dim, lane))
-    meets = meets & (load(edges, row + 1, lane) <= splat(limits[k, dim + 1]))
-    meets = meets & (splat(limits[k, 1]) <= load(edges, row + dim + 1, lane))
-    if dim == 3:
-        meets = meets & (load(edges, row + 2, lane) <= splat(limits[k, 5]))
-        meets = meets & (splat(limits[k, 2]) <= load(edges, row + 5, lane))
-    return meets
-
-
 @inline
 def descend(edges, children, tree, limits, count, queue, start, several):
     """Let queries ``0 .. count - 1`` descend a tree, in the queue from ``start`` on.
@@ -134,7 +121,7 @@ def descend(edges, children, tree, limits, count, queue, start, several):
             node = np.int64(queue[0, at])
             k = np.int64(queue[1, at]) if several else NODE_0
             for lane in range(0, WIDTH, LANES):
-                meets = slots_met(edges, node * (2 * dim), dim, lane, limits, k)
+                meets = lanes_that_meet(edges, node * (2 * dim), dim, lane, limits, k)
                 if several:
                     store(queue, 1, tail, splat(np.int32(k)))
                 tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
@@ -227,11 +214,8 @@ def search_boxes(
             group_by_query(queue, begin, end, grouped, starts, count)
             queue, grouped = grouped, queue
             begin, end = NODE_0, end - begin
-        most = count_rows(queue, begin, end, starts, count)
-        if sort and most > RANKED:
-            put_long_rows(queue, begin, starts, count, rows, total, at, words, end_of_ids)
-        else:
-            put_rows(queue, begin, starts, count, sort, rows, total, at)
+        count_rows(queue, begin, end, starts, count)
+        put_rows(queue, begin, starts, count, sort, rows, total, at, words, end_of_ids)
         total += end - begin
         tests += made
         at += count
@@ -349,7 +333,8 @@ def _slots(edges, node, limits):
     dim = limits.shape[1] // 2
     slots = np.int64(0)
     for lane in range(0, WIDTH, LANES):
-        slots |= bits(slots_met(edges, node * (2 * dim), dim, lane, limits, NODE_0)) << lane
+        meets = lanes_that_meet(edges, node * (2 * dim), dim, lane, limits, NODE_0)
+        slots |= bits(meets) << lane
     return slots
 
 
