@@ -38,9 +38,9 @@ from broadphase.methods.cells import (
     search,
     search_lists,
     suggest_cell_size,
-    sweep_axis,
     take_sample,
 )
+from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import growing, in_chunks, joined
@@ -127,7 +127,7 @@ class CellStructure(Structure):
         axis = self._axis
         if axis < 0 and len(which[1]):
             # Static boxes are sorted seldom, and moving ones find them faster in their order.
-            axis = sweep_axis(store.live_boxes())
+            axis = choose_axis(store.live_boxes(), "auto")
         for again in (False, True):
             for part, ids in enumerate(which):
                 known = bins[part]

@@ -1,6 +1,5 @@
 """Many queries in one call: the nearest boxes of many points, and box queries with many hits, in packets."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -25,6 +24,7 @@ from broadphase.kernels.points.nearest_boxes import (
     place_boxes,
     search_nearest,
 )
+from broadphase.methods.even_cells import side_for
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, pair_array
 from broadphase.runtime.slices import MOST, growing, paced, ranges, slices
@@ -139,15 +139,8 @@ def _bulk(middles: Rows) -> tuple[Rows, Rows]:
 
 def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> CellPlan:
     """Cells of one size; an axis shorter than a cell has one."""
-    cells = max(n / in_cell, 1.0)
-    long = spread > 0.0
-    size = 0.0
-    while True:
-        size = float(np.exp((np.log(spread[long]).sum() - math.log(cells)) / long.sum()))
-        if (spread[long] >= size).all() or long.sum() == 1:
-            break
-        long &= spread >= size
-    counts = np.where(long, np.maximum(np.ceil(spread / size), 1.0), 1.0)
+    size = side_for(spread.tolist(), max(n / in_cell, 1.0))
+    counts = np.maximum(np.ceil(spread / size), 1.0)
     return CellPlan(np.array([low, np.full(len(low), 1.0 / size), counts]), size, in_cell, 1.0)
 
 

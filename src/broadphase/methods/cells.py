@@ -14,6 +14,8 @@ from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
+from broadphase.methods.even_cells import side_for
+from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.slices import FEW_QUERIES, growing, joined, ranges, rows_at
@@ -82,7 +84,7 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
         while (begin := kernel.enter(boxes, order, lattice, heads, entries, *into, begin, end)) < end:
             entries = _enlarged(entries)
         if axis < 0 and (tally[kernel.LARGE] > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
-            return fill(boxes, ids, lattice, sweep_axis(rows_at(boxes, ids)))
+            return fill(boxes, ids, lattice, choose_axis(rows_at(boxes, ids), "auto"))
     many, few, fullest = (int(tally[at]) for at in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
     filled = entries[: tally[kernel.ENTRIES]]
     held = small[n - many :], large[n - few :]
@@ -127,27 +129,13 @@ def search_lists(task: Task, found: Found, some: IdArray, others: IdArray | None
     ids = some if others is None else joined([some, others])
     kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(some), axis)
     rest = replace(task, limit=task.limit - found.pairs)
-    more = search_in_shares(rest, lambda: kernel, _shares(task, len(ids)), (0,))
-    return found._replace(
-        chunks=found.chunks + more.chunks, pairs=found.pairs + more.pairs, tests=found.tests + more.tests
-    )
+    return found.and_more(search_in_shares(rest, lambda: kernel, _shares(task, len(ids)), (0,)))
 
 
 def _shares(task: Task, rows: int) -> list[tuple[int, int]]:
     """All rows, for the threads of a task."""
     many = task.threads > 1 and rows > _ENOUGH_FOR_THREADS
     return threads.shares(rows, task.threads * _SHARES if many else 1)
-
-
-def sweep_axis(boxes: BoxArray) -> int:
-    """The axis on which the fewest boxes of a sample overlap."""
-    dim = boxes.shape[1] // 2
-    sample = boxes[:: max(1, len(boxes) // 1024)]
-    # Of two boxes, the one that begins later overlaps the other on the axis unless it begins beyond its end.
-    begun = [
-        np.searchsorted(np.sort(sample[:, axis]), sample[:, dim + axis], "right").sum() for axis in range(dim)
-    ]
-    return int(np.argmin(begun))
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -183,12 +171,6 @@ class Sample(NamedTuple):
     """``(m, dim)``: upper edges."""
     boxes: int
     """How many boxes there are in all."""
-
-    @property
-    def longest(self) -> FloatArray:
-        """``(m,)``: the longest side of each box."""
-        longest: FloatArray = _sides(self).max(axis=1)
-        return longest
 
 
 def suggest_cell_size(boxes: BoxArray) -> CellSize:
@@ -262,15 +244,8 @@ def typical_cell(sample: Sample) -> CellSize:
 
 def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) -> float:
     """The cell size nearest above ``size`` with which the world has at most ``most_cells`` cells."""
-    widths = world[1] - world[0]
-    while True:
-        cells = float((np.log2(np.maximum(widths, size)) - math.log2(size)).sum())  # their logarithm
-        excess = cells - math.log2(max(1, most_cells))
-        # After some iterations only a rounding error remains.
-        if excess <= 1e-9:
-            return size
-        long_axes = int((widths > size).sum())
-        size *= 2.0 ** min(excess / long_axes, 1000.0)
+    low, high = world
+    return max(size, side_for((high - low).tolist(), max(1, most_cells)))
 
 
 def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:

@@ -14,7 +14,7 @@ each call.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +33,10 @@ from broadphase.kernels.partition import (
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for
 from broadphase.methods import brute_force, tree
-from broadphase.methods.strips import Swept
-from broadphase.methods.task import Found, Task, together
+from broadphase.methods.strips import Swept, tags_of
+from broadphase.methods.task import Found, Task, search_in_shares, together
 from broadphase.runtime import threads
-from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
+from broadphase.runtime.slices import Resumable, ranges
 
 Find = Callable[[Task], Found]
 
@@ -83,12 +83,7 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
         found.append(_alone(task, groups, begin, end, find))
     if low <= SHARED <= high:
         found.append(_with_shared(task, env == SHARED))
-    return Found(
-        [chunk for part in found for chunk in part.chunks],
-        sum(part.pairs for part in found),
-        sum(part.tests for part in found),
-        sum(part.cells for part in found),
-    )
+    return together(found, sum(part.cells for part in found))
 
 
 def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
@@ -128,12 +123,7 @@ def _in_order(task: Task, env: Envs) -> Grouped:
     starts = np.zeros(len(borders) + 2, np.int64)
     starts[1:-1] = borders + 1
     starts[-1] = len(env)
-    classes: Any = task.filter.classes
-    tags = np.zeros((len(env), 2), np.int32)
-    tags[:, 0] = np.arange(len(tags))
-    if len(classes):
-        np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
-    return Grouped(task.boxes, tags, starts)
+    return Grouped(task.boxes, tags_of(task), starts)
 
 
 def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
@@ -200,18 +190,13 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
 
     parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
     shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
-    left_of = limit_of_shares(task.limit, len(shares))
 
-    def search(share: int, first: int, last: int) -> Part:
+    def kernel() -> Resumable:
         columns = np.empty((2 * task.dim, length_for(fullest)), task.boxes.dtype)
         marks = np.empty((MARKS, length_for(fullest)), np.int32)
-        kernel = strips.kernel(task, axes, columns, marks)
-        capacity = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
-        out = np.empty((min(capacity, task.limit + 1024), 2), np.int32)
-        return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)
+        return strips.kernel(task, axes, columns, marks)
 
-    searches = [partial(search, share, *span) for share, span in enumerate(shares)]
-    found = together(threads.run_all(searches, task.threads), len(worlds))
+    found = search_in_shares(task, kernel, shares, (0, 0, 0, 0, 0), cells=len(worlds))
     # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
     plan[worlds[crowded]] = BY_ITSELF
     return found

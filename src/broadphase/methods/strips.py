@@ -397,26 +397,20 @@ def _finish(task: Task, begun: Begun) -> Found:
         # Of a sorted strip only its columns and marks are read.
         there = Swept(task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
         kernel = there.kernel(task, begun.axes, memory.columns, memory.marks)
-        found = _both(found, search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
+        found = found.and_more(search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
     return found
-
-
-def _both(found: Found, more: Found | Part) -> Found:
-    return found._replace(
-        chunks=[*found.chunks, *more.chunks], pairs=found.pairs + more.pairs, tests=found.tests + more.tests
-    )
 
 
 def _sweep_whole(task: Task, cut: Cut) -> Found:
     """Sweep a small world in one piece, straight from its boxes."""
     crowded = np.zeros(1, np.bool_)
     if cut.whole == WHOLE:
-        found = _sweep_one(task, cut, task.boxes, _tags(task), crowded, False)
+        found = _sweep_one(task, cut, task.boxes, tags_of(task), crowded, False)
         if not crowded[0]:
             return found
     order = stable_argsort(task.boxes[:, cut.swept])
     crowded[0] = True
-    return _sweep_one(task, cut, rows_at(task.boxes, order), rows_at(_tags(task), order), crowded, True)
+    return _sweep_one(task, cut, rows_at(task.boxes, order), rows_at(tags_of(task), order), crowded, True)
 
 
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
@@ -430,7 +424,7 @@ _FIRST = np.zeros((1, 1), np.int64)
 _NO_TAGS = np.empty((0, 2), np.int32)
 
 
-def _tags(task: Task) -> npt.NDArray[np.int32]:
+def tags_of(task: Task) -> npt.NDArray[np.int32]:
     """The number and class bits of each box."""
     tags, classes = np.zeros((len(task.boxes), 2), np.int32), task.filter.classes
     tags[:, 0] = np.arange(len(tags))
@@ -451,26 +445,12 @@ def sweep(task: Task, plan: Division, binned: Binned, parts: int) -> Found:
     crowded = np.zeros(strips, np.bool_)
     found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
     if crowded.any():
-        found = _both(found, _sweep_crowds(task, plan.axes, binned, borders, crowded, parts))
+        _sort_crowds(plan.axes, binned, np.flatnonzero(crowded).astype(np.int64, copy=False), parts)
+        found = found.and_more(_sweep_some(task, plan.axes, binned, borders, crowded, True))
     return found._replace(cells=strips)
 
 
-def _sweep_crowds(
-    task: Task,
-    axes: tuple[int, ...],
-    binned: Binned,
-    borders: npt.NDArray[np.int64],
-    crowded: npt.NDArray[np.bool_],
-    parts: int,
-) -> Found:
-    """Sort and sweep the crowded strips."""
-    _sort_crowds(task, axes, binned, np.flatnonzero(crowded).astype(np.int64, copy=False), parts)
-    return _sweep_some(task, axes, binned, borders, crowded, True)
-
-
-def _sort_crowds(
-    task: Task, axes: tuple[int, ...], binned: Binned, crowds: npt.NDArray[np.int64], parts: int
-) -> None:
+def _sort_crowds(axes: tuple[int, ...], binned: Binned, crowds: npt.NDArray[np.int64], parts: int) -> None:
     """Sort the copies of crowded strips, exactly."""
     most = int((binned.ends - binned.begins).sum(axis=0)[crowds].max())
     bits = bits_of(binned.edges)

@@ -1,6 +1,6 @@
 """`Task` and `Found`: the input and the result of every method."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
@@ -78,6 +78,12 @@ class Found(NamedTuple):
     ordered: bool = False
     """Whether the chunks, one after the other, are already in the documented order."""
 
+    def and_more(self, more: "Found | Part") -> "Found":
+        """The same with what another search has found."""
+        return self._replace(
+            chunks=[*self.chunks, *more.chunks], pairs=self.pairs + more.pairs, tests=self.tests + more.tests
+        )
+
 
 def search_all(
     task: Task, kernel: Resumable, at: Position, end: int, rows: int, *, cells: int = 0, ordered: bool = False
@@ -91,11 +97,10 @@ def search_all(
     # One call is nearly always enough; for small worlds Python takes most of the time, so this path is short.
     most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
     at, found, tests = kernel(at, end, out, most, store)
-    chunks = [out[:found]] if store else []
-    if at[0] < end and found <= limit:
-        rest = search_rest(task, kernel, at, end, out, found)
-        chunks, found, tests = chunks + rest.chunks, found + rest.pairs, tests + rest.tests
-    return Found(chunks, found, tests, cells, ordered)
+    first = Found([out[:found]] if store else [], found, tests, cells, ordered)
+    if at[0] >= end or found > limit:
+        return first
+    return first.and_more(search_rest(task, kernel, at, end, out, found))
 
 
 def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
@@ -134,8 +139,8 @@ def search_in_shares(
     return together(threads.run_all(searches, task.threads), cells)
 
 
-def together(parts: list[Part], cells: int = 0) -> Found:
-    """The results for ranges of rows, combined."""
+def together(parts: Sequence[Part | Found], cells: int) -> Found:
+    """The results of several searches, combined."""
     return Found(
         [chunk for part in parts for chunk in part.chunks],
         sum(part.pairs for part in parts),

@@ -39,6 +39,7 @@ from broadphase.kernels.points.fixed_radius import (
     search_near,
 )
 from broadphase.kernels.points.pair_lists import keep_near
+from broadphase.methods.even_cells import side_for
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.points.neighbor_lists import rows_kept
@@ -174,7 +175,7 @@ def _even_grid(query: PointQuery, reach: float) -> Grid | None:
         return None
     budget = max(_CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
-    side = max(least, _side_for(lengths, budget))
+    side = max(least, side_for(lengths, budget))
     counts, per_unit = [1] * dim, [one / min(side, _WIDEST) for one in each]
     for axis in range(dim):
         if side < _WIDEST:
@@ -187,17 +188,6 @@ def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     plane = counts[0] * counts[1]
     world = math.prod(counts)
     return Grid(rows, (counts[0], plane, world), 0, world * query.worlds, side > least)
-
-
-def _side_for(spread: list[float], cells: float) -> float:
-    """The width of cells of which this many fill the world; an axis shorter than that has one."""
-    long, side = [length for length in spread if length > 0.0], 0.0
-    while long:
-        side = math.exp((sum(map(math.log, long)) - math.log(cells)) / len(long))
-        if len(long) == 1 or min(long) >= side:
-            return side
-        long = [length for length in long if length >= side]
-    return side  # rounded up beyond the longest axis: one cell
 
 
 def _table(query: PointQuery, reach: float) -> Grid:
