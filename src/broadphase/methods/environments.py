@@ -196,7 +196,7 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
         marks = np.empty((MARKS, length_for(fullest)), np.int32)
         return strips.kernel(task, axes, columns, marks)
 
-    found = search_in_shares(task, kernel, shares, (0, 0, 0, 0, 0), cells=len(worlds))
+    found = search_in_shares(task, kernel, shares, (0, 0, 0, 0, 0), cells=len(worlds), expected=2)
     # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
     plan[worlds[crowded]] = BY_ITSELF
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
-from broadphase.kernels.arrays.results import LEAST_CAPACITY
+from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.runtime import threads
 from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
@@ -120,14 +120,18 @@ def search_in_shares(
     at: Position = (0,),
     *,
     cells: int = 0,
+    expected: int = 4,
 ) -> Found:
     """Search shares of all rows on several threads; the results are in the order of the shares.
 
     Each share is searched by its own kernel, with its own memory, from ``make``; ``at`` is the position
-    within a row at its beginning, without the row.
+    within a row at its beginning, without the row.  Memory is taken at first for so many pairs of each box as
+    are ``expected``.
     """
     # One chunk of this size nearly always holds all: joining several takes longer than the search.
-    length = min(4 * len(task.boxes) // len(shares), MAX_CAPACITY) if task.store else 0
+    length = (
+        min(expected * len(task.boxes) // len(shares) + FIRST_CAPACITY, MAX_CAPACITY) if task.store else 0
+    )
 
     left_of = limit_of_shares(task.limit, len(shares))
 
