@@ -199,6 +199,17 @@ def test_sums_and_limits_over_images():
     assert len(bp.neighbors(np.zeros((0, 3)), 2.0, period=(1, 1, 1), images="all")) == 0
 
 
+def test_images_of_excluded_pairs_do_not_count_against_the_limit():
+    points, excluded = [[0.1, 0.1], [0.4, 0.7], [0.8, 0.2]], [[0, 1], [0, 2], [1, 2]]
+    steps = np.arange(-20, 21)
+    squares = steps[:, None] ** 2 + steps**2
+    own = 3 * (np.count_nonzero(squares <= 400) // 2)  # of each point with its own images, each pair once
+    near = bp.neighbors(points, 20.0, period=(1, 1), images="all", exclude=excluded, max_pairs=own)
+    assert len(near) == own
+    with pytest.raises(bp.PairLimitExceeded, match=str(own - 1)):
+        bp.neighbors(points, 20.0, period=(1, 1), images="all", exclude=excluded, max_pairs=own - 1)
+
+
 def test_what_has_no_images_is_named():
     points = np.zeros((3, 2))
     for more, said in (

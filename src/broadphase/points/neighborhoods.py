@@ -234,38 +234,76 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
         )
     check_cell_of_worlds(given.points, given.period, given.env)
     query = as_query(given.points, given.other, None, given.env)
-    kind, among, shape = query.kind, query.others is None, (len(query.points), len(query.found))
-    reach, least = as_distance(r, kind), as_distance(how.r_min, kind, "r_min")
+    reach = as_distance(r, query.kind)
     cell, periodic = as_cell(given.period, query.points.shape[1])
-    both = among and not how.half
-    limit, alone = how.limit // 2 if both else how.limit, how.exclude_self and not among
-    excluded = _as_excluded(how.exclude, query)
-    query = query._replace(
+    wide = query._replace(
         points=query.points.astype(np.float64, copy=False),
         others=None if query.others is None else query.others.astype(np.float64, copy=False),
         period=np.full(len(cell), np.inf),
     )
-    try:  # a little farther, so that more than the limit may be found
-        most = min(2 * limit + _FEW + alone * shape[0], NO_LIMIT)
-        pairs = find_all_images(Crystal(query, cell, periodic), reach, False, how.parts, most)
+
+    def find(_: float, most: int) -> Columns:
+        # A little farther, so that more than the limit may be found; of excluded pairs there are many images.
+        limit = min(2 * most + _FEW, NO_LIMIT) if how.exclude is None else NO_LIMIT
+        pairs = find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit)
+        return *pairs[:3], pairs.offset if how.offsets else None, pairs.shift
+
+    return _as_neighbors(query, how, _those_that_count(query, how, find))
+
+
+Columns = tuple[Any, ...]
+"""Pairs of points: ``i, j, distance, offset, shift``; the last two may be None."""
+
+
+def _those_that_count(
+    query: PointQuery, how: How, find: Callable[[float, int], Columns], in_order: bool = True
+) -> Columns:
+    """The pairs that a search finds, given the least distance and the most pairs, and that count."""
+    least, among = as_distance(how.r_min, query.kind, "r_min"), query.others is None
+    alone, excluded = how.exclude_self and not among, _as_excluded(how.exclude, query)
+    limit = how.limit // 2 if among and not how.half else how.limit
+    most = limit + alone * min(len(query.points), len(query.found))
+    most += 0 if excluded is None else excluded.shape[1]
+    try:
+        columns = find(least, min(most, NO_LIMIT))
     except PairLimitExceeded:
-        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
-    keep = _which_count(*pairs[:3], least, False, excluded, how._replace(sort=True))
+        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
+    i, j, distance, _, shift = columns
+    keep = None
+    if least > 0.0:
+        keep = distance >= least
     if alone:
-        other = (pairs.i != pairs.j) | pairs.shift.any(axis=1)
+        other = i != j if shift is None else (i != j) | shift.any(axis=1)
         keep = other if keep is None else keep & other
+    if excluded is not None:
+        free = rows_among(i, j, None if in_order else order_of(i, j), excluded[0], excluded[1], how.parts) < 0
+        keep = free if keep is None else keep & free
     if keep is not None:
-        pairs = pairs.some(np.flatnonzero(keep))
-    if len(pairs.i) > limit:
+        columns = tuple(None if column is None else column[keep] for column in columns)
+    if len(columns[0]) > limit:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
+    return columns
+
+
+def _as_neighbors(
+    query: PointQuery,
+    how: How,
+    columns: Columns,
+    find_offsets: Callable[[], Points] | None = None,
+    in_order: bool = True,
+) -> Neighbors:
+    i, j, distance, offset, shift = columns
+    among = query.others is None
     found = Neighbors(
-        *(pairs.i, pairs.j, rounded(pairs.distance, kind), shape),
-        offset=rounded(pairs.offset, kind) if how.offsets else None,
-        shift=pairs.shift,
+        *(i, j, rounded(distance, query.kind), (len(query.points), len(query.found))),
+        offset=None if offset is None else rounded(offset, query.kind),
+        shift=shift,
+        find_offsets=find_offsets,
         among=among,
+        in_order=in_order,
         parts=how.parts,
     )
-    return found.in_both_directions() if both else found
+    return found if how.half or not among else found.in_both_directions()
 
 
 Search = Callable[[Part, Any, How], Neighbors]
@@ -281,50 +319,32 @@ def near_in(given: GivenPoints, r: Any, how: How) -> Neighbors:
 def near_of_several(several: Several, r: Any, how: How, search: Search | None = None) -> Neighbors:
     """What several searches find together; each is `near_of`, or what is given."""
     query, among = several.query, several.query.others is None
-    reach, least = reach_of(r, query), as_distance(how.r_min, query.kind, "r_min")
-    alone, both = how.exclude_self and not among, among and not how.half
-    excluded, limit = _as_excluded(how.exclude, query), how.limit // 2 if both else how.limit
-    left = limit + alone * len(query.points) + (0 if excluded is None else excluded.shape[1])
-    plain = how._replace(r_min=least, exclude_self=False, half=True, exclude=None)
-    columns: list[list[Any]] = []
-    for part in several.parts:
-        own: Any = reach.r
-        if len(reach.radii):
-            own = reach.radii[part.rows]
-            own = own if part.given.other is None else (own, reach.other_radii[part.others])
-        try:
-            near = (search or _near_of_part)(part, own, plain._replace(limit=min(left, NO_LIMIT)))
-        except PairLimitExceeded:
-            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None
-        rows, others, offset = part.rows[near.i], part.others[near.j], near.offset
-        if among:
-            turned = rows > others
-            rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
-            if offset is not None:
-                offset[turned] *= -1.0
-        columns.append([one for one in (rows, others, near.distance, offset) if one is not None])
-        left -= len(rows)
-    rows, others, distance, *offsets = (np.concatenate(column) for column in zip(*columns, strict=True))
-    order = order_of(rows, others)
-    i, j = rows[order].astype(np.int32), others[order].astype(np.int32)
-    distance, *offsets = (column[order] for column in (distance, *offsets))
-    keep = _which_count(i, j, distance, 0.0, alone, excluded, how._replace(sort=True))
-    if keep is not None:
-        i, j = i[keep], j[keep]
-        distance, *offsets = (column[keep] for column in (distance, *offsets))
-    if len(i) > limit:
-        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    found = Neighbors(
-        i,
-        j,
-        rounded(distance, query.kind),
-        (len(query.points), len(query.found)),
-        offset=rounded(offsets[0], query.kind) if offsets else None,
-        find_offsets=partial(_offsets_of_several, several, r, how) if search is None else None,
-        among=among,
-        parts=how.parts,
-    )
-    return found.in_both_directions() if both else found
+    reach = reach_of(r, query)
+
+    def find(least: float, left: int) -> Columns:
+        plain = how._replace(r_min=least, exclude_self=False, half=True, exclude=None)
+        columns: list[list[Any]] = []
+        for part in several.parts:
+            own: Any = reach.r
+            if len(reach.radii):
+                own = reach.radii[part.rows]
+                own = own if part.given.other is None else (own, reach.other_radii[part.others])
+            near = (search or _near_of_part)(part, own, plain._replace(limit=left))
+            rows, others, offset = part.rows[near.i], part.others[near.j], near.offset
+            if among:
+                turned = rows > others
+                rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
+                if offset is not None:
+                    offset[turned] *= -1.0
+            columns.append([one for one in (rows, others, near.distance, offset) if one is not None])
+            left -= len(rows)
+        joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
+        order = order_of(joined[0], joined[1])
+        i, j, distance, *offsets = (column[order] for column in joined)
+        return i.astype(np.int32), j.astype(np.int32), distance, offsets[0] if offsets else None, None
+
+    ways = partial(_offsets_of_several, several, r, how) if search is None else None
+    return _as_neighbors(query, how, _those_that_count(query, how, find), ways)
 
 
 def _offsets_of_several(several: Several, r: Any, how: How) -> Points:
@@ -341,54 +361,21 @@ def _near_of_part(part: Part, r: Any, how: How) -> Neighbors:
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
     """What `neighbors` returns; through what is kept, where there is one distance for all."""
-    reach, least = reach_of(r, query), as_distance(how.r_min, query.kind, "r_min")
-    alone = how.exclude_self and query.others is not None
-    both = not how.half and query.others is None
-    limit = how.limit // 2 if both else how.limit
-    excluded = _as_excluded(how.exclude, query)
-    most = limit + alone * min(len(query.points), len(query.found))
-    most += 0 if excluded is None else len(excluded[0])
-    try:
+    reach = reach_of(r, query)
+
+    def find(_: float, most: int) -> Columns:
         if query.lattice is not None:
-            i, j, distance = find_near_images(query, reach, how.sort, how.parts, most, kept)
+            near = find_near_images(query, reach, how.sort, how.parts, most, kept)
         elif kept is None or len(reach.other_radii):
-            i, j, distance = find_near_mixed(query, reach, how.sort, how.parts, most)
+            near = find_near_mixed(query, reach, how.sort, how.parts, most)
         else:
-            i, j, distance = find_near(query, reach, how.sort, how.parts, most, kept.cells)
-    except PairLimitExceeded:
-        raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
-    keep = _which_count(i, j, distance, least, alone, excluded, how)
-    if keep is not None:
-        i, j, distance = i[keep], j[keep], distance[keep]
-        if len(i) > limit:
-            raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
+            near = find_near(query, reach, how.sort, how.parts, most, kept.cells)
+        return *near, None, None
+
+    i, j, distance, *_ = _those_that_count(query, how, find, how.sort)
     ways = partial(offsets_of, query, i, j, how.parts)
-    found = Neighbors(
-        i,
-        j,
-        rounded(distance, query.kind),
-        (len(query.points), len(query.found)),
-        offset=ways() if how.offsets else None,
-        find_offsets=ways,
-        among=query.others is None,
-        in_order=how.sort,
-        parts=how.parts,
-    )
-    return found.in_both_directions() if both else found
-
-
-def _which_count(
-    i: Any, j: Any, distance: Points, least: float, alone: bool, excluded: Any, how: How
-) -> npt.NDArray[np.bool_] | None:
-    """Which of the pairs are far enough apart, not a point itself, and not excluded; None for all."""
-    keep = None
-    if alone or least > 0.0:
-        keep = (distance >= least) & (i != j) if alone else distance >= least
-    if excluded is not None:
-        order = None if how.sort else order_of(i, j)
-        free = rows_among(i, j, order, excluded[0], excluded[1], how.parts) < 0
-        keep = free if keep is None else keep & free
-    return keep
+    columns = i, j, distance, ways() if how.offsets else None, None
+    return _as_neighbors(query, how, columns, ways, how.sort)
 
 
 @with_hints(**_OF_SCIPY)
@@ -544,10 +531,7 @@ def nearest_of_several(
         order = np.lexsort(some, axis=1)[:, :most]
         ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some)
     ids[ids == missing] = -1
-    if alone:
-        ids, distances = _without_self(ids, distances)
-    ids, distances = places.of(ids, rounded(distances, query.kind))
-    return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
+    return _as_asked(query, places, ids, distances, alone)
 
 
 def nearest_of(
@@ -568,18 +552,20 @@ def nearest_of(
             kept.tree = make_tree(query, parts)
         tree = None if kept is None else kept.tree
         ids, distances = find_nearest_points(query, most, limit, parts, tree)
+    return _as_asked(query, places, ids, distances, alone)
+
+
+def _as_asked(
+    query: PointQuery, places: Places, ids: npt.NDArray[np.int32], distances: Points, alone: bool
+) -> NearestPoints:
+    """The places that are wanted; with ``alone`` of one column less, without the number of the row itself."""
     if alone:
-        ids, distances = _without_self(ids, distances)
+        own = ids == np.arange(len(ids))[:, None]
+        own[:, -1] |= ~own.any(axis=1)  # else without the last
+        shape = len(ids), ids.shape[1] - 1
+        ids, distances = ids[~own].reshape(shape), distances[~own].reshape(shape)
     ids, distances = places.of(ids, rounded(distances, query.kind))
     return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
-
-
-def _without_self(ids: npt.NDArray[np.int32], distances: Points) -> NearestPoints:
-    """One column less: without the number of the row where it is, else without the last."""
-    own = ids == np.arange(len(ids))[:, None]
-    own[:, -1] |= ~own.any(axis=1)
-    shape = len(ids), ids.shape[1] - 1
-    return NearestPoints(ids[~own].reshape(shape), distances[~own].reshape(shape))
 
 
 def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
