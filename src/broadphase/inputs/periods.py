@@ -169,7 +169,7 @@ def _vectors(period: tuple[Any, ...], dim: int) -> list[tuple[float, ...]]:
 def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """A vector for each axis as the rows of a matrix, and whether the world is periodic along it.
 
-    A row of a matrix may be None, for an axis without a period.
+    The period is settled.  A row of a matrix may be None, for an axis without a period.
 
     Raises
     ------
@@ -182,7 +182,6 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
     (array([[3., 0.],
            [0., 1.]]), array([ True, False]))
     """
-    period = settled_period(period)
     if not is_matrix(period):
         lengths = _as_lengths(period, dim)
         lengths = np.full(dim, np.inf) if lengths is None else lengths

@@ -80,17 +80,23 @@ _FEW = {
 """What `Scratch.group` takes, by dimension and size of a number."""
 
 
-def find_pairs(own: Points, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
+Pairs = tuple[Numbers, Numbers, Points]
+
+
+def find_pairs(own: Points, r: Any, limit: int) -> Pairs | None:
     """Pairs ``i < j`` in order, with distances; None if the points are many, not plain or not finite."""
     if not (_is_few(own) and _is_length(r)):
         return None
     with borrowed_scratch() as scratch:
         memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
         found = find_pairs_of_few(own, float(r), _PAIRS_EACH * len(own), memory)
-        if not 0 <= found <= limit:
-            return None
-        both = memory.rows[:, :found].copy()
-        return both[0], both[1], memory.distances[:found].copy()
+        return _copied(memory, found) if 0 <= found <= limit else None
+
+
+def _copied(memory: Memory, found: int) -> Pairs:
+    """The pairs that a kernel has found."""
+    both = memory.rows[:, :found].copy()
+    return both[0], both[1], memory.distances[:found].copy()
 
 
 def find_nearest(own: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:
@@ -114,9 +120,7 @@ def _around(query: PointQuery) -> Points:
     return query.period if query.lattice is None else query.lattice.around
 
 
-def find_small_pairs(
-    query: PointQuery, r: float, radii: Points, other_radii: Points
-) -> tuple[Numbers, Numbers, Points] | None:
+def find_small_pairs(query: PointQuery, r: float, radii: Points, other_radii: Points) -> Pairs | None:
     """All pairs in order, with distances, of a query of any kind; None if it is not small."""
     if not _is_small(query, _MOST_TESTS):
         return None
@@ -127,13 +131,10 @@ def find_small_pairs(
             *(query.others is None, points, found, _around(query), query.envs, query.other_envs),
             *(radii, other_radii, r, memory),
         )
-        if count < 0:
-            return None
-        both = memory.rows[:, :count].copy()
-        return both[0], both[1], memory.distances[:count].copy()
+        return _copied(memory, count) if count >= 0 else None
 
 
-def find_in_cells(query: PointQuery, cells: Cells, r: float) -> tuple[Numbers, Numbers, Points] | None:
+def find_in_cells(query: PointQuery, cells: Cells, r: float) -> Pairs | None:
     """All pairs in order, with distances, of few points with others in cells; None if it is not as small."""
     points = query.points
     if query.others is None or query.worlds > 1 or len(points) > _MOST_QUERIES:
@@ -142,10 +143,7 @@ def find_in_cells(query: PointQuery, cells: Cells, r: float) -> tuple[Numbers, N
         memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
         ranges = scratch.array("few ranges", (RANGE_ROWS, MOST_RANGES), np.int64)
         count = find_few_near(cells, points, query.others, query.period, r, _MOST_OF_A_QUERY, ranges, memory)
-        if count < 0:
-            return None
-        both = memory.rows[:, :count].copy()
-        return both[0], both[1], memory.distances[:count].copy()
+        return _copied(memory, count) if count >= 0 else None
 
 
 def find_near_point(query: PointQuery, cells: Cells, point: Any, r: float) -> tuple[Numbers, Points] | None:

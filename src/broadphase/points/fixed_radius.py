@@ -102,7 +102,7 @@ class KeptCells:
                 return cells
         grows = any(width < reach <= 2.0 * width for width, _ in kept)
         most = ROOM_TO_GROW * reach if grows else reach
-        made = sort_into_cells(query, most, none_of(query.found.dtype), parts, Scratch())
+        made = sort_into_cells(query, most, np.empty(0, query.found.dtype), parts, Scratch())
         self._kept = [
             (most, made),
             *kept[: _MOST_KEPT - 1],
@@ -273,11 +273,6 @@ def _placed(
     return Cells(grid, columns, own, starts)
 
 
-def none_of(kind: Any) -> Points:
-    """An empty array of radii."""
-    return np.empty(0, kind)
-
-
 # -----------------------------------------------------------------------------------------------------------
 # All pairs of points within a distance of each other: cells, a search row by row, and sorted rows.
 #
@@ -313,7 +308,7 @@ class NearRows(NamedTuple):
 
 def one_reach(r: float, kind: Any) -> Reach:
     """The same distance for all."""
-    return Reach(r, none_of(kind), none_of(kind))
+    return Reach(r, np.empty(0, kind), np.empty(0, kind))
 
 
 def find_near(
@@ -479,10 +474,10 @@ def _count_within(
     bounds = np.array(squares, kind)[order]
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     with borrowed_scratch() as scratch:
-        cells = sort_into_cells(query, r, none_of(kind), parts, scratch)
+        cells = sort_into_cells(query, r, np.empty(0, kind), parts, scratch)
         queries = cells
         if query.others is not None:
-            queries = sort_queries(query, cells, none_of(kind), parts, scratch)
+            queries = sort_queries(query, cells, np.empty(0, kind), parts, scratch)
         rows = scratch.array("near rows", (n, 2), np.int64)
         rule = _for_cells(rule, cells)
 

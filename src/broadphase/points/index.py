@@ -208,7 +208,7 @@ class PointIndex(ById):
         TypeError, ValueError
             It is not a point, or not finite; nothing has changed.
         """
-        point, env = _array(point, "point"), settled(env, "env")
+        point, env = settled(point, "point", POINTS), settled(env, "env")
         store, reader = self._for(point)
         row, envs = _one(reader, point), as_env(env, 1)
         assert envs is not None
@@ -241,7 +241,7 @@ class PointIndex(ById):
         TypeError, ValueError
             As for `insert`, naming the row; nothing has changed.
         """
-        points, env = _array(points, "points"), settled(env, "env")
+        points, env = settled(points, "points", POINTS), settled(env, "env")
         points, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
         store, reader = self._for(points)
         rows = _many(reader, points)
@@ -272,7 +272,7 @@ class PointIndex(ById):
         TypeError, ValueError
             It is not a point, or not finite; nothing has changed.
         """
-        row = np.array(_one(self._reader, _array(point, "point")), self.dtype)
+        row = np.array(_one(self._reader, settled(point, "point", POINTS)), self.dtype)
         known = arguments.known_id(self._store, id)
         self._kept = None
         self._store.boxes[known] = row
@@ -293,7 +293,7 @@ class PointIndex(ById):
         TypeError, ValueError
             An id is named twice, a point is not finite, or the lengths differ; nothing has changed.
         """
-        ids, points = settled(ids, "ids"), _array(points, "points")
+        ids, points = settled(ids, "ids"), settled(points, "points", POINTS)
         known = arguments.known_ids(self._store, ids)
         rows = _many(self._reader, points)
         if len(known) != len(rows):
@@ -482,7 +482,7 @@ class PointIndex(ById):
 
     def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Points and distances in rows, environments, and the axes of the question if it has several."""
-        points, env = _array(points, "points"), arguments.settled_env(env)
+        points, env = settled(points, "points", POINTS), arguments.settled_env(env)
         if points.ndim < 3:  # the usual case
             return [points, *r], env, None
         named = [(points, "points", self._for(points)[1].dim), *((one, "r", 0) for one in r)]
@@ -573,15 +573,9 @@ class PointIndex(ById):
         return f"<PointIndex: {len(self)} points, {about}>"
 
 
-def _array(points: Any, name: str) -> Points:
-    """The points as an array of the call's own, not looked at yet (`broadphase.inputs.arrays.settled`)."""
-    own: Points = settled(points, name, POINTS)
-    return own
-
-
 def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Points:
     """The offsets from a point to some of an index."""
-    return offsets_of(query_from(query, np.array([point]), True), i, rows, 1)
+    return offsets_of(query_from(query, np.array([point]), True), 1, i, rows)
 
 
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:

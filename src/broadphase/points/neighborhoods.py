@@ -245,10 +245,9 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     def find(_: float, most: int) -> Columns:
         # A little farther, so that more than the limit may be found; of excluded pairs there are many images.
         limit = min(2 * most + _FEW, NO_LIMIT) if how.exclude is None else NO_LIMIT
-        pairs = find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit)
-        return *pairs[:3], pairs.offset if how.offsets else None, pairs.shift
+        return find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit)
 
-    return _as_neighbors(query, how, _those_that_count(query, how, find))
+    return _those_that_count(query, how, find, None)
 
 
 Columns = tuple[Any, ...]
@@ -256,19 +255,28 @@ Columns = tuple[Any, ...]
 
 
 def _those_that_count(
-    query: PointQuery, how: How, find: Callable[[float, int], Columns], in_order: bool = True
-) -> Columns:
-    """The pairs that a search finds, given the least distance and the most pairs, and that count."""
+    query: PointQuery,
+    how: How,
+    find: Callable[[float, int], Columns],
+    ways: Callable[..., Points] | None,
+    in_order: bool = True,
+) -> Neighbors:
+    """What `neighbors` returns of the pairs that a search finds, given the least distance and the most pairs.
+
+    ``ways``, called as `offsets_of`, finds the offsets of pairs where the search does not.
+    """
     least, among = as_distance(how.r_min, query.kind, "r_min"), query.others is None
     alone, excluded = how.exclude_self and not among, _as_excluded(how.exclude, query)
-    limit = how.limit // 2 if among and not how.half else how.limit
-    most = limit + alone * min(len(query.points), len(query.found))
-    most += 0 if excluded is None else excluded.shape[1]
+    shape = len(query.points), len(query.found)
+    most = limit = how.limit // 2 if among and not how.half else how.limit
+    if alone:
+        most = min(most + min(shape), NO_LIMIT)
+    if excluded is not None:
+        most = min(most + excluded.shape[1], NO_LIMIT)
     try:
-        columns = find(least, min(most, NO_LIMIT))
+        i, j, distance, offset, shift = columns = find(least, most)
     except PairLimitExceeded:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
-    i, j, distance, _, shift = columns
     keep = None
     if least > 0.0:
         keep = distance >= least
@@ -279,24 +287,18 @@ def _those_that_count(
         free = rows_among(i, j, None if in_order else order_of(i, j), excluded[0], excluded[1], how.parts) < 0
         keep = free if keep is None else keep & free
     if keep is not None:
-        columns = tuple(None if column is None else column[keep] for column in columns)
-    if len(columns[0]) > limit:
+        i, j, distance, offset, shift = (None if one is None else one[keep] for one in columns)
+    if len(i) > limit:
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR)
-    return columns
-
-
-def _as_neighbors(
-    query: PointQuery,
-    how: How,
-    columns: Columns,
-    find_offsets: Callable[[], Points] | None = None,
-    in_order: bool = True,
-) -> Neighbors:
-    i, j, distance, offset, shift = columns
-    among = query.others is None
+    find_offsets = None if ways is None else partial(ways, query, how.parts, i, j)
+    if find_offsets is not None and how.offsets and offset is None:
+        offset = find_offsets()
     found = Neighbors(
-        *(i, j, rounded(distance, query.kind), (len(query.points), len(query.found))),
-        offset=None if offset is None else rounded(offset, query.kind),
+        i,
+        j,
+        rounded(distance, query.kind),
+        shape,
+        offset=rounded(offset, query.kind) if how.offsets else None,
         shift=shift,
         find_offsets=find_offsets,
         among=among,
@@ -344,10 +346,10 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
         return i.astype(np.int32), j.astype(np.int32), distance, offsets[0] if offsets else None, None
 
     ways = partial(_offsets_of_several, several, r, how) if search is None else None
-    return _as_neighbors(query, how, _those_that_count(query, how, find), ways)
+    return _those_that_count(query, how, find, ways)
 
 
-def _offsets_of_several(several: Several, r: Any, how: How) -> Points:
+def _offsets_of_several(several: Several, r: Any, how: How, *_: Any) -> Points:
     """The offsets of the pairs that `near_of_several` found, by another search."""
     offset = near_of_several(several, r, how._replace(offsets=True, half=True)).offset
     assert offset is not None
@@ -361,21 +363,18 @@ def _near_of_part(part: Part, r: Any, how: How) -> Neighbors:
 
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
     """What `neighbors` returns; through what is kept, where there is one distance for all."""
-    reach = reach_of(r, query)
+    find = partial(_found, query, reach_of(r, query), how, kept)
+    return _those_that_count(query, how, find, offsets_of, how.sort)
 
-    def find(_: float, most: int) -> Columns:
-        if query.lattice is not None:
-            near = find_near_images(query, reach, how.sort, how.parts, most, kept)
-        elif kept is None or len(reach.other_radii):
-            near = find_near_mixed(query, reach, how.sort, how.parts, most)
-        else:
-            near = find_near(query, reach, how.sort, how.parts, most, kept.cells)
-        return *near, None, None
 
-    i, j, distance, *_ = _those_that_count(query, how, find, how.sort)
-    ways = partial(offsets_of, query, i, j, how.parts)
-    columns = i, j, distance, ways() if how.offsets else None, None
-    return _as_neighbors(query, how, columns, ways, how.sort)
+def _found(query: PointQuery, reach: Reach, how: How, kept: Kept | None, _: float, most: int) -> Columns:
+    if query.lattice is not None:
+        near = find_near_images(query, reach, how.sort, how.parts, most, kept)
+    elif kept is None or len(reach.other_radii):
+        near = find_near_mixed(query, reach, how.sort, how.parts, most)
+    else:
+        near = find_near(query, reach, how.sort, how.parts, most, kept.cells)
+    return *near, None, None
 
 
 @with_hints(**_OF_SCIPY)
@@ -621,10 +620,10 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
 
 
 def _ways_of_few(points: Any, i: Any, j: Any) -> Points:
-    return offsets_of(as_query(points, None, None, None), i, j, 1)
+    return offsets_of(as_query(points, None, None, None), 1, i, j)
 
 
-def offsets_of(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
+def offsets_of(query: PointQuery, parts: int, i: Any, j: Any) -> Points:
     """From each ``i`` to the nearest image of its ``j``, in the type of the points as they came."""
     offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
     find_in, around = (find_offsets, query.period)

@@ -119,7 +119,7 @@ class VerletList:
             self._list, self._query, self._env = kept, query, given.env
             self.searches += 1
         i, j, distance = near_among(query, kept.i, kept.j, reach, self._parts)
-        offset = rounded(offsets_of(query, i, j, self._parts), query.kind) if offsets else None
+        offset = rounded(offsets_of(query, self._parts, i, j), query.kind) if offsets else None
         shape = len(query.points), len(query.points)
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
         return found if half else found.in_both_directions()
