@@ -266,7 +266,8 @@ def _those_that_count(
     ``ways``, called as `offsets_of`, finds the offsets of pairs where the search does not.
     """
     least, among = as_distance(how.r_min, query.kind, "r_min"), query.others is None
-    alone, excluded = how.exclude_self and not among, _as_excluded(how.exclude, query)
+    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
+    alone = how.exclude_self and not among
     shape = len(query.points), len(query.found)
     most = limit = how.limit // 2 if among and not how.half else how.limit
     if alone:
@@ -575,10 +576,8 @@ def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
         return values.astype(kind, copy=False)
 
 
-def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32] | None:
-    """Pairs that do not count, as columns ``i`` and ``j``, in order; None where all do."""
-    if exclude is None:
-        return None
+def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32]:
+    """Pairs that do not count, as columns ``i`` and ``j``, in order."""
     if exclude.size == 0:
         return np.empty((2, 0), np.int32)
     if exclude.dtype.kind not in "iu":
