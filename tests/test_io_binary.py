@@ -153,7 +153,8 @@ class TestArrow:
         if path.suffix in (".parquet", ".pq"):
             with parquet.ParquetFile(path) as file:  # `read_table` may close it later than it returns
                 return file.read().to_pydict()
-        return feather.read_table(path, memory_map=False).to_pydict()
+        with path.open("rb") as file:  # the same
+            return feather.read_table(file).to_pydict()
 
 
 def without_pyarrow(monkeypatch) -> None:
