@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
+from broadphase.inputs import arrays
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
@@ -458,13 +459,7 @@ def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:
 def one_each(values: Any, n: int, name: str) -> Vectors:
     """``(n,)``, a copy, from one number for all balls or one for each."""
     array = as_float_array(values, name).astype(np.float64)
-    if array.ndim == 0:
-        return np.full(n, array)
-    if array.shape != (n,):
-        raise ValueError(
-            f"{name} must be one number or one for each of the {n} balls; got shape {array.shape}"
-        )
-    return array
+    return arrays.one_each(array, n, f"{name} must be one number or one for each of the {n} balls")
 
 
 def vectors(values: Any, n: int, name: str, wanted: Wanted = POINTS) -> Vectors:

@@ -423,10 +423,7 @@ def count_cells(
 
 
 def _write_numbers(
-    ax: "Axes",
-    columns: npt.NDArray[np.float64],
-    rows: npt.NDArray[np.float64],
-    counts: npt.NDArray[np.int64],
+    ax: "Axes", columns: npt.NDArray[np.float64], rows: npt.NDArray[np.float64], counts: npt.NDArray[np.int64]
 ) -> None:
     from matplotlib.patheffects import withStroke
 

@@ -739,12 +739,7 @@ def draw_contacts(
 
 
 def draw_cells(
-    surface: Any,
-    boxes: Any,
-    cell_size: float,
-    *,
-    color: Color = CELLS,
-    camera: Point = (0.0, 0.0),
+    surface: Any, boxes: Any, cell_size: float, *, color: Color = CELLS, camera: Point = (0.0, 0.0)
 ) -> None:
     """Outline the cells of a grid that hold boxes, with the number of boxes in each.
 

@@ -305,7 +305,7 @@ class Polygon:
     (-0.5, -0.5, 4.5, 3.5)
     """
 
-    __slots__ = ("_extent", "_middle", "axes", "offsets", "radius", "x", "y")
+    __slots__ = ("_middle", "axes", "extent", "offsets", "radius", "x", "y")
 
     x: float
     y: float
@@ -314,7 +314,8 @@ class Polygon:
     axes: npt.NDArray[np.float64]
     """``(n, 2)``: the normal of the side that begins at each point, of any length."""
     radius: float
-    _extent: Bounds
+    extent: Bounds
+    """The smallest box around the polygon, relative to its position."""
     _middle: tuple[float, float]
 
     def __init__(self, points: Iterable[Any], *, radius: float = 0.0) -> None:
@@ -341,7 +342,7 @@ class Polygon:
         _set(self, "offsets", offsets)
         _set(self, "axes", axes)
         _set(self, "radius", radius)
-        _set(self, "_extent", (left - radius, top - radius, right + radius, bottom + radius))
+        _set(self, "extent", (left - radius, top - radius, right + radius, bottom + radius))
         _set(self, "_middle", middle)
         _check_bounds(self.bounds)
         return self
@@ -358,14 +359,9 @@ class Polygon:
         return points
 
     @property
-    def extent(self) -> Bounds:
-        """The smallest box around the polygon, relative to its position."""
-        return self._extent
-
-    @property
     def bounds(self) -> Bounds:
         """The smallest box around the polygon."""
-        left, top, right, bottom = self._extent
+        left, top, right, bottom = self.extent
         return self.x + left, self.y + top, self.x + right, self.y + bottom
 
     @property
@@ -378,7 +374,7 @@ class Polygon:
         moved = object.__new__(type(self))
         _set(moved, "x", finite(x, "x"))
         _set(moved, "y", finite(y, "y"))
-        for name in ("offsets", "axes", "radius", "_extent", "_middle"):
+        for name in ("offsets", "axes", "radius", "extent", "_middle"):
             _set(moved, name, getattr(self, name))
         _check_bounds(moved.bounds)
         return moved

@@ -68,7 +68,8 @@ class ShapeTable:
     """
 
     def __init__(self) -> None:
-        self._bases: list[Base] = []
+        self.bases: list[Base] = []
+        """What was put into the rows, the same object while it is there; read-only, see `shapes_of`."""
         self.places = _empty_columns(_FIRST_CAPACITY)
         """`columns` with spare rows and without points, for kernels that query and move boxes only."""
         self._points = np.empty((0, 2))
@@ -88,7 +89,7 @@ class ShapeTable:
         return {**self.__dict__, "_columns": None}
 
     def __len__(self) -> int:
-        return len(self._bases)
+        return len(self.bases)
 
     @property
     def x(self) -> npt.NDArray[np.float64]:
@@ -139,7 +140,7 @@ class ShapeTable:
         width, height = (known.width, known.height) if isinstance(known, Box) else (known.radius, 0.0)
         places, x, y = self.places, known.x, known.y
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self._bases[row : row + 1] = (shape,)
+        self.bases[row : row + 1] = (shape,)
         places.kinds[row], places.x[row], places.y[row] = BOX if is_box else CIRCLE, x, y
         places.width[row], places.height[row] = width, height
         places.starts[row] = places.counts[row] = 0
@@ -168,31 +169,26 @@ class ShapeTable:
         known = int(np.searchsorted(rows, len(self)))
         for row, base in zip(rows[:known].tolist(), bases, strict=False):
             self._turned.pop(row, None)
-            self._bases[row] = base
+            self.bases[row] = base
         places, more = self.places, bases[known:]
         places.x[rows], places.y[rows], places.width[rows], places.height[rows] = boxes.T
         places.kinds[rows] = BOX
         places.starts[rows] = places.counts[rows] = 0
         self._turning[rows] = _AS_A_BOX
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self._bases += more
+        self.bases += more
         self._columns = None
 
     def base(self, row: int) -> Shape:
         """The shape that was put into a row, not rotated."""
-        base = self._bases[row]
+        base = self.bases[row]
         return base.at(row) if isinstance(base, BoxRows) else base
-
-    @property
-    def bases(self) -> list[Base]:
-        """What was put into the rows, the same object while it is there; read-only, see `shapes_of`."""
-        return self._bases
 
     @property
     def forms(self) -> list[Shape]:
         """The shapes by row as they are rotated now, at any position."""
         if not self._turning[: len(self), 3].any():
-            return shapes_of(self._bases)
+            return shapes_of(self.bases)
         return [self.form(row) for row in range(len(self))]
 
     def form(self, row: int) -> Shape:
@@ -298,10 +294,6 @@ class ShapeTable:
         self._turned[row] = form
         return form
 
-    def one(self, row: int) -> ShapeColumns:
-        """A table of one shape, where it is now, for movement kernels."""
-        return table_of([self.shape(row)]).columns
-
     def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> npt.NDArray[np.float64]:
         """``(n, 4)``: the bounding boxes of all shapes, or of some."""
         out = np.empty((len(self) if rows is None else len(rows), 4))
@@ -327,7 +319,7 @@ class ShapeTable:
         x, y, radius, turning = polygon.x, polygon.y, polygon.radius, np.array((*polygon._middle, 2.0, 0.0))
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
-        self._bases[row : row + 1] = (polygon,)
+        self.bases[row : row + 1] = (polygon,)
         places.kinds[row], places.x[row], places.y[row] = POLYGON, x, y
         places.width[row], places.height[row] = radius, 0.0
         places.starts[row], places.counts[row] = start, count

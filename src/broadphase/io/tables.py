@@ -200,12 +200,7 @@ class _TextTable:
     """Reads one table from text to boxes."""
 
     def __init__(
-        self,
-        text: io.TextIOWrapper,
-        name: str,
-        delimiter: str | None,
-        id_column: str | None,
-        limits: Limits,
+        self, text: io.TextIOWrapper, name: str, delimiter: str | None, id_column: str | None, limits: Limits
     ) -> None:
         self.name, self.limits = name, limits
         first_line, blank_lines = _first_line(text, name)
@@ -440,11 +435,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_text(
-    file: BinaryIO,
-    header: list[str],
-    columns: Columns,
-    delimiter: str,
-    progress: Callable[[int, int], None],
+    file: BinaryIO, header: list[str], columns: Columns, delimiter: str, progress: Callable[[int, int], None]
 ) -> None:
     """Write one line a pair, with the same line ends on every system."""
     total = len(columns[0])

@@ -206,10 +206,7 @@ def _box(width: float, height: float, frame: Frame) -> Outline:
     if not frame.keeps_boxes:
         return Outline("polygon", tuple(corners))
     (ax, ay), (bx, by) = corners[0], corners[2]
-    size = (
-        abs(frame.x_x * width + frame.x_y * height),
-        abs(frame.y_x * width + frame.y_y * height),
-    )
+    size = (abs(frame.x_x * width + frame.x_y * height), abs(frame.y_x * width + frame.y_y * height))
     return Outline("box", ((min(ax, bx), min(ay, by)), size))
 
 
@@ -420,10 +417,8 @@ class Ground(NamedTuple):
     @property
     def origin(self) -> Point:
         """The upper left corner."""
-        return (
-            self.first[0] * self.cell[0] + self.shift[0],
-            self.first[1] * self.cell[1] + self.shift[1],
-        )
+        (column, row), (width, height), (x, y) = self.first, self.cell, self.shift
+        return column * width + x, row * height + y
 
 
 def blocking_rules(parts: Sequence[Part], solid: str, one_way: str, everything: bool) -> BlockingRules | None:
@@ -445,19 +440,11 @@ def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground
     cell = _one_cell(grids, where)
     shift = _one_shift(grids, cell, where)
     left, top, right, bottom = _extent(grids, cell, where)
-    found = Ground(
-        np.zeros((bottom - top, right - left), np.bool_),
-        np.zeros((bottom - top, right - left), np.uint8),
-        {},
-        cell,
-        (left, top),
-        shift,
-        [],
-        [],
-        np.zeros((bottom - top, right - left), np.uint16),
-        [(frozenset(), {})],
-        np.zeros((bottom - top, right - left), np.bool_),
-    )
+    shape = bottom - top, right - left
+    solid, ladders = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
+    sides, numbers = np.zeros(shape, np.uint8), np.zeros(shape, np.uint16)
+    nothing: TileData = frozenset(), {}
+    found = Ground(solid, sides, {}, cell, (left, top), shift, [], [], numbers, [nothing], ladders)
     for part, kind in zip(parts, kinds, strict=True):
         if is_staggered(part.level):
             found.shaped.extend(_staggered(part, kind))
