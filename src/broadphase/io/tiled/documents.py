@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from broadphase.errors import FileError
@@ -27,8 +28,6 @@ LARGEST = 2**31 - 1
 _FURTHEST = 1e15
 """The largest coordinate; beyond it, edges of neighbouring tiles would coincide."""
 _NEEDED: Any = object()  # the default of a field that must be there
-_DEEPEST = 200
-"""Levels of nested elements in XML; no real map has as many."""
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 _TEXTS = {
     *("name", "class", "type", "source", "value", "text", "template", "encoding", "compression"),
@@ -109,114 +108,72 @@ def from_json(content: bytes, where: str) -> Any:
 # ---- XML
 
 
-class _Element:
-    """An element, its children and its text."""
-
-    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.children: list[_Element] = []
-        self.words: list[str] = []
-
-    @property
-    def text(self) -> str:
-        return "".join(self.words)
-
-    def all(self, *tags: str) -> list["_Element"]:
-        return [child for child in self.children if child.tag in tags]
-
-    def first(self, tag: str) -> "_Element | None":
-        return next(iter(self.all(tag)), None)
-
-
-class _Tree:
-    """Builds elements from the calls of expat."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._open = [_Element("", {})]
-
-    def begin(self, tag: str, attributes: dict[str, str]) -> None:
-        if len(self._open) > _DEEPEST:
-            raise FileError(f"{self._where} is nested too deeply")
-        element = _Element(tag, attributes)
-        self._open[-1].children.append(element)
-        self._open.append(element)
-
-    def end(self, _tag: str) -> None:
-        self._open.pop()
-
-    def add(self, words: str) -> None:
-        self._open[-1].words.append(words)
-
-    def refuse(self, name: str, *_others: Any) -> None:
-        raise FileError(f"{self._where} declares the entity {shown(name)}, which no map of Tiled does")
-
-    @property
-    def root(self) -> _Element:
-        return self._open[0].children[0]
-
-
 def _from_xml(content: bytes, where: str) -> Any:
-    parser, tree = expat.ParserCreate(), _Tree(where)
+    def refuse(name: str, *_others: Any) -> None:
+        raise FileError(f"{where} declares the entity {shown(name)}, which no map of Tiled does")
+
+    parser, tree = expat.ParserCreate(), TreeBuilder()
     parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = tree.begin, tree.end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = tree.add, tree.refuse
+    parser.StartElementHandler, parser.EndElementHandler = tree.start, tree.end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = tree.data, refuse
     try:
         parser.Parse(content, True)
-    except expat.ExpatError as error:
+    except FileError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the last two are of an unknown encoding
         raise FileError(f"{where} is not XML: {error}") from error
-    except (LookupError, ValueError) as error:  # an unknown encoding
-        raise FileError(f"{where} is not XML: {error}") from error
-    root = tree.root
+    root = tree.close()
     convert = _ROOTS.get(root.tag)
-    return {"type": root.tag} if convert is None else {**convert(root), "type": root.tag}
+    try:
+        return {"type": root.tag} if convert is None else {**convert(root), "type": root.tag}
+    except RecursionError as error:
+        raise FileError(f"{where} is nested too deeply") from error
 
 
-def _map(element: _Element) -> Node:
-    tilesets = [_tileset(one) for one in element.all("tileset")]
+def _map(element: Element) -> Node:
+    tilesets = [_tileset(one) for one in element.findall("tileset")]
     return {**_common(element), "layers": _layers(element), "tilesets": tilesets}
 
 
-def _layers(element: _Element) -> list[Node]:
-    return [_layer(one) for one in element.all(*_LAYERS)]
+def _layers(element: Element) -> list[Node]:
+    return [_layer(one) for one in element if one.tag in _LAYERS]
 
 
-def _layer(element: _Element) -> Node:
+def _layer(element: Element) -> Node:
     layer: dict[str, Any] = {"name": "", **_common(element), "type": _LAYERS[element.tag]}
-    data = element.first("data")
+    data = element.find("data")
     if element.tag == "layer" and data is not None:
         layer |= _plain(data)
-        chunks = data.all("chunk")
+        chunks = data.findall("chunk")
         if chunks:
             layer["chunks"] = [{**_plain(chunk), "data": _tiles_of(chunk)} for chunk in chunks]
         else:
             layer["data"] = _tiles_of(data)
     elif element.tag == "objectgroup":
-        layer["objects"] = [_object(one) for one in element.all("object")]
+        layer["objects"] = [_object(one) for one in element.findall("object")]
     elif element.tag == "group":
         layer["layers"] = _layers(element)
     return layer
 
 
-def _tiles_of(element: _Element) -> Any:
+def _tiles_of(element: Element) -> Any:
     """The text, or the numbers of the tile elements."""
-    tiles = element.all("tile")
-    return [_plain(tile).get("gid", 0) for tile in tiles] if tiles else element.text
+    tiles = element.findall("tile")
+    return [_plain(tile).get("gid", 0) for tile in tiles] if tiles else element.text or ""
 
 
-def _object(element: _Element) -> Node:
+def _object(element: Element) -> Node:
     made: dict[str, Any] = dict(_common(element))
     for kind in ("ellipse", "point", "capsule"):
-        if element.first(kind) is not None:
+        if element.find(kind) is not None:
             made[kind] = True
     for kind in ("polygon", "polyline"):
-        points = element.first(kind)
+        points = element.find(kind)
         if points is not None:
-            made[kind] = [_point(pair) for pair in points.attributes.get("points", "").split()]
-    words = element.first("text")
+            made[kind] = [_point(pair) for pair in points.attrib.get("points", "").split()]
+    words = element.find("text")
     if words is not None:
-        made["text"] = {"text": words.text}
+        made["text"] = {"text": words.text or ""}
     return made
 
 
@@ -225,19 +182,19 @@ def _point(pair: str) -> Any:
     return {"x": _number_or_text(x), "y": _number_or_text(y)} if comma else pair
 
 
-def _tileset(element: _Element) -> Node:
+def _tileset(element: Element) -> Node:
     made: dict[str, Any] = dict(_common(element))
     for key in ("tileoffset", "grid"):
-        part = element.first(key)
+        part = element.find(key)
         if part is not None:
             made[key] = _plain(part)
-    made["tiles"] = [_tile(tile) for tile in element.all("tile")]
+    made["tiles"] = [_tile(tile) for tile in element.findall("tile")]
     return made
 
 
-def _tile(element: _Element) -> Node:
+def _tile(element: Element) -> Node:
     made: dict[str, Any] = dict(_common(element))
-    image, group = element.first("image"), element.first("objectgroup")
+    image, group = element.find("image"), element.find("objectgroup")
     if image is not None:
         size = _plain(image)
         made |= {f"image{side}": size[side] for side in ("width", "height") if side in size}
@@ -246,32 +203,30 @@ def _tile(element: _Element) -> Node:
     return made
 
 
-def _template(element: _Element) -> Node:
-    tileset, shape = element.first("tileset"), element.first("object")
+def _template(element: Element) -> Node:
+    tileset, shape = element.find("tileset"), element.find("object")
     made: dict[str, Any] = {} if shape is None else {"object": _object(shape)}
     return made if tileset is None else {**made, "tileset": _tileset(tileset)}
 
 
-_ROOTS: dict[str, Callable[[_Element], Node]] = {"map": _map, "tileset": _tileset, "template": _template}
+_ROOTS: dict[str, Callable[[Element], Node]] = {"map": _map, "tileset": _tileset, "template": _template}
 
 
-def _common(element: _Element) -> Node:
+def _common(element: Element) -> Node:
     """Its attributes and properties."""
-    owner = element.first("properties")
+    owner = element.find("properties")
     if owner is None:
         return _plain(element)
-    return {**_plain(element), "properties": [_property(one) for one in owner.all("property")]}
+    return {**_plain(element), "properties": [_property(one) for one in owner.findall("property")]}
 
 
-def _plain(element: _Element) -> dict[str, Any]:
-    return {
-        key: value if key in _TEXTS else _number_or_text(value) for key, value in element.attributes.items()
-    }
+def _plain(element: Element) -> dict[str, Any]:
+    return {key: value if key in _TEXTS else _number_or_text(value) for key, value in element.attrib.items()}
 
 
-def _property(element: _Element) -> Node:
-    made: dict[str, Any] = dict(element.attributes)
-    value = made.get("value", element.text)
+def _property(element: Element) -> Node:
+    made: dict[str, Any] = dict(element.attrib)
+    value = made.get("value", element.text or "")
     match made.get("type"):
         case "bool":
             value = {"true": True, "false": False}.get(value, value)
