@@ -21,7 +21,6 @@ from broadphase.io.tiled.level import (
     Outline,
     Part,
     Shaped,
-    add_data,
     blocking_rules,
     check_file,
     corner_of,
@@ -455,8 +454,7 @@ def load(
     every, parts = parts, named(parts, layers, str(file))
     words = blocking_rules(parts, solid, one_way, layers is not None)
     rules = words or BlockingRules(solid, one_way, False, False)
-    ground = ground_of(parts, rules, str(file))
-    add_data(ground, every, rules, str(file))
+    ground = ground_of(parts, every, rules, str(file))
     new, ignored = _of_tiles(ground, maker)
     tiles, blocks = None, bool(ground.solid.any() or ground.one_way.any() or ground.slopes)
     if blocks or ground.kinds.any():

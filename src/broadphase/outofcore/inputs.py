@@ -422,9 +422,10 @@ def divide(sides: Sequence[list[InputFile]], infos: Sequence[list[FileInfo]], ro
     chunk = 0
     for side, (files, own) in enumerate(zip(sides, infos, strict=True)):
         first_row = 0
-        for pieces in _grouped(_pieces(files, own), rows):
-            total = sum(piece.rows for piece in pieces)
-            units.append(Unit(len(units), side, first_row, chunk, total, tuple(pieces)))
+        pieces = list(_pieces(files, own))
+        for begin, end in grouped([piece.rows for piece in pieces], rows):
+            total = sum(piece.rows for piece in pieces[begin:end])
+            units.append(Unit(len(units), side, first_row, chunk, total, tuple(pieces[begin:end])))
             first_row += total
             chunk += -(-total // rows)
     totals = tuple(sum(sum(info.groups) for info in own) for own in infos)
@@ -448,18 +449,16 @@ def _pieces(files: list[InputFile], infos: list[FileInfo]) -> Iterator[Piece]:
             file_row += size
 
 
-def _grouped(pieces: Iterator[Piece], rows: int) -> Iterator[list[Piece]]:
-    """Consecutive pieces that have at most this many rows together."""
-    group: list[Piece] = []
-    held = 0
-    for piece in pieces:
-        if group and held + piece.rows > rows:
-            yield group
-            group, held = [], 0
-        group.append(piece)
-        held += piece.rows
-    if group:
-        yield group
+def grouped(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of parts that have at most this size together, or of one part; where there is nothing, none."""
+    begin = held = 0
+    for k, size in enumerate(sizes):
+        if held and held + size > most:
+            yield begin, k
+            begin, held = k, 0
+        held += size
+    if held:
+        yield begin, len(sizes)
 
 
 # ---- reading a unit

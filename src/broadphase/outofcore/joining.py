@@ -28,7 +28,7 @@ from broadphase.inputs.rules import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
-from broadphase.outofcore.inputs import TEXT, file_system
+from broadphase.outofcore.inputs import TEXT, file_system, grouped
 from broadphase.outofcore.tiling import Columns, Tiling, began_before, read_copies, touches
 from broadphase.outofcore.work import Mark, WorkFolder, part_name
 from broadphase.runtime.memory import PairArray, borrowed_scratch
@@ -127,11 +127,12 @@ class ChunkTable:
         return np.add(self._own[:, tile], self._shared[:, tile], dtype=np.int64)
 
     def _of_tile(self, tile: int, most: int) -> Iterator[TaskSpec]:
-        half = None if self._boxes(tile).sum() <= most else most // 2
-        left = self._blocks(tile, 0, half)
+        total = int(self._boxes(tile).sum())
+        share = total if total <= most else most // 2
+        left = self._blocks(tile, 0, share)
         if len(self._sides) > 1:
             for a, size_a in left:
-                for b, size_b in self._blocks(tile, 1, half):
+                for b, size_b in self._blocks(tile, 1, share):
                     yield TaskSpec(tile, a, b, size_a + size_b)
             return
         for k, (block, size) in enumerate(left):
@@ -140,19 +141,10 @@ class ChunkTable:
             for later, size_later in left[k + 1 :]:
                 yield TaskSpec(tile, block, later, size + size_later)
 
-    def _blocks(self, tile: int, side: int, most: int | None) -> list[tuple[tuple[int, int], int]]:
+    def _blocks(self, tile: int, side: int, most: int) -> list[tuple[tuple[int, int], int]]:
         """Ranges of chunks with at most ``most`` boxes in the tile, or of one chunk; and how many boxes."""
-        sizes = self._boxes(tile)[self._sides[side]]
-        if most is None:
-            return [((0, len(sizes)), int(sizes.sum()))] if sizes.any() else []
-        blocks: list[tuple[tuple[int, int], int]] = []
-        begin = held = 0
-        for k, size in enumerate(sizes.tolist()):
-            if held and held + size > most:
-                blocks.append(((begin, k), held))
-                begin, held = k, 0
-            held += size
-        return [*blocks, ((begin, len(sizes)), held)] if held else blocks
+        sizes = self._boxes(tile)[self._sides[side]].tolist()
+        return [((begin, end), sum(sizes[begin:end])) for begin, end in grouped(sizes, most)]
 
     def task(self, number: int, spec: TaskSpec, tiling: Tiling) -> TileTask:
         """A task with everything that it needs."""

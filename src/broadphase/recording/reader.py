@@ -183,11 +183,8 @@ class Recording:
         count, number = len(self), whole(number, "number")
         if not -count <= number < count:
             raise IndexError(f"frame {number} of {count}")
-        number %= count
-        for state, sections, words in self._frames_from(self._start_of(number)):
-            if state.number == number:
-                return state.frame(sections, words)
-        raise AssertionError("a frame that was there is gone")
+        (frame,) = self._frames(number % count, number % count)
+        return frame
 
     @property
     def dtype(self) -> "np.dtype[Any]":

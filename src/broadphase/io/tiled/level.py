@@ -433,8 +433,8 @@ def blocking_rules(parts: Sequence[Part], solid: str, one_way: str, everything: 
     return None
 
 
-def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground:
-    """The blocking cells in layers of one map, or of several maps on one grid."""
+def ground_of(parts: Sequence[Part], every: Sequence[Part], rules: BlockingRules, where: str) -> Ground:
+    """The blocking cells in layers of one map, or of several maps on one grid, with what every layer says."""
     kinds = [_kinds_of(part, rules) for part in parts]
     grids = [(part, kind) for part, kind in zip(parts, kinds, strict=True) if not is_staggered(part.level)]
     cell = _one_cell(grids, where)
@@ -452,10 +452,11 @@ def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground
             _add(found, part, kind, left, top)
     if sum(len(one.places) for one in found.shaped) + len(found.slopes) > MOST_SHAPED:
         raise FileError(f"{where} has more than {MOST_SHAPED:,} tiles with shapes of their own")
+    _add_data(found, every, rules, where)
     return found
 
 
-def add_data(found: Ground, parts: Sequence[Part], rules: BlockingRules, where: str) -> None:
+def _add_data(found: Ground, parts: Sequence[Part], rules: BlockingRules, where: str) -> None:
     """Add the class, tags and properties of all tiles to the cells; those of upper layers win."""
     known: dict[tuple[frozenset[str], str], int] = {}
     for part in parts:
@@ -788,8 +789,7 @@ def read_tiles(
             f"nothing in {file} says what is solid: give tiles or a layer the bool property {solid!r}, or "
             f"pass layers=; it has {', '.join(repr(layer.name) for layer in level.layers) or 'none'}"
         )
-    ground = ground_of(parts, rules, str(file))
-    add_data(ground, every, rules, str(file))
+    ground = ground_of(parts, every, rules, str(file))
     if shapes == "fill":
         for column, row in ground.slopes:
             ground.solid[row, column] = True
