@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from broadphase.errors import need, refuse_in_browser
 
@@ -17,40 +17,24 @@ Path = str | os.PathLike[str]
 ProgressCallback = Callable[[Progress], None]
 
 
+class _Options(TypedDict, total=False):
+    ids: str | None
+    touching: bool
+    static: Any
+    categories: Any
+    masks: Any
+    memory: int | str
+    executor: Executor | None
+    workers: int | None
+    work: Path | None
+    max_pairs: int | None
+    progress: ProgressCallback | None
+
+
 @overload
-def pairs(
-    source: Any,
-    out: Path,
-    *,
-    ids: str | None = ...,
-    touching: bool = ...,
-    static: Any = ...,
-    categories: Any = ...,
-    masks: Any = ...,
-    memory: int | str = ...,
-    executor: Executor | None = ...,
-    workers: int | None = ...,
-    work: Path | None = ...,
-    max_pairs: int | None = ...,
-    progress: ProgressCallback | None = ...,
-) -> Written: ...
+def pairs(source: Any, out: Path, **options: Unpack[_Options]) -> Written: ...
 @overload
-def pairs(
-    source: Any,
-    out: None = None,
-    *,
-    ids: str | None = ...,
-    touching: bool = ...,
-    static: Any = ...,
-    categories: Any = ...,
-    masks: Any = ...,
-    memory: int | str = ...,
-    executor: Executor | None = ...,
-    workers: int | None = ...,
-    work: Path | None = ...,
-    max_pairs: int | None = ...,
-    progress: ProgressCallback | None = ...,
-) -> Iterator[Any]: ...
+def pairs(source: Any, out: None = None, **options: Unpack[_Options]) -> Iterator[Any]: ...
 def pairs(
     source: Any,
     out: Path | None = None,
