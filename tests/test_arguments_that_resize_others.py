@@ -92,6 +92,7 @@ INDEX_CALLS = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", ["auto", "box_tree", "uniform_grid", "strips"])
 @pytest.mark.parametrize("period", [None, 4.0])
 @pytest.mark.parametrize("called", INDEX_CALLS)

@@ -27,9 +27,9 @@ def advised(monkeypatch):
 
 
 @pytest.fixture
-def ask(tmp_path, capsys, monkeypatch):
+def ask(request, tmp_path, capsys, monkeypatch):
     """What the command says of boxes or a recording."""
-    monkeypatch.setattr(doctor, "_SECONDS", 0.1)
+    monkeypatch.setattr(doctor, "_SECONDS", 0.01 if "advised" in request.fixturenames else 0.1)
 
     def ask(boxes, *options):
         path = boxes

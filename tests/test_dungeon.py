@@ -136,7 +136,7 @@ def test_standing_for_five_seconds_is_not_deadly(surface):
 def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface):
     game = Dungeon(monsters=80, rooms=(3, 3))
     places = game.monsters.places.copy()
-    for _ in range(200):
+    for _ in range(60):
         step(game, surface)
     assert (game.state, game.hero.health) == ("title", hero.HEALTH)
     assert np.array_equal(places, game.monsters.places)
@@ -150,7 +150,7 @@ def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface):
 
 
 def test_by_itself_it_gets_down_to_the_third_level(exhaustive):
-    game = Dungeon(seed=4) if exhaustive else Dungeon(60, seed=4, rooms=(3, 3))
+    game = Dungeon(seed=4) if exhaustive else Dungeon(30, seed=7, rooms=(3, 3))
     game.by_itself = True
     for _ in range(9_000):  # a hero that dies starts again
         game.update()

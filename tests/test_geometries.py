@@ -80,6 +80,7 @@ def of_all(a, b, predicate, *more):
     return np.argwhere(holds).astype(np.int32)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("predicate", PREDICATES)
 def test_every_predicate_is_that_of_shapely(grid, predicate):
@@ -175,8 +176,8 @@ def test_the_geometries_given_stay_as_they_are():
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c(threads):
-    shapes = many(60_000)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    shapes = many(20_000)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 
     def search():
         timer.start()

@@ -90,6 +90,7 @@ def test_a_lift_to_jump_through_carries_what_stands_on_it_and_pushes_nobody_belo
     assert world.walk(below, 0, 400).floor is lift
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize("movers_block", [False, True])
 @pytest.mark.parametrize(

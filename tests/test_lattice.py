@@ -83,6 +83,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 5_000)
 
 
+@pytest.mark.covering
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_neighbors(each, dim, dtype):
@@ -107,6 +108,7 @@ def test_neighbors(each, dim, dtype):
     each(check, range(8), of=2, turn=dim)
 
 
+@pytest.mark.covering
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_nearest(each, dim, dtype):

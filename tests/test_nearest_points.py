@@ -108,6 +108,7 @@ def test_wrong_kinds_are_named():
         bp.nearest([[0.0, 0.0]], 1.5)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e19), (np.float32, 1e38), (np.float64, 1e160)])
 def test_with_a_few_points_far_away(dim, dtype, far):

@@ -429,9 +429,8 @@ def test_counts_are_those_of_the_pairs(each, dim, dtype):
             assert found.tolist() == expected
             assert bp.count_neighbors(points, r, **rest) == expected[0]
 
-    each(
-        check, [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some], of=3, turn=dim
-    )
+    cases = [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some]
+    each(check, cases, of=5, turn=KINDS.index((dim, dtype)))
 
 
 @pytest.mark.parametrize("period", [None, 1.0])

@@ -97,6 +97,7 @@ def test_about_as_many_hits_as_the_buffer_holds(name, each):
     each(lambda n: check(filled(name, Scene(n, 2)), Scene(n, 2)), (*EDGES, 2 * STACK_CAPACITY + 3))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", NAMES)

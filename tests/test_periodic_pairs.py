@@ -33,6 +33,7 @@ def test_all_methods_find_what_the_images_say(method, dim, dtype, each):
     each(check, cases, of=14, turn=METHODS.index(method) + 7 * kind)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_boxes_in_the_world_are_exact(touching, dtype):
@@ -137,6 +138,7 @@ def test_worlds_large_and_small_crowded_and_endless(each):
     each(check, product(sizes, [np.float32, np.float64], [False, True]))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("step", [1, 3, 10**9, 2**62 // 40])
 @pytest.mark.parametrize("columns", [4, 6])
 def test_mixed_rows_of_worlds_with_any_numbers_and_rules(step, columns):

@@ -223,8 +223,14 @@ def piled(tmp_path_factory):
     return path
 
 
-def test_a_planted_crowd_is_named(piled, capsys):
-    recording = bp.Recording(piled)
+@pytest.fixture(scope="module")
+def crowded(piled):
+    """The same, read."""
+    return bp.Recording(piled)
+
+
+def test_a_planted_crowd_is_named(piled, crowded, capsys):
+    recording = crowded
     (stretch,) = recording.busiest()
     assert (stretch.begin, stretch.end) == (40, 45)
     assert stretch.begin <= stretch.peak < stretch.end
@@ -283,19 +289,18 @@ def test_more_overlaps_than_are_stored_still_have_a_place(tmp_path):
     assert "; 2,001,000 overlaps" in said
 
 
-def test_frames_are_counted_once_in_any_order(piled):
-    recording = bp.Recording(piled)
-    whole = recording.counts()
+def test_frames_are_counted_once_in_any_order(piled, crowded):
+    whole = crowded.counts()
     fresh = bp.Recording(piled)
     assert fresh.counts(0).shape == (0, 3)
     assert np.array_equal(fresh.counts(7), whole[:7])
     assert np.array_equal(fresh.counts(3), whole[:3])
     assert np.array_equal(fresh.counts(1_000), whole)
-    assert bp.Recording(piled).explain(12) == recording.explain(12)
+    assert bp.Recording(piled).explain(12) == crowded.explain(12)
 
 
-def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, tmp_path):
-    recording = bp.Recording(piled)
+def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, crowded, tmp_path):
+    recording = crowded
     with running(tmp_path, recording=piled) as server:
 
         def ask(what):

@@ -28,6 +28,7 @@ def random_world(seed, count=40, walls=30, shapes="box"):
     return world, bodies, rng
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("response", ["slide", "touch", "cross", "bounce"])
 @pytest.mark.parametrize("shapes", ["box", "mixed"])
 def test_many_move_as_each_alone_among_static_bodies(response, shapes):
