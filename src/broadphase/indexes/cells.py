@@ -14,7 +14,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,6 @@ from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import growing, in_chunks, joined
 
-CellSize: TypeAlias = float | Literal["auto"] | None
 Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 
 # A box costs about as much to enter as so many loose boxes cost to test.

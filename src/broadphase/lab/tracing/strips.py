@@ -10,7 +10,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.small_worlds import buckets_of
 from broadphase.kernels.strips.sweep import CROWDED, buckets_for
-from broadphase.lab.tracing.trace import Ids, Numbers, Trace, traces, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, traces, walks
 from broadphase.methods.strips import Division
 
 MOST_STRIPS = 2_000
@@ -101,8 +101,7 @@ def _copies(plan: Division, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]
     first, last = _spans(plan, boxes)
     counts = last - first + 1
     body = np.repeat(np.arange(len(boxes)), counts)
-    strip = np.arange(len(body)) - np.repeat(counts.cumsum() - counts, counts) + first[body]
-    return strip, body, first
+    return first[body] + counting(counts), body, first
 
 
 def _end_to_end(boxes: BoxArray, plan: Division, strip: Numbers, body: Numbers) -> Ids:

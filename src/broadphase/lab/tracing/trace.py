@@ -68,11 +68,7 @@ def walks(ids: Ids, stops: Numbers) -> Ids:
     """
     begins = np.arange(len(ids)) + 1
     counts = np.maximum(stops - begins, 0)
-    ends = counts.cumsum()
-    pairs = np.empty((int(ends[-1]) if len(ends) else 0, 2), np.int32)
-    pairs[:, 0] = np.repeat(ids, counts)
-    pairs[:, 1] = ids[np.arange(len(pairs)) + np.repeat(begins - ends + counts, counts)]
-    return pairs
+    return np.column_stack([np.repeat(ids, counts), ids[np.repeat(begins, counts) + counting(counts)]])
 
 
 # ---- which tracer belongs to which index
