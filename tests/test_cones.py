@@ -67,6 +67,7 @@ def test_a_cone_reaches_across_the_edge_of_a_period():
         ({"angle": 361}, "angle = 361"),
         ({"r": -1}, "r = -1"),
         ({"r": np.inf}, "r = inf"),
+        ({"r": [5, 6]}, "origin has 1 rows and r has 2"),
         ({"origin": (np.inf, 0)}, "origin"),
     ],
 )

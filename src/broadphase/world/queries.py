@@ -251,10 +251,8 @@ class Queries:
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         at = checked_points(centers, "center")
-        radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)
-        if radii.ndim and len(radii) != len(at):
-            raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")
-        radii = np.broadcast_to(np.minimum(radii, _FARTHEST), (len(at),))
+        at, radii = arguments.lined_up(at, arguments.distance_or_distances(r, "r"), "center", "r")
+        radii = np.minimum(radii, _FARTHEST)
         reach = np.hstack((at - radii[:, None], at + radii[:, None]))
         return self._overlapping_many(reach, plain_columns(CIRCLE, at, radii, 0.0), rules)
 
@@ -267,7 +265,7 @@ class Queries:
             rules, origin = self._without(rules, self._store.row(origin, "origin")), origin.center
         single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
         at, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
-        radii = np.broadcast_to(np.asarray(arguments.distance_or_distances(r, "r"), np.float64), (len(at),))
+        at, radii = arguments.lined_up(at, arguments.distance_or_distances(r, "r"), "origin", "r")
         if not (radii < _FARTHEST).all():
             raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
         shapes, sectors = cones(at, units, degrees, radii)
