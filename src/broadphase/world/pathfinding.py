@@ -1,6 +1,7 @@
 """Pathfinding: the distance to a goal from every tile of a map, and the next step toward it."""
 
 import math
+from collections.abc import Iterator
 from operator import index
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats
+from broadphase.runtime.slices import ranges
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
@@ -190,9 +192,9 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     shape, size = grid.solid.shape, (walker.wide, walker.high)
     distances, step_numbers = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
     is_free, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
-    for begin, end in _row_ranges(shape[0], shape[1], walker.wide * walker.high):
+    for begin, end in _row_ranges(shape, walker.wide * walker.high):
         kernel.find_free_tiles(grid, *size, begin, end, is_free)
-    for begin, end in _row_ranges(shape[0], shape[1], walker.wide + walker.high):
+    for begin, end in _row_ranges(shape, walker.wide + walker.high):
         kernel.find_steps(grid, *size, walker.diagonal, begin, end, is_free, steps)
     starts = _standing_on(goals, size, is_free)
     flat = distances.reshape(-1), step_numbers.reshape(-1), np.zeros(distances.size, np.bool_)
@@ -206,10 +208,9 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     return FlowField(grid, size, distances, step_numbers)
 
 
-def _row_ranges(rows: int, columns: int, looks: int) -> list[tuple[int, int]]:
+def _row_ranges(shape: tuple[int, ...], looks: int) -> Iterator[tuple[int, int]]:
     """All rows, about `_TILES_A_CALL` tiles at a time, each of which is looked at so often."""
-    step = max(1, _TILES_A_CALL // max(columns * looks, 1))
-    return [(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
+    return ranges(0, shape[0], max(1, _TILES_A_CALL // max(shape[1] * looks, 1)))
 
 
 def _standing_on(goals: Tiles, size: tuple[int, int], is_free: npt.NDArray[np.bool_]) -> Tiles:
