@@ -45,11 +45,8 @@ class Blockers(NamedTuple):
     def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
         """Some of them."""
         kept = np.flatnonzero(chosen)
-        return self._replace(
-            bounds=self.bounds[kept],
-            others=[self.others[k] for k in kept.tolist()],
-            rows=self.rows[kept],
-        )
+        others = [self.others[k] for k in kept.tolist()]
+        return self._replace(bounds=self.bounds[kept], others=others, rows=self.rows[kept])
 
 
 NOTHING = Blockers(np.empty((0, 4)), (), table_of(()).columns, np.empty(0, np.int32), np.empty(0, np.bool_))

@@ -26,13 +26,7 @@ from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.movement.crossing import Start, cross
-from broadphase.world.movement.sweep import (
-    beside,
-    blocker_at,
-    first_against,
-    resolve,
-    step_beside,
-)
+from broadphase.world.movement.sweep import beside, blocker_at, first_against, resolve, step_beside
 from broadphase.world.space import FITS, TOLERANCE, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
@@ -326,11 +320,7 @@ class Motion:
     # ---- the bodies around a movement
 
     def around(
-        self,
-        row: int | None,
-        ignored: Ignored = (),
-        layers: Layers = ALL,
-        passed: set[int] | None = None,
+        self, row: int | None, ignored: Ignored = (), layers: Layers = ALL, passed: set[int] | None = None
     ) -> Around:
         """A function that returns what blocks a body (or any body) within bounds.
 
