@@ -175,10 +175,7 @@ class Space(Periodic):
     # ---- images
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """The images of some bodies whose bounds overlap a region; in a plain space, the bodies."""
-        if not self.periodic:
-            nothing = np.zeros((len(rows), 2), np.int64)
-            return Images(nothing[:, 0], rows.astype(np.int64), nothing)
+        """The images of some bodies whose bounds overlap a region, in a periodic space."""
         around = np.array([region])
         _, turns = self.turns_near(around)
         images = Images(

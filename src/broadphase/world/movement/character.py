@@ -1,6 +1,7 @@
 """Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once."""
 
 import math
+from collections.abc import Iterable
 from itertools import compress
 from typing import Any, TypeAlias
 
@@ -418,14 +419,11 @@ def _grown(log: Log) -> Log:
 
 def _joined_walks(walks: list[Walks]) -> Walks:
     """Many walks of one walker each, as one result."""
-    places, floors, normals, ladders = (
-        np.concatenate(parts)
-        for parts in zip(*((one.places, one.floors, one.normals, one.ladders) for one in walks), strict=True)
-    )
-    hits, crossed = _joined_hits([one.hits for one in walks]), _joined_hits([one.crossed for one in walks])
-    return Walks(places, hits, crossed, floors, normals, ladders)
+    places, hits, crossed, *ground = zip(*walks, strict=True)
+    joined = _joined_hits(hits), _joined_hits(crossed)
+    return Walks(np.concatenate(places), *joined, *map(np.concatenate, ground))
 
 
-def _joined_hits(found: list[HitArrays]) -> HitArrays:
+def _joined_hits(found: Iterable[HitArrays]) -> HitArrays:
     numbered = [some._replace(movers=some.movers + at) for at, some in enumerate(found)]
     return HitArrays(*(np.concatenate(columns) for columns in zip(*numbered, strict=True)))

@@ -391,12 +391,13 @@ class Motion:
     def around_only(self, row: int) -> Around:
         """As `around`, with one body as the only blocker."""
         rows, columns = np.array([row]), self._store.table.columns
+        if not self._space.periodic:
+            return lambda _: self._blockers([row], None, [row])
 
         def around(bounds: Bounds) -> Blockers:
             images = self._space.images_of(columns, rows, closed(bounds))
             known = images.rows.tolist()
-            shift = self._space.shift(images.turns) if self._space.periodic else None
-            return self._blockers(known, shift, known) if known else NOTHING
+            return self._blockers(known, self._space.shift(images.turns), known) if known else NOTHING
 
         return around
 
