@@ -466,7 +466,7 @@ def _kept(name: str, what: str) -> property:
 
     def put(self: Any, lists: Any) -> None:
         if lists:
-            _add(getattr(self, name), lists)
+            getattr(self, name).extend(_listed(lists))
         else:
             getattr(self, name).clear()
 
@@ -476,11 +476,8 @@ def _kept(name: str, what: str) -> property:
     return property(get, put, drop, f"The sprite lists {what}.  Setting adds to them; ``None`` empties.")
 
 
-def _add(kept: Lists, lists: Any) -> None:
-    if isinstance(lists, arcade().SpriteSequence):
-        kept.append(lists)
-    elif lists:
-        kept.extend(lists)
+def _listed(lists: Any) -> Lists:
+    return [lists] if isinstance(lists, arcade().SpriteSequence) else list(lists or ())
 
 
 class _Engine:
@@ -527,8 +524,7 @@ class PhysicsEngineSimple(_Engine):
 
     def __init__(self, player_sprite: Any, walls: Any = None) -> None:
         self.player_sprite = player_sprite
-        self._walls: Lists = []
-        _add(self._walls, walls)
+        self._walls = _listed(walls)
 
     def update(self) -> list[Any]:
         """Move the sprite; returns the sprites that it hit."""
@@ -592,11 +588,7 @@ class PhysicsEnginePlatformer(_Engine):
         if not isinstance(player_sprite, arcade().Sprite):
             raise TypeError(f"player_sprite must be a Sprite; got {player_sprite!r}")
         self.player_sprite = player_sprite
-        self._platforms: Lists = []
-        self._ladders: Lists = []
-        self._walls: Lists = []
-        for kept, lists in ((self._platforms, platforms), (self._ladders, ladders), (self._walls, walls)):
-            _add(kept, lists)
+        self._platforms, self._ladders, self._walls = map(_listed, (platforms, ladders, walls))
         self.gravity_constant = gravity_constant
         self.jumps_since_ground = 0
         self.allowed_jumps = 1

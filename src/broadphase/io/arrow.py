@@ -242,11 +242,15 @@ def _ids(column: Any, name: str, file: str) -> npt.NDArray[Any]:
 
 
 def _texts(column: Any, name: str, file: str) -> list[str]:
+    return ["" if text is None else text for text in as_texts(column, name, file).to_pylist()]
+
+
+def as_texts(column: Any, name: str, file: str) -> Any:
+    """A column of ids as text."""
     try:
-        texts = column.cast(pa.string()).to_pylist()
+        return column.cast(pa.large_string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise FileError(f"{file}: column {name} holds {column.type}, which does not serve as an id") from None
-    return ["" if text is None else text for text in texts]
 
 
 def write(file: BinaryIO, header: list[str], columns: list[npt.NDArray[Any]], kind: str) -> None:

@@ -28,6 +28,7 @@ from broadphase.inputs.foreign import Layout, names_without_header
 from broadphase.inputs.rules import bit_sets
 from broadphase.io import WITH_PYARROW
 from broadphase.io.arrow import (
+    as_texts,
     check_no_nulls,
     edge_numbers,
     flat_fields,
@@ -630,7 +631,4 @@ def _id_column(column: Any, name: str, path: str, first_row: int, id_type: str) 
     check_no_nulls(column, name, path, first_row)
     if id_type != TEXT:
         return column.cast(pa.type_for_alias(id_type)).to_numpy()
-    try:
-        return column.cast(pa.large_string()).combine_chunks()
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        raise FileError(f"{path}: column {name} holds {column.type}, which does not serve as an id") from None
+    return as_texts(column, name, path).combine_chunks()

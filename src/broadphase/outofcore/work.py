@@ -39,36 +39,21 @@ REPORT = "_broadphase.json"
 """The file in a finished output folder that holds the request and the result."""
 
 
-@dataclass(frozen=True, slots=True)
 class WorkFolder:
     """Names in a work folder."""
 
-    root: Path
-
-    @property
-    def plan(self) -> Path:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.plan = root / "plan.json"
         """The request, and the sizes that were planned for it."""
-        return self.root / "plan.json"
-
-    @property
-    def lock(self) -> Path:
+        self.lock = root.with_name(f"{root.name}.lock")
         """Held by the run that works in the folder; the file is next to the folder."""
-        return self.root.with_name(f"{self.root.name}.lock")
-
-    @property
-    def tiling(self) -> Path:
+        self.tiling = root / "cut.npz"
         """The tiles."""
-        return self.root / "cut.npz"
-
-    @property
-    def buffer(self) -> Path:
+        self.buffer = root / "spool"
         """Input that can be read only once."""
-        return self.root / "spool"
-
-    @property
-    def parts(self) -> Path:
+        self.parts = root / "parts"
         """The output, until it is complete."""
-        return self.root / "parts"
 
     def chunk(self, number: int) -> Path:
         """The file of a chunk."""

@@ -16,7 +16,6 @@ from broadphase.errors import path_of
 from broadphase.indexes.base import Index
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.recording.frames import FrameRows, Part, Steps, TileDifferences, Writer, difference
-from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 
 _QUERIES = ("query_box", "query_point", "query_radius", "raycast", "query_ray", "nearest")
@@ -190,13 +189,14 @@ class Recorder:
 
     def _write_frame(self, held: FrameRows, found: int | None) -> None:
         sections, outlines = difference(self._before, held, self._steps)
-        tiles, words = self._tiles.difference(tiles_of(self._target))
+        target = self._target
+        tiles, words = self._tiles.difference(target.tiles if isinstance(target, World) else None)
         words["calls"] = {
             name: [int(count), round(seconds, _MICROSECONDS)]
             for name, (count, seconds) in self._calls.items()
         }
-        if isinstance(self._target, World):
-            words["listened"] = bool(self._target._state.listeners.matcher.listeners)
+        if isinstance(target, World):
+            words["listened"] = bool(target._state.listeners.matcher.listeners)
         for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
             if said is not None and said != []:
                 words[name] = said
@@ -280,8 +280,3 @@ def _rows_of_index(index: Index) -> FrameRows:
         "tag": np.zeros(n, np.int32),
     }
     return FrameRows(numbers, alive, columns)
-
-
-def tiles_of(target: World | Index) -> TileMap | None:
-    """The tile map, if there is one."""
-    return target.tiles if isinstance(target, World) else None
