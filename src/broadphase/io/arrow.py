@@ -339,17 +339,6 @@ class _Message(NamedTuple):
         return self.header.number(1, "B")
 
 
-class _Wanted(NamedTuple):
-    """The buffers of a batch that belong to columns that are read."""
-
-    ranges: list[range]
-    any_unknown: bool
-    """Whether the number of buffers of some column is unknown; then all buffers count."""
-
-    def holds(self, buffer: int) -> bool:
-        return self.any_unknown or any(buffer in one for one in self.ranges)
-
-
 class ArrowLayout:
     """The schema, and the places of the batches; no body is read.
 
@@ -415,16 +404,18 @@ class ArrowLayout:
             found = self._count_columns(list(field.tables(5)), found, depth + 1)
         return found
 
-    def _wanted(self, columns: list[int]) -> _Wanted:
-        ranges, at = [], 0
+    def _wanted(self, columns: list[int]) -> set[int] | None:
+        """The buffers that belong to these columns; None for all, where a column has an unknown number."""
+        wanted: set[int] = set()
+        at = 0
         for number, field in enumerate(self._schema.tables(1)):
             count = _buffers_of(field)
             if count is None:
-                return _Wanted([], True)
+                return None
             if number in columns:
-                ranges.append(range(at, at + count))
+                wanted.update(range(at, at + count))
             at += count
-        return _Wanted(ranges, False)
+        return wanted
 
     # -- the batches
 
@@ -456,12 +447,12 @@ class ArrowLayout:
             raise ValueError("it ends in the middle of a batch")
         return _Message(header, body, body + size)
 
-    def _decoded(self, batch: _FlatTable, body: int, wanted: _Wanted | None) -> int:
+    def _decoded(self, batch: _FlatTable, body: int, wanted: set[int] | None) -> int:
         """The bytes of the wanted buffers (None: of all) when they are decompressed."""
         is_compressed = batch.table(3) is not None
         size = 0
         for number, (begin, length) in enumerate(batch.rows(2, "qq", _BUFFER)):
-            if length <= 0 or (wanted is not None and not wanted.holds(number)):
+            if length <= 0 or (wanted is not None and number not in wanted):
                 continue
             if is_compressed:
                 (decoded,) = struct.unpack("<q", self._bytes(body + begin, 8))
