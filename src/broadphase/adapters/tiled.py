@@ -37,7 +37,7 @@ from broadphase.io.tiled.level import (
     tiles_of,
     warn_of_shapes,
 )
-from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
+from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, read_map, read_world
 from broadphase.io.tiled.maps import Map as Level
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
@@ -142,27 +142,17 @@ class NewBody(NamedTuple):
     data: TiledObject | TiledTile
 
 
-class Maker:
+class Maker(NamedTuple):
     """Makes the bodies to be added to a world."""
 
-    def __init__(self, turn: Frame, static: bool, line_width: float, one_way: str) -> None:
-        self._turn = turn
-        """Flips all maps if y points up."""
-        self._static = static
-        self._line_width = line_width
-        self._one_way = one_way
-        """The name of the property that only tiles have."""
+    turn: Frame
+    """Flips all maps if y points up."""
+    static: bool
+    line_width: float
+    one_way: str
+    """The name of the property that only tiles have."""
 
     # ---- objects
-
-    def objects(
-        self, level: Level, place: Point, layer: ObjectLayer
-    ) -> Iterator[tuple[TiledObject, Object, Frame]]:
-        """The objects of a layer, each with the frame that maps it into the world."""
-        x, y = in_cells(level, layer.offset)
-        frame = moved(x + place[0], y + place[1]).then(self._turn)
-        for one in layer.objects:
-            yield TiledObject(one, layer, frame), one, frame
 
     def of_object(self, tiled_object: TiledObject, one: Object, frame: Frame, level: Level) -> list[NewBody]:
         """The bodies of an object."""
@@ -171,10 +161,10 @@ class Maker:
             return []
         if level.orientation == "isometric" and one.tile is not None:
             return []  # a picture that stands on the map; its area on the ground is unknown
-        rules = self._rules(tiled_object.type, words, self._static, one.where)
-        if words.get(self._one_way):
+        rules = self._rules(tiled_object.type, words, self.static, one.where)
+        if words.get(self.one_way):
             warnings.warn(
-                f"{one.where} blocks on all sides: {self._one_way} is for tiles; draw it in a tile layer",
+                f"{one.where} blocks on all sides: {self.one_way} is for tiles; draw it in a tile layer",
                 stacklevel=4,
             )
         shapes = self._shapes(outlines_of(one, frame), one.where)
@@ -191,7 +181,7 @@ class Maker:
         kind = (tile.type if tile else "") or layer.type
         where = layer.where if tile is None else tile.where
         rules = self._rules(kind, words, True, where)
-        shapes = self._shapes(_outlines(shaped, self._turn._replace(y=0.0)), where)
+        shapes = self._shapes(_outlines(shaped, self.turn._replace(y=0.0)), where)
         x, y = in_cells(level, layer.offset)
         for column, row in (shaped.places + np.array([layer.column, layer.row])).tolist():
             corner = column * level.tile_size[0], row * level.tile_size[1]
@@ -200,7 +190,7 @@ class Maker:
             at_x, at_y = corner[0] + x + part.place[0], corner[1] + y + part.place[1]
             data = TiledTile(layer.name, column, row, kind, words)
             for shape in shapes:
-                to_x, to_y = shape.x + at_x, shape.y + at_y * self._turn.y_y + self._turn.y
+                to_x, to_y = shape.x + at_x, shape.y + at_y * self.turn.y_y + self.turn.y
                 yield NewBody(shape.moved_to(to_x, to_y), rules, data)
 
     # ---- both
@@ -233,7 +223,7 @@ class Maker:
             case "capsule":
                 return [Capsule(*points[0], *points[1], outline.radius)]
             case "line":
-                width = 0.5 * self._line_width
+                width = 0.5 * self.line_width
                 return [Capsule(*one, *other, width) for one, other in pairwise(points)]
         return [Polygon(part) for part in convex_parts(points)]
 
@@ -506,7 +496,10 @@ def _of_objects(
     found: list[TiledObject] = []
     new: list[NewBody] = []
     for (level, place), layer in layers:
-        for tiled_object, one, frame in maker.objects(level, place, layer):
+        x, y = in_cells(level, layer.offset)
+        frame = moved(x + place[0], y + place[1]).then(maker.turn)
+        for one in layer.objects:
+            tiled_object = TiledObject(one, layer, frame)
             found.append(tiled_object)
             if layer.name in wanted:
                 new += maker.of_object(tiled_object, one, frame, level)
