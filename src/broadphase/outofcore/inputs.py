@@ -545,8 +545,7 @@ def batches_of(piece: Piece, side: int, options: ReadOptions) -> Iterator[Chunk]
             yield Chunk(_checked_rows(rows, path, begin), {})
         return
     row = piece.file_row
-    tables = _parquet_tables if piece.file.kind == "Parquet" else _arrow_tables
-    for table, layout in tables(piece, options.ids[side], tuple(options.rules.values())):
+    for table, layout in _tables(piece, options.ids[side], tuple(options.rules.values())):
         yield _chunk_from(table, layout, path, row, options.rules, options.id_types[side])
         row += table.num_rows
 
@@ -563,31 +562,23 @@ def _checked_rows(rows: npt.NDArray[Any], path: str, first: int) -> BoxArray:
             raise FileError(str(error).replace(f"{path}[0]", f"{path}: row {first + bad}", 1)) from None
 
 
-def _parquet_tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Iterator[tuple[Any, Layout]]:
-    path = piece.file.path
+def _tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Iterator[tuple[Any, Layout]]:
+    """The rows of a piece, at most `BATCH_ROWS` at a time, and which column is which."""
+    path, kind, parts = piece.file.path, piece.file.kind, range(piece.first, piece.last)
     with open_input(path) as opened:
-        with one_error(path, "Parquet"):
-            file = parquet.ParquetFile(opened, buffer_size=_BUFFER)
-            schema = file.schema_arrow
+        with one_error(path, kind):
+            file = parquet.ParquetFile(opened, buffer_size=_BUFFER) if kind == "Parquet" else None
+            schema = open_arrow(opened)[1].schema if file is None else file.schema_arrow
         layout = _layout_of(schema, path, ids, more)
         columns = [*layout.edges, *_extra_columns(layout, ids, more)]
-        batches = file.iter_batches(BATCH_ROWS, range(piece.first, piece.last), columns, use_threads=False)
-        while (batch := _next(batches, path, "Parquet")) is not None:
-            yield pa.table(batch).flatten(), layout
-
-
-def _arrow_tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Iterator[tuple[Any, Layout]]:
-    path = piece.file.path
-    with open_input(path) as opened:
-        with one_error(path, "Arrow"):
-            schema = open_arrow(opened)[1].schema
-        layout = _layout_of(schema, path, ids, more)
-        columns = {*layout.edges, *_extra_columns(layout, ids, more)}
-        fields = [k for k, field in enumerate(schema) if not columns.isdisjoint(flat_names([field]))]
-        with one_error(path, "Arrow"):
-            is_file, reader = open_arrow(opened, ipc.IpcReadOptions(included_fields=fields))
-        batches = map(reader.get_batch, range(piece.first, piece.last)) if is_file else iter(reader)
-        while (batch := _next(batches, path, "Arrow")) is not None:
+        if file is not None:
+            batches = file.iter_batches(BATCH_ROWS, parts, columns, use_threads=False)
+        else:
+            fields = [k for k, field in enumerate(schema) if not {*columns}.isdisjoint(flat_names([field]))]
+            with one_error(path, kind):
+                is_file, reader = open_arrow(opened, ipc.IpcReadOptions(included_fields=fields))
+            batches = map(reader.get_batch, parts) if is_file else iter(reader)
+        while (batch := _next(batches, path, kind)) is not None:
             for begin in range(0, batch.num_rows, BATCH_ROWS):
                 yield pa.table(batch.slice(begin, BATCH_ROWS)).flatten(), layout
 
