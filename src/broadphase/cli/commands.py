@@ -15,7 +15,7 @@ import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
-from broadphase.cli.terminal import complain
+from broadphase.cli.terminal import DISAGREEMENT, complain
 from broadphase.errors import FileError, need
 from broadphase.indexes import Choice as IndexName
 from broadphase.methods import Name as SingleMethod
@@ -31,7 +31,6 @@ _BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two p
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
-_DISAGREEMENT = 1  # exit code
 _LARGEST = 100_000_000  # boxes of a scene
 _WIDE = 1_000  # columns, so that no number is cut to fit a window
 _ROUNDS = 3  # of a replay, with each method
@@ -302,7 +301,7 @@ def doctor(
             subject = _subject(file, method, cell_size, id, trust, steps)
             diagnosis = diagnose(subject, steps.step("Trying what could help"))
         except DisagreementError as error:
-            return complain(str(error), 1)
+            return complain(str(error), DISAGREEMENT)
     print(diagnosis)
     return 0
 
@@ -366,7 +365,7 @@ def bench(
         with _bench_progress() as progress:
             report = measure(options, progress)
     except DisagreementError as error:
-        return complain(str(error), _DISAGREEMENT)
+        return complain(str(error), DISAGREEMENT)
     from rich.console import Console
 
     from broadphase.bench import report as reports

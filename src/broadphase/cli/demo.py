@@ -22,7 +22,7 @@ from rich.table import Table
 from broadphase import methods
 from broadphase import pairs as find_pairs
 from broadphase.api.one_shot import search
-from broadphase.cli.terminal import Steps, complain
+from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.numeric import thread_count
@@ -329,7 +329,6 @@ def _draw_cells(window: _Window, boxes: BoxArray) -> list[tuple[Point, int]]:
 Vectors = npt.NDArray[np.float32]
 
 REFERENCE = "brute_force"
-DISAGREEMENT = 1
 
 
 @dataclass

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
+DISAGREEMENT = 1
 CANNOT = 2
 INTERRUPTED = 130
 NO_READER = 141

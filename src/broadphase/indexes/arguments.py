@@ -318,20 +318,23 @@ def in_rows(given: Sequence[Named], env: Any, has_envs: bool) -> tuple[list[Any]
         return values, env, None
     shapes = [np.shape(one) if one is not None else () for one in values]
     leads = [shape[: len(shape) - (width > 0)] for shape, (_, _, width) in zip(shapes, given, strict=True)]
-    said = " and ".join(
-        f"{name} has shape {shape}" for (_, name, _), shape in zip(given, shapes, strict=True) if len(shape)
-    )
+
+    def said() -> str:
+        named = zip(given, shapes, strict=True)
+        return " and ".join(f"{name} has shape {shape}" for (_, name, _), shape in named if shape)
+
     for shape, (_, name, width) in zip(shapes, given, strict=True):
         if width and shape[-1:] != (width,):
             raise ValueError(f"{name} must have shape (..., {width}); got shape {shape}")
     if env is not None:
         raise ValueError(
-            f"{said}: of several leading axes the first axis is the environment; leave env= out, or give rows"
+            f"{said()}: of several leading axes the first axis is the environment; "
+            "leave env= out, or give rows"
         )
     try:
         axes = np.broadcast_shapes(*leads)
     except ValueError:
-        raise ValueError(f"{said}; their leading axes must have one length each, or 1") from None
+        raise ValueError(f"{said()}; their leading axes must have one length each, or 1") from None
     inner = [shape[len(lead) :] for shape, lead in zip(shapes, leads, strict=True)]
     rows = [
         np.broadcast_to(one, axes + own).reshape(-1, *own) if shape else one

@@ -28,6 +28,7 @@ _COLUMNS = {
     "categories": 1,
     "masks": EVERY_BIT,
     "renewed": False,
+    "envs": 0,
 }
 _FIRST_CAPACITY = 16
 _NAN = float("nan")
@@ -89,17 +90,17 @@ class BoxStore:
         if capacity <= len(self.alive):
             return
         columns = {}
-        for name, usual in _COLUMNS.items():
-            column = getattr(self, name)
+        for name, column in self._columns().items():
             columns[name] = larger = np.empty((capacity, *column.shape[1:]), column.dtype)
             for begin, end in ranges(0, self.end, MOST_ROWS // 4):
                 larger[begin:end] = column[begin:end]
             for begin, end in ranges(self.end, capacity, MOST_ROWS // 4):
-                larger[begin:end] = usual
-        if self.envs is not None:
-            columns["envs"] = np.zeros(capacity, np.int64)
-            columns["envs"][: self.end] = self.envs[: self.end]
+                larger[begin:end] = _COLUMNS[name]
         self.__dict__.update(columns)  # all or none, if this is interrupted
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by id that there are."""
+        return {name: self.__dict__[name] for name in _COLUMNS if self.__dict__[name] is not None}
 
     def use_envs(self) -> None:
         """Keep an environment for each id."""
@@ -198,8 +199,8 @@ class BoxStore:
             live = self.live + len(ids)
         except BaseException:
             at = _run_of(ids[:begun])
-            for name, usual in _COLUMNS.items():
-                getattr(self, name)[at] = usual
+            for name, column in self._columns().items():
+                column[at] = _COLUMNS[name]
             raise
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.any_static, self.any_sets = any_static, any_sets
@@ -320,11 +321,7 @@ class BoxStore:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"_free": None, "_ids": None, "_spare": None, "_next": None}
-        for name in _COLUMNS:
-            state[name] = state[name][: self.end]
-        if self.envs is not None:
-            state["envs"] = self.envs[: self.end]
-        return state
+        return state | {name: column[: self.end] for name, column in self._columns().items()}
 
     def has_all(self, ids: IdArray) -> bool:
         """Whether these ids are in use."""
