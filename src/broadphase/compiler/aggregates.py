@@ -215,33 +215,30 @@ _PASSED = ("meminfo", "parent", "data", "shape")
 
 
 @overrides("get_argument_type", "as_argument", "from_argument")
-class _ArrayModel(models.ArrayModel):
-    """Numba's model of arrays; of a C-contiguous array, fields that its lengths determine are not passed."""
+class _ContiguousModel(models.ArrayModel):
+    """Numba's model of arrays, for C-contiguous ones: fields that their lengths determine are not passed."""
 
-    def _passed(self) -> list[Any] | None:
-        if self._fe_type.layout != "C" or self._fe_type.ndim == 0:
-            return None
-        return [self._models[self.get_field_position(name)] for name in _PASSED]
+    def _passed(self) -> dict[str, Any]:
+        return {name: self._models[self.get_field_position(name)] for name in _PASSED}
 
     def get_argument_type(self) -> Any:
-        passed = self._passed()
-        if passed is None:
-            return super().get_argument_type()
-        return tuple(model.get_argument_type() for model in passed)
+        return tuple(model.get_argument_type() for model in self._passed().values())
 
     def as_argument(self, builder: Any, value: Any) -> Any:
-        passed = self._passed()
-        if passed is None:
-            return super().as_argument(builder, value)
-        fields = [self.get(builder, value, name) for name in _PASSED]
-        return tuple(model.as_argument(builder, one) for model, one in zip(passed, fields, strict=True))
+        return tuple(
+            model.as_argument(builder, self.get(builder, value, name))
+            for name, model in self._passed().items()
+        )
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        passed = self._passed()
-        if passed is None:
-            return super().from_argument(builder, value)
-        fields = [model.from_argument(builder, one) for model, one in zip(passed, value, strict=True)]
-        return array_of(self, builder, **dict(zip(_PASSED, fields, strict=True)))
+        passed = zip(self._passed().items(), value, strict=True)
+        fields = {name: model.from_argument(builder, one) for (name, model), one in passed}
+        return array_of(self, builder, **fields)
+
+
+def _array_model(manager: Any, kind: Any) -> Any:
+    is_contiguous = kind.layout == "C" and kind.ndim > 0
+    return (_ContiguousModel if is_contiguous else models.ArrayModel)(manager, kind)
 
 
 @overrides("from_data")
@@ -271,6 +268,6 @@ def array_of(model: Any, builder: Any, **fields: Any) -> Any:
 
 def register() -> None:
     """Register the models of arrays and booleans, before Numba looks one up."""
-    register_model(types.Array)(_ArrayModel)
+    register_model(types.Array)(_array_model)
     register_model(types.Boolean)(_BooleanModel)
     register_model(types.BooleanLiteral)(_BooleanModel)

@@ -10,21 +10,18 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from threading import Thread
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from broadphase.kernels.machine.library import digest_of
 from broadphase.kernels.machine.on_demand import subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint, hashes
 from broadphase.kernels.machine.target import Target
-
-Task = Literal["compile", "link"]
-"""The task of a worker: compile an object file for each job, or link all jobs into a library."""
 
 
 class Job(NamedTuple):
@@ -94,7 +91,7 @@ def build(
     linker = workers[0] if workers else _Worker(target, level)
     with TemporaryDirectory(dir=library.parent) as folder:  # under its own name, which some formats hold
         linked = Path(folder, library.name)
-        linker.do("link", jobs, into=linked)
+        linker.do(jobs, into=linked)
         linker.end()
         index = linked.with_suffix(".index")
         index.write_text(f"library {digest_of(linked)}\n" + index_of(jobs), encoding="utf-8", newline="\n")
@@ -124,11 +121,8 @@ def compile_missing(jobs: Sequence[Job], target: Target, level: str, processes: 
         return []
     waiting = batches_of(missing)
     workers = [_Worker(target, level) for _ in range(min(processes, len(waiting)))]
-    threads = [Thread(target=_compile, args=(k, worker, waiting)) for k, worker in enumerate(workers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(len(workers)) as threads:
+        list(threads.map(lambda number: _compile(number, workers[number], waiting), range(len(workers))))
     for worker in workers[1:]:
         worker.end()
     return workers[:1]
@@ -161,7 +155,6 @@ class _Worker:
             "PYTHONHASHSEED": "0",  # the same machine code each time
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
         }
-        self._for = target, level
         self._errors = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "broadphase.compiler.worker"],
@@ -172,13 +165,12 @@ class _Worker:
             encoding="utf-8",
         )
 
-    def do(self, task: Task, jobs: Sequence[Job], into: Path | None = None) -> bool:
-        """Send jobs to the process and wait until they are done; returns False if the process failed."""
+    def do(self, jobs: Sequence[Job], into: Path | None = None) -> bool:
+        """Let the process compile jobs, or link them into a library; returns False if it failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = task, [[*job, str(job.object(*self._for))] for job in jobs], str(into) if into else None
         try:
-            self._process.stdin.write(json.dumps(line) + "\n")
+            self._process.stdin.write(json.dumps([jobs, str(into) if into else None]) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             return False
@@ -200,5 +192,5 @@ def _compile(number: int, worker: _Worker, waiting: deque[list[Job]]) -> None:
             jobs = waiting.popleft() if number % 2 == 0 else waiting.pop()
         except IndexError:  # another process took the last one
             return
-        if not worker.do("compile", jobs):
+        if not worker.do(jobs):
             return

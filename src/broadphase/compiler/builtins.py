@@ -17,8 +17,8 @@ an array   the object, the address, and a length for    the address, the block, 
 =========  ===========================================  ==============================================
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir
@@ -27,7 +27,7 @@ from numba.core import cgutils, types
 from broadphase.compiler import layout, memory
 from broadphase.compiler.aggregates import Builder, array_of
 from broadphase.compiler.lowering import Lowered, may_fail
-from broadphase.compiler.python_api import CALL, DOUBLE, I1, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
+from broadphase.compiler.python_api import CALL, DOUBLE, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
 from broadphase.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
@@ -63,42 +63,21 @@ def _code_of(kind: Any) -> Any:
     return ir.Constant(I8, _AXIS * kind.ndim + KINDS.index(kind_of(kind.dtype)) + 1 if is_array else 0)
 
 
+def _at(builder: Any, first: Any, number: int) -> Any:
+    """The address of a word or an object, counted from the first."""
+    return builder.gep(first, [ir.Constant(I64, number)])
+
+
 def _call(builder: Any, kind: Any, name: str, *arguments: Any) -> Any:
     function = cgutils.get_or_insert_function(builder.module, kind, f"broadphase_{name}")
     return builder.call(function, arguments)
-
-
-def read_argument(builder: Any, kind: Any, value: Any, words: Any) -> Any:
-    """Read an argument into its words; returns whether that worked, as one of the results above."""
-    return _call(builder, _READ, f"read_{name_of(kind)}", value, _code_of(kind), words)
-
-
-def tuple_items(builder: Any, value: Any, size: int) -> Any:
-    """The address of the items of a tuple of this size, or null."""
-    return _call(builder, _ITEMS, "items", value, ir.Constant(I64, size))
-
-
-def read_row(builder: Any, value: Any, sizes: Sequence[int], words: Any) -> Any:
-    """Read a tuple of one of these lengths: how many, then the numbers."""
-    allowed = ir.Constant(I8, sum(1 << size for size in sizes))
-    return _call(builder, _READ, "read_row", value, allowed, words)
-
-
-def make_object(builder: Any, kind: Any, words: Any) -> Any:
-    """Make an object from its words; returns a new reference, or null with an error set."""
-    return _call(builder, _MAKE, f"make_{name_of(kind)}", _code_of(kind), words)
-
-
-def pack_tuple(builder: Any, size: int, objects: Any) -> Any:
-    """Make a tuple of objects and take over their references; null if one of them is null."""
-    return _call(builder, _PACK, "pack", ir.Constant(I64, size), objects)
 
 
 def _is_of(builder: Any, value: Any, *names: str) -> Any:
     """Whether an object's type is exactly one of these; subclasses do not count."""
     api = Api(builder)
     of = api.type_of(value)
-    found = ir.Constant(I1, 0)
+    found = cgutils.false_bit
     for name in names:
         found = builder.or_(found, builder.icmp_unsigned("==", of, api.number(name)))
     return found
@@ -123,7 +102,7 @@ def _read_number(function: str, kind: Any, suspect: Any, *names: str) -> Callabl
         # The conversion also returns this number for values that do not fit.
         with builder.if_then(same("==", value, known), likely=False):
             error = api.call("PyErr_Occurred", POINTER)
-            _demand(builder, builder.icmp_unsigned("==", error, _NOTHING), ir.Constant(I32, RAISED))
+            _demand(builder, cgutils.is_null(builder, error), ir.Constant(I32, RAISED))
         builder.store(builder.bitcast(value, I64), words)
         builder.ret(_DONE)
 
@@ -148,10 +127,6 @@ def _axes(builder: Any, code: Any) -> Any:
     return builder.zext(builder.udiv(code, ir.Constant(I8, _AXIS)), I64)
 
 
-def _word(builder: Any, words: Any, number: int) -> Any:
-    return builder.gep(words, [ir.Constant(I64, number)])
-
-
 def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     """An array of this kind and of as many axes, C-contiguous."""
     api = Api(builder)
@@ -172,8 +147,8 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     _demand(builder, builder.or_(*native), _MISSED)
     builder.store(builder.ptrtoint(value, I64), words)
     data = builder.ptrtoint(api.field(value, layout.ARRAY["data"], POINTER), I64)
-    builder.store(data, _word(builder, words, 1))
-    lengths = _word(builder, words, 2)
+    builder.store(data, _at(builder, words, 1))
+    lengths = _at(builder, words, 2)
     dimensions = api.field(value, layout.ARRAY["dimensions"], _SIZES)
     with cgutils.for_range(builder, axes, intp=I64) as loop:
         length = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
@@ -182,21 +157,22 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
 
 
 def _items(builder: Any, value: Any, size: Any) -> None:
-    api, nowhere = Api(builder), ir.Constant(OBJECTS, None)
-    there = api.wide(api.call("PyTuple_Size", SIZE, _demanded_tuple(builder, value, nowhere)))
+    """The address of the items of a tuple of this size, or null."""
+    nowhere = ir.Constant(OBJECTS, None)
+    there = _tuple_size(builder, value, nowhere)
     _demand(builder, builder.icmp_signed("==", there, size), nowhere)
-    builder.ret(builder.bitcast(builder.gep(value, [api.number("tuple_items")]), OBJECTS))
+    builder.ret(_first_item(builder, value))
 
 
 def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
-    api = Api(builder)
-    size = api.wide(api.call("PyTuple_Size", SIZE, _demanded_tuple(builder, value, _MISSED)))
+    """A tuple of a length whose bit is set: how many numbers, then the numbers."""
+    size = _tuple_size(builder, value, _MISSED)
     _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
     bit = builder.and_(builder.lshr(builder.zext(allowed, I64), size), ir.Constant(I64, 1))
     _demand(builder, builder.icmp_unsigned("!=", bit, ir.Constant(I64, 0)), _MISSED)
-    first = builder.bitcast(builder.gep(value, [api.number("tuple_items")]), OBJECTS)
+    first = _first_item(builder, value)
     builder.store(size, words)
-    numbers = _word(builder, words, 1)
+    numbers = _at(builder, words, 1)
     with cgutils.for_range(builder, size, intp=I64) as loop:
         item = builder.load(builder.gep(first, [loop.index]))
         place = builder.gep(numbers, [loop.index])
@@ -205,12 +181,17 @@ def _read_row(builder: Any, value: Any, allowed: Any, words: Any) -> None:
     builder.ret(_DONE)
 
 
-def _demanded_tuple(builder: Any, value: Any, otherwise: Any) -> Any:
+def _tuple_size(builder: Any, value: Any, otherwise: Any) -> Any:
+    """How many items a tuple has; of another object the function returns ``otherwise``."""
     api = Api(builder)
     flags = api.call("PyType_GetFlags", SIZE, builder.inttoptr(api.type_of(value), POINTER))
     is_tuple = builder.and_(flags, ir.Constant(SIZE, layout.IS_TUPLE))
     _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(SIZE, 0)), otherwise)
-    return value
+    return api.wide(api.call("PyTuple_Size", SIZE, value))
+
+
+def _first_item(builder: Any, value: Any) -> Any:
+    return builder.bitcast(builder.gep(value, [Api(builder).number("tuple_items")]), OBJECTS)
 
 
 def _make_number(function: str, kind: Any) -> Callable[..., None]:
@@ -237,16 +218,16 @@ def _shared(builder: Any, value: Any) -> None:
 
 
 def _pack(builder: Any, size: Any, objects: Any) -> None:
+    """A tuple of objects, which takes over their references; null if one of them is null."""
     api = Api(builder)
     made = api.call("PyTuple_New", POINTER, api.size(size))
     whole = cgutils.alloca_once_value(builder, made)
     with cgutils.for_range(builder, size, intp=I64) as loop:
         item = builder.load(builder.gep(objects, [loop.index]))
         api.call("PyTuple_SetItem", I32, made, api.size(loop.index), item)
-        with builder.if_then(builder.icmp_unsigned("==", item, _NOTHING), likely=False):
+        with builder.if_then(cgutils.is_null(builder, item), likely=False):
             builder.store(_NOTHING, whole)  # allocation failed
-    lost = builder.icmp_unsigned("==", builder.load(whole), _NOTHING)
-    with builder.if_then(lost, likely=False):
+    with builder.if_then(cgutils.is_null(builder, builder.load(whole)), likely=False):
         api.call("Py_DecRef", ir.VoidType(), made)
     builder.ret(builder.load(whole))
 
@@ -259,12 +240,10 @@ def _make_array(builder: Any, code: Any, words: Any) -> None:
     """
     api = Api(builder)
     axes = _axes(builder, code)
-    data, block, parent = (
-        builder.inttoptr(builder.load(_word(builder, words, k)), POINTER) for k in range(3)
-    )
-    lengths = _word(builder, words, 3)
+    data, block, parent = (builder.inttoptr(builder.load(_at(builder, words, k)), POINTER) for k in range(3))
+    lengths = _at(builder, words, 3)
     strides = builder.gep(lengths, [axes])
-    with builder.if_then(builder.icmp_unsigned("!=", block, _NOTHING)):
+    with builder.if_then(cgutils.is_not_null(builder, block)):
         release = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(ir.VoidType(), [POINTER]), "broadphase_release"
         )
@@ -277,7 +256,7 @@ def _make_array(builder: Any, code: Any, words: Any) -> None:
     )
     ndim = builder.sext(api.field(parent, layout.ARRAY["nd"], I32), I64)
     with builder.if_then(builder.icmp_signed("!=", ndim, axes)):
-        builder.store(ir.Constant(I1, 0), same)
+        builder.store(cgutils.false_bit, same)
     with builder.if_then(builder.load(same)):
         dimensions = api.field(parent, layout.ARRAY["dimensions"], _SIZES)
         with cgutils.for_range(builder, axes, intp=I64) as loop:
@@ -325,7 +304,7 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
         ir.Constant(I32, layout.WRITEABLE),
         _NOTHING,
     )
-    with builder.if_then(builder.icmp_unsigned("!=", made, _NOTHING), likely=True):
+    with builder.if_then(cgutils.is_not_null(builder, made), likely=True):
         api.call("array_set_base", I32, made, base)
     return made
 
@@ -360,35 +339,24 @@ def define(module: ir.Module) -> None:
         build(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
-# The bits of the control registers that flush subnormals to zero: they would lose the sign of a tiny
-# difference, and other libraries may leave them set in the calling thread.
-_FLUSHING_X86 = 0x8040  # MXCSR: FZ and DAZ
-_FLUSHING_ARM = 0x1000001  # FPCR: FZ and FIZ
-
-
 class _Arguments:
     """Reads arguments as values of their types; an argument of another type branches to ``missed``."""
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
-        self.missed, self.raised = (builder.append_basic_block(name) for name in ("missed", "raised"))
-        with builder.goto_block(self.missed):
-            builder.ret(builder.inttoptr(ir.Constant(I64, MISSED), POINTER))
-        with builder.goto_block(self.raised):
-            builder.ret(ir.Constant(POINTER, None))
 
     def read(self, kind: Any, value: Any) -> Any:
         """Check an argument and read it."""
         builder = self.builder
         if isinstance(kind, types.BaseTuple):
-            items = tuple_items(builder, value, len(kind))
-            self._demand(builder.icmp_unsigned("!=", items, ir.Constant(items.type, None)), self.missed)
+            items = _call(builder, _ITEMS, "items", value, ir.Constant(I64, len(kind)))
+            _demand(builder, cgutils.is_not_null(builder, items), MISSED)
             values = [self.read(one, builder.load(_at(builder, items, k))) for k, one in enumerate(kind)]
             return self.context.make_tuple(builder, kind, values)
         count = 2 + kind.ndim if isinstance(kind, types.Array) else 1
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=count)
-        status = read_argument(builder, kind, value, words)
+        status = _call(builder, _READ, f"read_{name_of(kind)}", value, _code_of(kind), words)
         self._look_at(status, not isinstance(kind, (types.Array, types.Boolean)))
         return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
 
@@ -397,21 +365,16 @@ class _Arguments:
         builder = self.builder
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=1 + LONGEST_ROW)
-        self._look_at(read_row(builder, value, sizes, words), True)
+        allowed = ir.Constant(I8, sum(1 << size for size in sizes))
+        self._look_at(_call(builder, _READ, "read_row", value, allowed, words), True)
         data = builder.ptrtoint(_at(builder, words, 1), I64)
         return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
 
     def _look_at(self, status: Any, may_raise: bool) -> None:
         builder = self.builder
         if may_raise:
-            raised = builder.icmp_unsigned("==", status, ir.Constant(I32, RAISED))
-            self._demand(builder.not_(raised), self.raised)
-        self._demand(builder.icmp_unsigned("==", status, ir.Constant(I32, DONE)), self.missed)
-
-    def _demand(self, condition: Any, otherwise: Any) -> None:
-        onward = self.builder.append_basic_block()
-        self.builder.cbranch(condition, onward, otherwise)
-        self.builder.position_at_end(onward)
+            _demand(builder, builder.icmp_unsigned("!=", status, ir.Constant(I32, RAISED)), _NOTHING)
+        _demand(builder, builder.icmp_unsigned("==", status, _DONE), MISSED)
 
     def _value(self, kind: Any, words: list[Any]) -> Any:
         builder = self.builder
@@ -433,7 +396,7 @@ class _Arguments:
         return array_of(
             model,
             builder,
-            meminfo=ir.Constant(POINTER, None),
+            meminfo=_NOTHING,
             parent=builder.inttoptr(parent, POINTER),
             data=builder.inttoptr(data, element),
             shape=cgutils.pack_array(builder, lengths, I64),
@@ -447,16 +410,16 @@ def _result(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         for k, one in enumerate(kind):
             item = _result(context, builder, one, builder.extract_value(value, k))
             builder.store(item, _at(builder, objects, k))
-        return pack_tuple(builder, len(kind), objects)
+        return _call(builder, _PACK, "pack", ir.Constant(I64, len(kind)), objects)
     found = list(_words(context, builder, kind, value))
     words = cgutils.alloca_once(builder, I64, size=max(1, len(found)))
     for k, word in enumerate(found):
         builder.store(word, _at(builder, words, k))
-    return make_object(builder, kind, words)
+    return _call(builder, _MAKE, f"make_{name_of(kind)}", _code_of(kind), words)
 
 
 def _words(context: Any, builder: Any, kind: Any, value: Any) -> Iterator[Any]:
-    """The words from which `shared` makes an object."""
+    """The words from which ``make_...`` makes an object."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         for pointer in (array.data, array.meminfo, array.parent):
@@ -471,10 +434,6 @@ def _words(context: Any, builder: Any, kind: Any, value: Any) -> Iterator[Any]:
     elif isinstance(kind, types.Float):
         wide = builder.fpext(value, DOUBLE) if kind.bitwidth == 32 else value
         yield builder.bitcast(wide, I64)
-
-
-def _at(builder: Any, first: Any, number: int) -> Any:
-    return builder.gep(first, [ir.Constant(I64, number)])
 
 
 def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> None:
@@ -495,8 +454,7 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     callee = context.declare_function(module, descriptor)
     state = None if lowered.holds_gil else api.call("PyEval_SaveThread", POINTER)
     before = memory.enter(builder) if may_fail(descriptor) else None
-    # WebAssembly has no such mode.
-    with nullcontext() if "wasm" in str(module.triple) else _exact_denormals(builder):
+    with _exact_denormals(builder):
         status, result = context.call_conv.call_function(builder, callee, descriptor.restype, kinds, values)
     if before is not None:
         with builder.if_then(status.is_ok, likely=True):
@@ -519,45 +477,47 @@ def _keep_blocks(context: Any, builder: Any, kind: Any, value: Any) -> None:
             _keep_blocks(context, builder, one, builder.extract_value(value, k))
 
 
-class _exact_denormals:  # noqa: N801 - reads as the statement that it is
-    """Code that runs without flushing subnormals to zero, whatever the calling thread has set."""
+@contextmanager
+def _exact_denormals(builder: Any) -> Iterator[None]:
+    """Code that runs without flushing subnormals to zero, whatever the calling thread has set.
 
-    def __init__(self, builder: Any) -> None:
-        self.builder = builder
-        is_x86 = "x86_64" in str(builder.module.triple)
-        self._kind, self._flushing = (I32, _FLUSHING_X86) if is_x86 else (I64, _FLUSHING_ARM)
-        self._read, self._write = (
-            (self._read_x86, self._write_x86) if is_x86 else (self._read_arm, self._write_arm)
-        )
+    Flushing would lose the sign of a tiny difference, and other libraries may leave it switched on.
+    """
+    triple = str(builder.module.triple)
+    if "wasm" in triple:  # WebAssembly has no such mode
+        yield
+        return
+    is_x86 = "x86_64" in triple
+    # FZ and DAZ of the register MXCSR; FZ and FIZ of FPCR.
+    kind, flushing = (I32, 0x8040) if is_x86 else (I64, 0x1000001)
+    place = cgutils.alloca_once(builder, I32) if is_x86 else None
+    before = _read_float_mode(builder, place)
+    flushes = builder.icmp_unsigned(
+        "!=", builder.and_(before, ir.Constant(kind, flushing)), ir.Constant(kind, 0)
+    )
+    with builder.if_then(flushes, likely=False):
+        _write_float_mode(builder, place, builder.and_(before, ir.Constant(kind, ~flushing)))
+    yield
+    with builder.if_then(flushes, likely=False):
+        _write_float_mode(builder, place, before)
 
-    def __enter__(self) -> None:
-        builder = self.builder
-        self._before = self._read()
-        flushes = builder.and_(self._before, ir.Constant(self._kind, self._flushing))
-        self._flushes = builder.icmp_unsigned("!=", flushes, ir.Constant(self._kind, 0))
-        with builder.if_then(self._flushes, likely=False):
-            self._write(builder.and_(self._before, ir.Constant(self._kind, ~self._flushing)))
 
-    def __exit__(self, *error: object) -> None:
-        with self.builder.if_then(self._flushes, likely=False):
-            self._write(self._before)
+def _read_float_mode(builder: Any, place: Any) -> Any:
+    """The control register for floats; that of x86 is read through memory, at ``place``."""
+    if place is None:
+        return _intrinsic(builder, "llvm.aarch64.get.fpcr", I64)
+    _intrinsic(builder, "llvm.x86.sse.stmxcsr", ir.VoidType(), builder.bitcast(place, POINTER))
+    return builder.load(place)
 
-    def _call(self, name: str, result: Any, *arguments: Any) -> Any:
-        kind = ir.FunctionType(result, [argument.type for argument in arguments])
-        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(function, arguments)
 
-    def _read_x86(self) -> Any:
-        self._place = cgutils.alloca_once(self.builder, I32)
-        self._call("llvm.x86.sse.stmxcsr", ir.VoidType(), self.builder.bitcast(self._place, POINTER))
-        return self.builder.load(self._place)
+def _write_float_mode(builder: Any, place: Any, value: Any) -> None:
+    if place is None:
+        _intrinsic(builder, "llvm.aarch64.set.fpcr", ir.VoidType(), value)
+        return
+    builder.store(value, place)
+    _intrinsic(builder, "llvm.x86.sse.ldmxcsr", ir.VoidType(), builder.bitcast(place, POINTER))
 
-    def _write_x86(self, value: Any) -> None:
-        self.builder.store(value, self._place)
-        self._call("llvm.x86.sse.ldmxcsr", ir.VoidType(), self.builder.bitcast(self._place, POINTER))
 
-    def _read_arm(self) -> Any:
-        return self._call("llvm.aarch64.get.fpcr", I64)
-
-    def _write_arm(self, value: Any) -> None:
-        self._call("llvm.aarch64.set.fpcr", ir.VoidType(), value)
+def _intrinsic(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)

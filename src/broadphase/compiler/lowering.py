@@ -44,9 +44,8 @@ from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
 
 from broadphase.compiler.aggregates import Builder, integer
-from broadphase.compiler.memory import DATA
+from broadphase.compiler.memory import data_of
 from broadphase.compiler.numba_checks import overrides
-from broadphase.compiler.python_api import I64, POINTER
 from broadphase.compiler.types import parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
 from broadphase.kernels.machine.mode import level
@@ -221,8 +220,7 @@ class _NoReferenceCounts(NRTContext):
         pass
 
     def meminfo_data(self, builder: Any, meminfo: Any) -> Any:
-        block = builder.bitcast(meminfo, I64.as_pointer())
-        return builder.inttoptr(builder.load(builder.gep(block, [ir.Constant(I64, DATA)])), POINTER)
+        return data_of(builder, meminfo)
 
 
 @overrides("_return_errcode_raw", "return_user_exc")
@@ -342,9 +340,9 @@ class KernelLowering(numba_lowering.Lower):
                 if isinstance(statement, python_ir.Del):
                     continue
                 assigned = isinstance(statement, python_ir.Assign)
-                for name in _variables(statement.value if assigned else statement):
-                    if name not in written:
-                        read_in[name].add(label)
+                for variable in variables_in(self, statement.value if assigned else statement):
+                    if variable.name not in written:
+                        read_in[variable.name].add(label)
                 if assigned:
                     times[statement.target.name] += 1
                     home[statement.target.name] = label
@@ -382,15 +380,6 @@ class KernelLowering(numba_lowering.Lower):
 
     def create_cfunc_wrapper(self) -> None:
         """Does nothing: C does not call parts of kernels."""
-
-
-def _variables(value: Any) -> list[str]:
-    """The names of all variables in a part of a statement."""
-    if isinstance(value, python_ir.Var):
-        return [value.name]
-    if isinstance(value, python_ir.Inst):
-        return [each.name for each in value.list_vars()]
-    return []
 
 
 def lowering_class(_: Any) -> Any:

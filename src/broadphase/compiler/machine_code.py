@@ -15,17 +15,7 @@ from numba.core import config
 from broadphase.compiler import builtins, memory, python_api
 from broadphase.compiler.builtins import build_call
 from broadphase.compiler.lowering import Lowered, whole_text
-from broadphase.compiler.python_api import (
-    CALL,
-    I64,
-    MISSED,
-    OBJECTS,
-    POINTER,
-    SIZE,
-    Api,
-    declare_key,
-    declare_tables,
-)
+from broadphase.compiler.python_api import CALL, MISSED, OBJECTS, POINTER, SIZE, TABLES, Api, table
 from broadphase.kernels.machine.target import Target
 
 
@@ -104,8 +94,8 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
     """
     module = ir.Module("broadphase_table")
     module.triple = target.triple
-    for table in (*declare_tables(module), declare_key(module)):
-        table.initializer = ir.Constant(table.value_type, None)
+    for name, kind in TABLES.items():
+        table(module, name).initializer = ir.Constant(kind, None)
     memory.define(module)
     builtins.define(module)
     if target.system == "windows":
@@ -113,8 +103,8 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, SIZE])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))
-    table = ir.GlobalVariable(module, kind, "broadphase_table")
-    table.initializer = ir.Constant(kind, entries)
+    kernel_table = ir.GlobalVariable(module, kind, "broadphase_table")
+    kernel_table.initializer = ir.Constant(kind, entries)
     parsed = llvm.parse_assembly(str(module))
     if target.system == "windows":
         for variable in parsed.global_variables:
@@ -123,7 +113,7 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
     return parsed
 
 
-EXPORTED = {"broadphase_api", "broadphase_key", "broadphase_kinds", "broadphase_table"}
+EXPORTED = {*TABLES, "broadphase_table"}
 
 
 def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str, int]]) -> Any:
@@ -136,8 +126,7 @@ def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str
         called = ir.Function(module, CALL, symbol)
         with builder.if_then(builder.icmp_signed("==", count, ir.Constant(SIZE, wanted))):
             result = builder.call(called, [arguments])
-            missed = builder.inttoptr(ir.Constant(I64, MISSED), POINTER)
-            with builder.if_then(builder.icmp_unsigned("!=", result, missed), likely=True):
+            with builder.if_then(builder.icmp_unsigned("!=", result, MISSED), likely=True):
                 builder.ret(result)
     api = Api(builder)
     builder.ret(api.vectorcall(kernel, arguments, count))

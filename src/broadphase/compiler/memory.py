@@ -14,10 +14,10 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from broadphase.compiler.python_api import I32, I64, POINTER, SIZE, Api, declare_key
+from broadphase.compiler.python_api import I32, I64, POINTER, SIZE, Api, table
 
 _HEAD = 64  # bytes
-_RETURNED, _NEXT, DATA = 0, 1, 3
+_RETURNED, _NEXT, _DATA = 0, 1, 3
 ALLOCATORS = ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned")
 NAMES = (*ALLOCATORS, "broadphase_leave", "broadphase_release")
 _LEAVE = ir.FunctionType(ir.VoidType(), [POINTER])
@@ -25,16 +25,12 @@ _LEAVE = ir.FunctionType(ir.VoidType(), [POINTER])
 
 def enter(builder: Any) -> Any:
     """Begin a list of blocks; returns the previous list, because calls may be nested."""
-    api = Api(builder)
-    key = builder.bitcast(declare_key(builder.module), POINTER)
-    before = api.call("PyThread_tss_get", POINTER, key)
-    api.call("PyThread_tss_set", I32, key, ir.Constant(POINTER, None))
-    return before
+    return _change_list(builder, ir.Constant(POINTER, None))
 
 
 def keep(builder: Any, block: Any) -> None:
     """Count an array that is returned; several may share a block, or use no block of the kernel."""
-    with builder.if_then(builder.icmp_unsigned("!=", block, ir.Constant(POINTER, None))):
+    with builder.if_then(cgutils.is_not_null(builder, block)):
         place = _word(builder, block, _RETURNED)
         builder.store(builder.add(builder.load(place), ir.Constant(I64, 1)), place)
 
@@ -42,6 +38,11 @@ def keep(builder: Any, block: Any) -> None:
 def leave(builder: Any, before: Any) -> None:
     """Free the blocks that are not returned."""
     builder.call(cgutils.get_or_insert_function(builder.module, _LEAVE, "broadphase_leave"), [before])
+
+
+def data_of(builder: Any, block: Any) -> Any:
+    """The address of a block's data."""
+    return builder.inttoptr(builder.load(_word(builder, block, _DATA)), POINTER)
 
 
 def define(module: ir.Module) -> None:
@@ -56,6 +57,18 @@ def _word(builder: Any, block: Any, number: int) -> Any:
     return builder.gep(builder.bitcast(block, I64.as_pointer()), [ir.Constant(I64, number)])
 
 
+def _key(builder: Any) -> Any:
+    return builder.bitcast(table(builder.module, "broadphase_key"), POINTER)
+
+
+def _change_list(builder: Any, first: Any) -> Any:
+    """Let this thread's list of blocks begin with another block; returns the one that it began with."""
+    api, key = Api(builder), _key(builder)
+    before = api.call("PyThread_tss_get", POINTER, key)
+    api.call("PyThread_tss_set", I32, key, first)
+    return before
+
+
 def _define_allocator(module: ir.Module, name: str) -> None:
     allocate = ir.Function(module, ir.FunctionType(POINTER, [I64, I32]), name)
     builder = ir.IRBuilder(allocate.append_basic_block("entry"))
@@ -66,13 +79,13 @@ def _define_allocator(module: ir.Module, name: str) -> None:
     most = ir.Constant(I64, 2**SIZE.width - 1)  # which is always refused
     whole = builder.select(builder.icmp_unsigned(">", whole, most), most, whole)
     block = api.call("PyMem_RawMalloc", POINTER, api.size(whole))
-    with builder.if_then(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
+    with builder.if_then(cgutils.is_null(builder, block), likely=False):
         builder.ret(block)
     address = builder.add(builder.ptrtoint(block, I64), ir.Constant(I64, _HEAD))
     slack = builder.urem(address, wide)
     aligned = builder.icmp_unsigned("==", slack, ir.Constant(I64, 0))
     gap = builder.select(aligned, slack, builder.sub(wide, slack))
-    key = builder.bitcast(declare_key(module), POINTER)
+    key = _key(builder)
     following = builder.ptrtoint(api.call("PyThread_tss_get", POINTER, key), I64)
     zero = ir.Constant(I64, 0)
     for number, value in enumerate((zero, following, zero, builder.add(address, gap), size, zero)):
@@ -86,16 +99,14 @@ def _define_leave(module: ir.Module) -> None:
     function = ir.Function(module, _LEAVE, "broadphase_leave")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     api = Api(builder)
-    key = builder.bitcast(declare_key(module), POINTER)
-    first = api.call("PyThread_tss_get", POINTER, key)
-    api.call("PyThread_tss_set", I32, key, function.args[0])
+    first = _change_list(builder, function.args[0])
     here = builder.block
     look, free, end = (function.append_basic_block(name) for name in ("look", "free", "end"))
     builder.branch(look)
     builder.position_at_end(look)
     block = builder.phi(POINTER)
     block.add_incoming(first, here)
-    builder.cbranch(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), end, free)
+    builder.cbranch(cgutils.is_null(builder, block), end, free)
     builder.position_at_end(free)
     following = builder.inttoptr(builder.load(_word(builder, block, _NEXT)), POINTER)
     returned = builder.load(_word(builder, block, _RETURNED))

@@ -13,13 +13,13 @@ from llvmlite import ir
 from broadphase.compiler import layout
 from broadphase.kernels.machine.python_api import KEY_SIZE, KIND_NUMBERS, POSITION
 
-I1, I8, I32, I64, DOUBLE = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+I8, I32, I64, DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 SIZE = ir.IntType(8 * layout.ADDRESS)
 """``Py_ssize_t``, ``size_t`` and ``npy_intp``; WebAssembly checks the types of each call."""
 POINTER = I8.as_pointer()
 OBJECTS = POINTER.as_pointer()
 CALL = ir.FunctionType(POINTER, [OBJECTS])
-MISSED = 1
+MISSED = ir.Constant(I64, 1).inttoptr(POINTER)
 """An address that no object has; it means that the arguments have other types."""
 
 GIVE_WAY = "broadphase_give_way"
@@ -27,18 +27,19 @@ _COPIES = {"memcpy": "memmove", "memmove": "memmove", "memset": "memset"}
 NAMES = (GIVE_WAY, "_fltused", *_COPIES)
 
 
-def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVariable]:
-    """The tables of `broadphase.kernels.machine.python_api`, defined in another object."""
-    api = ir.GlobalVariable(module, ir.ArrayType(I64, len(POSITION)), "broadphase_api")
-    kinds = ir.GlobalVariable(module, ir.ArrayType(I8, KIND_NUMBERS), "broadphase_kinds")
-    return api, kinds
+TABLES = {
+    "broadphase_api": ir.ArrayType(I64, len(POSITION)),
+    "broadphase_kinds": ir.ArrayType(I8, KIND_NUMBERS),
+    "broadphase_key": ir.ArrayType(I8, KEY_SIZE),
+}
+"""The tables of `broadphase.kernels.machine.python_api`, and the key of the thread-local number."""
 
 
-def declare_key(module: ir.Module) -> ir.GlobalVariable:
-    """The key of the thread-local number, defined in another object."""
-    if "broadphase_key" in module.globals:
-        return module.globals["broadphase_key"]
-    return ir.GlobalVariable(module, ir.ArrayType(I8, KEY_SIZE), "broadphase_key")
+def table(module: ir.Module, name: str) -> ir.GlobalVariable:
+    """One of the `TABLES`: all kernels of a library share them."""
+    if name not in module.globals:
+        ir.GlobalVariable(module, TABLES[name], name)
+    return module.globals[name]
 
 
 class Api:
@@ -46,11 +47,8 @@ class Api:
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
-        module = builder.module
-        if "broadphase_api" in module.globals:
-            self._api, self._kinds = module.globals["broadphase_api"], module.globals["broadphase_kinds"]
-        else:
-            self._api, self._kinds = declare_tables(module)
+        self._api = table(builder.module, "broadphase_api")
+        self._kinds = table(builder.module, "broadphase_kinds")
 
     def number(self, name: str) -> Any:
         """An entry of the table."""

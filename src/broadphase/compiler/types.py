@@ -1,37 +1,26 @@
 """Parses the lines of ``signatures.txt`` into Numba types."""
 
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from numba.core import types
+from numba.np.numpy_support import from_dtype
 
+from broadphase.kernels.machine.python_api import KINDS
 from broadphase.kernels.machine.signatures import PACKAGE
 
-_NUMBERS = {
-    "b1": types.boolean,
-    "i1": types.int8,
-    "i2": types.int16,
-    "i4": types.int32,
-    "i8": types.int64,
-    "u1": types.uint8,
-    "u2": types.uint16,
-    "u4": types.uint32,
-    "u8": types.uint64,
-    "f4": types.float32,
-    "f8": types.float64,
-    "none": types.none,
-}
-_TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\]|<[\d|]+>)?|[(),])")
+_NUMBERS = {**{name: from_dtype(np.dtype(name)) for name in KINDS}, "none": types.none}
+_TOKEN = re.compile(r"[\w.]*\(|[\w.]+(?:\[\w+\]|<[\d|]+>)?|[),]")
 
 
 def parse(text: str) -> tuple[Any, ...]:
     """The Numba types of a list of arguments."""
-    tokens = _TOKEN.findall(text)
-    found, at = _parse_until(tokens, 0, None)
-    if at != len(tokens):
+    if text.count("(") != text.count(")"):
         raise ValueError(f"not a list of types: {text!r}")
-    return found
+    return _parse(iter(_TOKEN.findall(text)))
 
 
 def rows_of(text: str) -> dict[int, tuple[int, ...]]:
@@ -39,32 +28,27 @@ def rows_of(text: str) -> dict[int, tuple[int, ...]]:
     depth, number = 0, 0
     found: dict[int, tuple[int, ...]] = {}
     for token in _TOKEN.findall(text):
-        depth += (token == "(") - (token == ")")
+        depth += token.endswith("(") - (token == ")")
         number += token == "," and depth == 0
         if token.endswith(">"):
             found[number] = tuple(map(int, token.rstrip(">").partition("<")[2].split("|")))
     return found
 
 
-def _parse_until(tokens: list[str], at: int, end: str | None) -> tuple[tuple[Any, ...], int]:
+def _parse(tokens: Iterator[str]) -> tuple[Any, ...]:
+    """The types up to the end, or up to the parenthesis that closes a tuple."""
     found: list[Any] = []
-    while at < len(tokens) and tokens[at] != end:
-        token = tokens[at]
-        if token == ",":
-            at += 1
-        elif token == "(":
-            inside, at = _parse_until(tokens, at + 1, ")")
-            found.append(types.Tuple(inside))
-            at += 1
-        elif at + 1 < len(tokens) and tokens[at + 1] == "(":
-            inside, at = _parse_until(tokens, at + 2, ")")
-            module, _, name = token.rpartition(".")
-            found.append(types.NamedTuple(inside, getattr(import_module(PACKAGE + module), name)))
-            at += 1
-        else:
+    for token in tokens:
+        if token == ")":
+            break
+        if token == "(":
+            found.append(types.Tuple(_parse(tokens)))
+        elif token.endswith("("):
+            module, _, name = token[:-1].rpartition(".")
+            found.append(types.NamedTuple(_parse(tokens), getattr(import_module(PACKAGE + module), name)))
+        elif token != ",":
             found.append(_simple(token))
-            at += 1
-    return tuple(found), at
+    return tuple(found)
 
 
 def _simple(token: str) -> Any:

@@ -1,4 +1,4 @@
-"""A process that compiles and links; it reads ``[task, jobs, library or none]`` as JSON, one per line."""
+"""A process that compiles and links; it reads ``[jobs, library or null]`` as JSON, one per line."""
 
 import gc
 import json
@@ -19,13 +19,12 @@ from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.target import chosen
 
 
-def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
-    """Write an object file for each ``[kernel, types, path]``."""
-    for kernel, types, path in jobs:
-        job = Job(kernel, types)
-        module, _, name = kernel.rpartition(".")
+def compile_jobs(jobs: list[Job], machine: Any) -> None:
+    """Write the object file of each kernel."""
+    for job in jobs:
+        name = job.kernel.rpartition(".")[2]
         try:
-            lowered = lower(getattr(import_module(PACKAGE + module), name), types)
+            lowered = lower(getattr(import_module(PACKAGE + job.module), name), job.types)
             parts = {}
             for symbol, library in common_parts(lowered.library).items():
                 part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], chosen(), level())
@@ -33,27 +32,28 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
                     _write(part, machine_code.emit_common(library, symbol, machine))
             code = machine_code.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
         except Exception as error:
-            raise RuntimeError(f"{kernel} could not be compiled for {types}") from error
+            raise RuntimeError(f"{job.kernel} could not be compiled for {job.types}") from error
         # The object is written last: where it exists, all files that it needs exist.
-        _write(parts_beside(Path(path)), "\n".join(map(str, parts.values())).encode())
-        _write(Path(path), code)
+        path = job.object(chosen(), level())
+        _write(parts_beside(path), "\n".join(map(str, parts.values())).encode())
+        _write(path, code)
 
 
-def compile_table(jobs: list[list[str]], machine: Any) -> Path:
-    """Write the object file of the table of ``[kernel, types, path]``, unless it exists; return its path."""
-    table = table_object([Job(kernel, types) for kernel, types, _ in jobs], chosen(), level())
+def compile_table(jobs: list[Job], machine: Any) -> Path:
+    """Write the object file of the table of these kernels, unless it exists; return its path."""
+    table = table_object(jobs, chosen(), level())
     if not table.exists():
         kernels: dict[str, list[tuple[str, int]]] = {}
-        for kernel, types, _ in jobs:
-            kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
+        for job in jobs:
+            kernels.setdefault(job.kernel, []).append((job.symbol, len(parse(job.types))))
         kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES, *python_api.NAMES}
         _write(table, machine_code.emit(machine_code.table_module(kernels, chosen()), kept, machine))
     return table
 
 
-def link_jobs(jobs: list[list[str]], library: Path, machine: Any) -> None:
-    """Link the object files of ``[kernel, types, path]`` into a library."""
-    objects = [Path(path) for *_, path in jobs]
+def link_jobs(jobs: list[Job], library: Path, machine: Any) -> None:
+    """Link the object files of these kernels into a library."""
+    objects = [job.object(chosen(), level()) for job in jobs]
     parts = {part: None for path in objects for part in parts_of(path)}
     machine_code.link([compile_table(jobs, machine), *objects, *parts], library, chosen())
 
@@ -71,8 +71,9 @@ def main() -> None:
     numba_names.prepare()
     machine = target_machine(chosen(), level())
     for line in sys.stdin:
-        task, jobs, library = json.loads(line)
-        if task == "compile":
+        given, library = json.loads(line)
+        jobs = [Job(kernel, types) for kernel, types in given]
+        if library is None:
             compile_jobs(jobs, machine)
         else:
             link_jobs(jobs, Path(library), machine)
