@@ -2,7 +2,7 @@
 
 Memory is measured in a process of its own::
 
-    python -m broadphase.bench.contest CASE.npz CONTESTANT THREADS
+    python -m broadphase.bench.contest CASE.pickle CONTESTANT THREADS
 
 prints by how many bytes the process grows at its peak, from the boxes in a NumPy array to all pairs,
 including the conversion to the form that a peer needs; -1 if the system does not say.  `tracemalloc` sees
@@ -11,6 +11,7 @@ Linux has.
 """
 
 import gc
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import broadphase as bp
-from broadphase.bench.peers import PEERS, YARDSTICK_INCLUDED, with_yardstick
+from broadphase.bench.peers import PEERS, YARDSTICK_INCLUDED, Peer, with_yardstick
 from broadphase.bench.scenes import Case
 from broadphase.bench.timing import Search
 
@@ -51,14 +52,6 @@ def own_search(name: str, case: Case, threads: int | None = None) -> Search:
         options["method"] = name
     call = partial(search, case, **options)
     return Search(lambda _: call())
-
-
-def peer_search(name: str, case: Case) -> Search | str:
-    """A peer by name, or the reason why it does not take part."""
-    try:
-        return PEERS[name].make(case) or "cannot do this scene"
-    except ModuleNotFoundError as error:
-        return f"not installed ({error.name})"
 
 
 def included(names: Iterable[str]) -> dict[str, str]:
@@ -108,15 +101,16 @@ class Contest:
         self, methods: Iterable[str], peers: bool, threads: int | None, program: Path | None, folder: Path
     ) -> None:
         self._threads = threads
-        self._program, self._folder = program, folder
         self._ours = list(dict.fromkeys([DEFAULT, UNSORTED, *methods]))
-        self._peers = list(PEERS) if peers else []
+        self._others = dict(PEERS) if peers else {}
+        if program is not None:
+            make = partial(with_yardstick, program, folder=folder)
+            self._others[YARDSTICK] = Peer("", make, YARDSTICK_INCLUDED)
 
     def enter(
         self,
         case: Case,
         left_out: dict[str, str],
-        yardstick: bool,
         on_each: Callable[[str], None] = lambda name: None,
     ) -> tuple[dict[str, Search], int]:
         """The contestants of a case, each checked once, and the number of pairs.
@@ -140,22 +134,16 @@ class Contest:
                 entered[name] = own
         if pairs is None:
             pairs = len(search(case, sort=False, threads=self._threads))
-        for name in self._peers:
-            if name not in left_out:
-                on_each(name)
-                entry = peer_search(name, case)
-                if isinstance(entry, str):
-                    left_out[name] = entry
-                    continue
-                self._check(name, entry, pairs, PEERS[name].tolerated)
-                entered[name] = entry
-        if yardstick and self._program and YARDSTICK not in left_out:
-            entry = with_yardstick(self._program, case, self._folder) or "cannot do this scene"
+        for name, peer in self._others.items():
+            if name in left_out:
+                continue
+            on_each(name)
+            entry = peer.search(case)
             if isinstance(entry, str):
-                left_out[YARDSTICK] = entry
+                left_out[name] = entry
             else:
-                self._check(YARDSTICK, entry, pairs, 0.0)
-                entered[YARDSTICK] = entry
+                self._check(name, entry, pairs, peer.tolerated)
+                entered[name] = entry
         entered[LIMIT] = limit_search(case, pairs)
         return entered, pairs
 
@@ -175,21 +163,8 @@ _WARM = 100  # boxes; enough to load and compile everything
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
-def save_case(case: Case, file: Path) -> None:
-    """Write a case for `memory_per_box`."""
-    first_side = np.array(-1 if case.first_side is None else case.first_side)
-    static = np.empty(0, np.bool_) if case.static is None else case.static
-    np.savez(file, boxes=case.boxes, static=static, first_side=first_side)
-
-
-def _load(file: Path) -> Case:
-    with np.load(file) as saved:
-        static, first_side = saved["static"], int(saved["first_side"])
-        return Case(saved["boxes"], static if len(static) else None, None if first_side < 0 else first_side)
-
-
 def memory_per_box(file: Path, name: str, boxes: int, threads: int | None) -> float | None:
-    """Bytes per box at the peak, or None if the system does not say."""
+    """Bytes per box of the pickled case in ``file`` at the peak, or None if the system does not say."""
     command = [sys.executable, "-m", "broadphase.bench.contest", str(file), name, str(threads or 0)]
     try:
         answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=_WAIT)
@@ -200,7 +175,7 @@ def memory_per_box(file: Path, name: str, boxes: int, threads: int | None) -> fl
 
 
 def _search(name: str, case: Case, threads: int | None) -> Search:
-    search = peer_search(name, case) if name in PEERS else own_search(name, case, threads)
+    search = PEERS[name].search(case) if name in PEERS else own_search(name, case, threads)
     if isinstance(search, str):
         raise SystemExit(f"{name}: {search}")
     return search
@@ -235,4 +210,5 @@ def peak_growth(name: str, case: Case, threads: int | None) -> int:
 
 
 if __name__ == "__main__":
-    print(peak_growth(sys.argv[2], _load(Path(sys.argv[1])), int(sys.argv[3]) or None))
+    case = pickle.loads(Path(sys.argv[1]).read_bytes())
+    print(peak_growth(sys.argv[2], case, int(sys.argv[3]) or None))

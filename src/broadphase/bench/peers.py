@@ -34,6 +34,13 @@ class Peer:
     tolerated: float = 0.0
     """The share of pairs by which it may differ, for libraries that do not promise to be exact."""
 
+    def search(self, case: Case) -> Search | str:
+        """Its search for a case, or the reason why it does not take part."""
+        try:
+            return self.make(case) or "cannot do this scene"
+        except ModuleNotFoundError as error:
+            return f"not installed ({error.name})"
+
 
 def _doubles(boxes: Boxes) -> list[npt.NDArray[np.float64]]:
     return [np.ascontiguousarray(column) for column in boxes.astype(np.float64).T]

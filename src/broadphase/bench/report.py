@@ -24,15 +24,12 @@ class Lines(NamedTuple):
 
 def tables(report: Report) -> Iterator[Lines]:
     """One table for each scene and dimension."""
+    all_exponents = {(one.scene, one.dim): one.exponents for one in report.growth}
+    all_memory = {(one.scene, one.dim): one.bytes_per_box for one in report.memory}
     for (scene, dim), group in groupby(report.results, lambda result: (result.scene, result.dim)):
         results = list(group)
-        exponents, memory = {}, {}
-        for growth in report.growth:
-            if (growth.scene, growth.dim) == (scene, dim):
-                exponents = growth.exponents
-        for measured in report.memory:
-            if (measured.scene, measured.dim) == (scene, dim):
-                memory = measured.bytes_per_box
+        exponents = all_exponents.get((scene, dim), {})
+        memory = all_memory.get((scene, dim), {})
         names = list(dict.fromkeys(name for result in results for name in result.milliseconds))
         rows = [["pairs", *(f"{result.pairs:,}" for result in results), "", "", ""]]
         for name in names:

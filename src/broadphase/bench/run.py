@@ -1,5 +1,6 @@
 """A whole run: every scene at every size with all contestants in turns, and what the results say."""
 
+import pickle
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
@@ -20,7 +21,6 @@ from broadphase.bench.contest import (
     Contest,
     included,
     memory_per_box,
-    save_case,
 )
 from broadphase.bench.peers import ENGINES, PEERS, build_yardstick
 from broadphase.bench.scenes import CATALOGUE, facts
@@ -185,7 +185,7 @@ def _one_scene(
         def say(contestant: str, where: str = where) -> None:
             progress(f"{where}: {contestant}")
 
-        searches, pairs = contest.enter(case, left_out, scene.yardstick, say)
+        searches, pairs = contest.enter(case, left_out, say)
         progress(f"{where}: {len(searches)} in turns")
         best, longest = best_of_searches(searches, 0.0 if n in heats else options.seconds)
         if n not in heats:
@@ -240,8 +240,8 @@ def _exponents(results: list[Result]) -> dict[str, float]:
 
 
 def _memory(result: Result, options: Options, folder: Path, progress: Callable[[str], None]) -> Memory:
-    file = folder / "case.npz"
-    save_case(CATALOGUE[result.scene].case(result.boxes, result.dim), file)
+    file = folder / "case.pickle"
+    file.write_bytes(pickle.dumps(CATALOGUE[result.scene].case(result.boxes, result.dim)))
     found = {}
     for name in result.milliseconds:
         if name not in (LIMIT, YARDSTICK, *ENGINES):

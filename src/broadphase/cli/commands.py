@@ -15,6 +15,7 @@ import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
+from broadphase.bench.scenes import CATALOGUE
 from broadphase.cli.terminal import DISAGREEMENT, complain
 from broadphase.errors import FileError, need
 from broadphase.indexes import Choice as IndexName
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from broadphase.recording.following import MethodRun
     from broadphase.recording.reader import RecordedFrame, Recording
 
+    Scene = str
+else:  # the choices of an option; a type checker takes no list that is made
+    Scene = Literal[*CATALOGUE]
+
 _BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two pairs per box
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
@@ -38,26 +43,6 @@ _BUSIEST = 3  # stretches of busy frames that the table explains
 
 
 Method = Literal["auto", SingleMethod]
-Scene = Literal[
-    "uniform",
-    "mixed_sizes",
-    "far_clusters",
-    "line",
-    "walls",
-    "brownian",
-    "mixed_cubes",
-    "sphere_surface",
-    "skewed",
-    "spiral_sparse",
-    "spiral",
-    "spiral_dense",
-    "spiral_mega_dense",
-    "gsap",
-    "kitten",
-    "atoms",
-    "few_movers",
-    "large_and_small",
-]
 
 
 def _no_option(kind: Any, name: str | None) -> None:
