@@ -213,3 +213,22 @@ def test_a_tab_that_is_closed_while_its_lanes_begin_takes_no_thread_with_it():
         one.close()
         one.join(WAIT)
         assert not one._thread.is_alive()
+
+
+def test_a_tab_without_a_scene_rests_whatever_it_has_asked_for(monkeypatch):
+    """A frame of a recording was asked for again and again, by a loop that took a core."""
+    said, turns = [], []
+    one = sessions.Session(said.append, Uploads(), Quota())
+    wait = one.mail.wait
+    monkeypatch.setattr(one.mail, "wait", lambda: turns.append(1) or wait())
+    one.start()
+    one.put(parse(setup_message(scene="file", file="gone")))
+    until = time.monotonic() + WAIT
+    while not said and time.monotonic() < until:
+        time.sleep(0)
+    assert json.loads(said[0])["type"] == "refused"
+    one.put(parse('{"type": "seek", "frame": 3}'))
+    time.sleep(0.1)
+    one.close()
+    one.join(WAIT)
+    assert len(turns) <= 4

@@ -309,10 +309,9 @@ class Session:
             setup, self._scene = setup or self._setup, None
         if setup is not None:
             self._set_up(setup)
-        pointers, moves_on = self.mail.take_pointers(), self.mail.take_frame()
+        pointers, seek, moves_on = self.mail.take_pointers(), self.mail.take_seek(), self.mail.take_frame()
         if self._scene is None:
             return
-        seek = self.mail.take_seek()
         if seek is not None and isinstance(self._scene, Replay):
             self._seek(self._scene, seek)
             moves_on = False
