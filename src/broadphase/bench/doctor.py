@@ -367,12 +367,17 @@ def _note_barriers(subject: Subject, times: Mapping[str, float]) -> None:
     chosen = subject.still[frame.ids] & ~frame.sensor
     if not many or not 0 < chosen.sum() < _MANY_STILL * len(frame.ids):  # of many it is a proposal
         return
-    tags = Counter(frame.tags[row] for row in np.flatnonzero(chosen)).most_common(1)[0][0]
-    who = f"{subject.several(int(chosen.sum()))}{f' (most are {tags})' if tags else ''}"
+    who = subject.several(int(chosen.sum())) + _most_are(frame, np.flatnonzero(chosen))
     subject.notes.append(
         f"{who} never moved and are not static, so {' and '.join(many)} without movers_block goes through "
         "them; add barriers with static=True"
     )
+
+
+def _most_are(frame: RecordedFrame, rows: npt.NDArray[np.intp]) -> str:
+    """The tag that most of these bodies have, in brackets."""
+    tag = Counter(frame.tags[row] for row in rows).most_common(1)[0][0]
+    return f" (most are {tag})" if tag else ""
 
 
 def _where_time_went(names: list[str], made: Columns, changed: Columns, tests: Columns) -> list[str]:
@@ -468,10 +473,7 @@ def _other_flags(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]:
     ):
         chosen = np.flatnonzero(which[frame.ids])
         if len(chosen) >= max(_MANY_STILL * len(frame.ids), 1):
-            tags = Counter(frame.tags[row] for row in chosen).most_common(1)[0][0]
-            who = (
-                f"{len(chosen):,} of {subject.several(len(frame.ids))}{f' (most are {tags})' if tags else ''}"
-            )
+            who = f"{len(chosen):,} of {subject.several(len(frame.ids))}{_most_are(frame, chosen)}"
             change = f"{verb} them {how} static=True; two static ones are never paired"
             if subject.kind == "world":
                 change += ", and move_many and walk_many are blocked by static ones only"

@@ -36,14 +36,14 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
         if setup.scene == REPLAY:
             lines += ["", *_replayed(scene, lane, born)]
         else:
-            lines += ["", *(_still(lane) if setup.scene == FILE else _moving(setup, scene, lane, born))]
+            made = _searched(lane, "boxes") if setup.scene == FILE else _moving(setup, scene, lane, born)
+            lines += ["", *made, "print(index.stats)"]
     return "\n".join(lines) + "\n"
 
 
 def _replayed(scene: Scene, lane: Lane, born: int) -> list[str]:
-    own = "".join(f", {name}={value!r}" for name, value in lane.options.items())
     return [
-        f"follower = Follower({lane.method!r}, recording{own})",
+        f"follower = Follower({lane.method!r}, recording{_options(lane)})",
         f"for frame in recording.frames({min(born, scene.frame)}, {scene.frame + 1}):",
         "    ran = follower.run(frame)",
         "print(ran.stats)",
@@ -54,12 +54,7 @@ def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:
     lines = [f"scene = make_scene({setup.scene!r}, count={setup.count}, seed={setup.seed})"]
     if born:
         lines += [f"for _ in range({born}):", "    scene.step()"]
-    lines += [
-        f"index = {_construction(lane)}",
-        "index.insert_many(scene.boxes(), static=scene.static)",
-        *_cut(lane),
-        "pairs = index.pairs()",
-    ]
+    lines += _searched(lane, "scene.boxes(), static=scene.static")
     if scene.frame > born:
         lines += [
             f"for _ in range({scene.frame - born}):",
@@ -67,7 +62,16 @@ def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:
             *("    " + line for line in [*_update(scene, lane), *_cut(lane)]),
             "    pairs = index.pairs()",
         ]
-    return [*lines, "print(index.stats)"]
+    return lines
+
+
+def _searched(lane: Lane, inserted: str) -> list[str]:
+    return [
+        f"index = bp.make_index({lane.method!r}{_options(lane)})",
+        f"index.insert_many({inserted})",
+        *_cut(lane),
+        "pairs = index.pairs()",
+    ]
 
 
 def _cut(lane: Lane) -> list[str]:
@@ -91,16 +95,5 @@ def _update(scene: Scene, lane: Lane) -> list[str]:
     ]
 
 
-def _still(lane: Lane) -> list[str]:
-    return [
-        f"index = {_construction(lane)}",
-        "index.insert_many(boxes)",
-        *_cut(lane),
-        "pairs = index.pairs()",
-        "print(index.stats)",
-    ]
-
-
-def _construction(lane: Lane) -> str:
-    own = "".join(f", {name}={value!r}" for name, value in lane.options.items())
-    return f"bp.make_index({lane.method!r}{own})"
+def _options(lane: Lane) -> str:
+    return "".join(f", {name}={value!r}" for name, value in lane.options.items())
