@@ -170,14 +170,13 @@ def swept_pairs(
         motion, other_motion = in_rows(motion, first), in_rows(other_motion, second)
         sizes = [in_rows(size, side) for size, side in zip(sizes, (first, second), strict=True)]
     period, env = settled_period(period), settled_envs(env) if both else settled(env, "env")
+    widths = POINT_WIDTHS if spheres else BOX_WIDTHS
     if second is None:
-        first, env = rows_of_worlds(first, env, "boxes", POINT_WIDTHS if spheres else BOX_WIDTHS)
+        first, env = rows_of_worlds(first, env, "boxes", widths)
         own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
         rules = as_filter(len(own.starts), static, categories, masks)
         return meeting_pairs(own, touching, rules, _space_of(own, period, env, None), parts, limit)
-    first, second, env = rows_of_both(
-        first, second, env, ("boxes", "other"), POINT_WIDTHS if spheres else BOX_WIDTHS
-    )
+    first, second, env = rows_of_both(first, second, env, ("boxes", "other"), widths)
     own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
     theirs = _as_moving(second, sizes[1], other_motion, "other", "other_motion", period, parts)
     if own.starts.shape[1] != theirs.starts.shape[1]:

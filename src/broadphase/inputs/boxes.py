@@ -68,15 +68,16 @@ def checked_boxes(array: FloatArray, name: str, threads: int = 1, period: Any = 
     array = as_rows(array, name, (4, 6), "(n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]")
     row = unsound_row(array, threads)
     if row >= 0:
-        raise _across_edge_error(array[row], f"{name}[{row}]", period) or unsound_row_error(array, row, name)
+        box, named = array[row], f"{name}[{row}]"
+        raise _across_edge_error(box, named, period) or unsound_box_error(box, named)
     return array
 
 
-def check_sound(boxes: BoxArray, name: str, threads: int = 1) -> None:
+def check_sound(boxes: BoxArray, name: str) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
-    row = unsound_row(boxes, threads)
+    row = unsound_row(boxes)
     if row >= 0:
-        raise unsound_row_error(boxes, row, name)
+        raise unsound_box_error(boxes[row], f"{name}[{row}]")
 
 
 def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
@@ -103,16 +104,11 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
         rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:
-            raise unsound_row_error(into, row, name)
-
-
-def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
-    """Say what is wrong with a row that holds NaN or ``min > max``, and how to correct it."""
-    return unsound_box_error(boxes[row], f"{name}[{row}]")
+            raise unsound_box_error(into[row], f"{name}[{row}]")
 
 
 def _across_edge_error(box: npt.NDArray[Any], name: str, period: Any) -> ValueError | None:
-    """The same for one that seems to lie across the edge of a period; None for any other."""
+    """What is wrong with a box that seems to lie across the edge of a period; None for any other."""
     dim = len(box) // 2
     lengths = as_period(period, dim)
     if lengths is None or np.isnan(box).any():
@@ -127,7 +123,7 @@ def _across_edge_error(box: npt.NDArray[Any], name: str, period: Any) -> ValueEr
 
 
 def unsound_box_error(box: npt.NDArray[Any], name: str) -> ValueError:
-    """The same for one box."""
+    """Say what is wrong with a box that holds NaN or ``min > max``, and how to correct it."""
     dim = len(box) // 2
     columns = [f"{end}_{_AXES[axis]}" for end in ("min", "max") for axis in range(dim)]
     for column, value in zip(columns, box, strict=True):

@@ -108,11 +108,7 @@ def find_edges(names: Sequence[str], source: str) -> Layout:
     found = tuple(axis for axis in axes.values() if axis is not None)
     for axis in found:
         for name in (axis.low, axis.high):
-            same = by_plain[plain(name)]
-            if len(same) > 1:
-                raise ValueError(
-                    f"{source}: the columns {listed(same)} could both be {plain(name)}; rename one"
-                )
+            _check_one(by_plain[plain(name)], source)
     for name in "xy":
         if axes[name] is None:
             raise ValueError(f"{source}: no columns for the {name} axis among {listed(names)}; {_ADVICE}")
@@ -124,6 +120,11 @@ def find_edges(names: Sequence[str], source: str) -> Layout:
                 "rename it where the boxes are 2-D, or give both min_z and max_z"
             )
     return Layout(found)
+
+
+def _check_one(names: list[str], source: str) -> None:
+    if len(names) > 1:
+        raise ValueError(f"{source}: the columns {listed(names)} could both be {plain(names[0])}; rename one")
 
 
 def plain(name: str) -> str:
@@ -479,7 +480,6 @@ def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
-
     texts = [str(own) for own in names]
     if _are_unnamed(names):
         if wanted is NUMBERS and len(texts) != 1:
@@ -515,15 +515,11 @@ def _are_unnamed(names: Sequence[Any]) -> bool:
 
 
 def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
-
     for form in wanted.forms:
         same = [[own for own in names if plain(own) == field] for field in form.split()]
         if all(same[: wanted.needed]):
             for several in same:
-                if len(several) > 1:
-                    raise ValueError(
-                        f"{name}: the columns {listed(several)} could both be {plain(several[0])}; rename one"
-                    )
+                _check_one(several, name)
             return [own for (own,) in filter(None, same)]
     raise ValueError(f"{name}: the columns are {listed(names)}; {wanted.advice}")
 

@@ -11,6 +11,7 @@ signal's handler, such as KeyboardInterrupt, are raised between two such calls. 
   in copying boxes into strips, the number follows from how long the rows before took (`paced`).
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
@@ -82,15 +83,7 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
     """
     at_most = max(1, int(MOST / max(each, 1e-9)))
     most = max(1, int(FIRST / max(each, 1e-9)))
-    while end - begin > most:
-        stop_if_unwanted()
-        started = perf_counter()
-        yield begin, begin + most
-        took = perf_counter() - started
-        begin += most
-        most = next_most(most, took, at_most)
-    if begin < end:
-        yield begin, end
+    return growing(end, begin, most, at_most) if begin < end else iter(())
 
 
 def stop_if_unwanted() -> None:
@@ -257,10 +250,12 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
     return growing(end, begin, FIRST_ROWS)
 
 
-def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:
+def growing(
+    end: int, begin: int = 0, most: int = FEW_QUERIES, at_most: int = sys.maxsize
+) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in slices for a kernel, if the cost of a row is not known.
 
-    The first, of ``most`` rows, is short; its time decides how long the next may be.
+    The first, of ``most`` rows, is short; its time decides how long the next may be, up to ``at_most`` rows.
 
     Raises
     ------
@@ -278,7 +273,7 @@ def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple
         stop_if_unwanted()
         took = perf_counter() - started
         begin += most
-        most = int(min(8 * most, most * GOAL / max(took, 1e-6))) + 1
+        most = min(8 * most + 1, next_most(most, took, at_most))
     yield begin, end
 
 
