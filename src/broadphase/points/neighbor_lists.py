@@ -86,20 +86,6 @@ class Neighbors:
         How many points were searched from, and among how many.
     """
 
-    __slots__ = (
-        "_among",
-        "_find_offsets",
-        "_half",
-        "_parts",
-        "_sorted",
-        "distance",
-        "i",
-        "j",
-        "offset",
-        "shape",
-        "shift",
-    )
-
     def __init__(
         self,
         i: npt.NDArray[np.int32],

@@ -115,24 +115,18 @@ def _in_periods_of_worlds(given: GivenPoints) -> Several:
     query = as_query(points, other, None, env)  # what is wrong is named by its row among all
     if other is None:
         _, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
-        rows = _rows_of_each(env, len(query.points), "env", len(periods))
-        return Several(query, _parts_of_worlds(query, periods, rows, rows))
-    *_, env = rows_of_both(points, other, env, ("points", "other"), POINT_WIDTHS)
-    rows = _rows_of_each(env[0], len(query.points), "env[0]", len(periods))
-    others = _rows_of_each(env[1], len(query.found), "env[1]", len(periods))
-    return Several(query, _parts_of_worlds(query, periods, rows, others))
-
-
-def _parts_of_worlds(
-    query: PointQuery, periods: tuple[Any, ...], rows: list[Rows], others: list[Rows]
-) -> list[Part]:
-    """The environments that have points, in order; before these, one without points or period."""
+        rows = others = _rows_of_each(env, len(query.points), "env", len(periods))
+    else:
+        *_, env = rows_of_both(points, other, env, ("points", "other"), POINT_WIDTHS)
+        rows = _rows_of_each(env[0], len(query.points), "env[0]", len(periods))
+        others = _rows_of_each(env[1], len(query.found), "env[1]", len(periods))
+    # Before those that have points, one without points or period.
     none, parts = np.empty(0, np.intp), []
     for period, own, found in zip((None, *periods), (none, *rows), (none, *others), strict=True):
         if period is None or (len(own) and len(found)):
-            among = None if query.others is None else query.others[found]
+            among = None if other is None else query.found[found]
             parts.append(Part(GivenPoints(query.points[own], among, period, None), own, found))
-    return parts
+    return Several(query, parts)
 
 
 def _rows_of_each(env: Any, n: int, name: str, count: int) -> list[Rows]:
