@@ -29,7 +29,7 @@ few_targets = pytest.mark.parametrize(
 # Small ones: rows of numbers and a common function, results of their own, a named tuple, nothing of these.
 FEW = (
     "boxes.queries.describe_first",
-    "tree.queries.query_nearest",
+    "boxes.brute_force.scan_for_nearest",
     "tiles.grid.cell_of_point",
     "partition.survey_envs",
 )
