@@ -154,7 +154,7 @@ class SortStructure(Structure):
         self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids:
         order, kept = self._search_arguments(rules)
-        edges = np.empty(boxes.shape[1], order[0].dtype)
+        edges = np.empty((1, boxes.shape[1]), order[0].dtype)
 
         def search(begin: int, end: int, out: PairArray) -> Any:
             return kernel.search_boxes(

@@ -22,7 +22,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.results import STACK_CAPACITY, finished, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
-from broadphase.kernels.boxes.overlap import allowed_lanes, may_pair, overlap
+from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
 from broadphase.kernels.boxes.queries import (
     distance_to_box,
     keep_nearest,
@@ -33,7 +33,7 @@ from broadphase.kernels.boxes.queries import (
     sort_by_distance,
 )
 from broadphase.kernels.machine.jit import inline, jit, numbers
-from broadphase.kernels.machine.memory import few, many
+from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, put_pairs, splat
 
 
@@ -206,26 +206,12 @@ def _nearest_key(value, single):
 @inline
 def query_keys(query, first_axis, touching, lowered, edges):
     """Write the keys to compare with, lower edges then upper ones, starting with the axis ``first_axis``."""
-    dim = edges.shape[0] // 2
+    dim = edges.shape[1] // 2
     single = edges.itemsize == 4
     for turn in range(dim):
         axis = (first_axis + turn) % dim
-        edges[turn] = low_key(float(query[axis]), single, touching, lowered)
-        edges[dim + turn] = high_key(float(query[dim + axis]), single, touching)
-
-
-@inline
-def overlapping(columns, at, edges):
-    """Which of the `LANES` boxes from column ``at`` overlap ``edges``, as bits."""
-    dim = columns.shape[0] // 2
-    hits = load(columns, 0, at) <= splat(edges[dim])
-    hits = hits & (splat(edges[0]) <= load(columns, dim, at))
-    hits = hits & (load(columns, 1, at) <= splat(edges[dim + 1]))
-    hits = hits & (splat(edges[1]) <= load(columns, dim + 1, at))
-    if dim == 3:
-        hits = hits & (load(columns, 2, at) <= splat(edges[5]))
-        hits = hits & (splat(edges[2]) <= load(columns, 5, at))
-    return bits(hits)
+        edges[0, turn] = low_key(float(query[axis]), single, touching, lowered)
+        edges[0, dim + turn] = high_key(float(query[dim + axis]), single, touching)
 
 
 @inline
@@ -241,31 +227,35 @@ def boxes_in(columns, block):
 
 
 @inline
-def _collect(order, rules, edges, block, query, out, found):
+def _collect(order, rules, edges, ray, block, query, out, found):
     """Write rows ``[query, id]``, or ids where ``out`` has no columns, from ``block`` on until it is full.
 
+    ``ray`` is None, or the boxes, a ray that is to hit them, and ``touching``.
     Returns the block that is next, -1 where all are done, how many rows there are, and the tests.
     """
     columns, ids, maxima, _ = order
     categories, masks, category, mask = rules
-    last = blocks_before(columns, edges[columns.shape[0] // 2])
-    tests = 0
-    block = next_block(maxima, block, edges[0])
+    dim = columns.shape[0] // 2
+    last = blocks_before(columns, edges[0, dim])
+    tests = np.int64(0)
+    block = next_block(maxima, block, edges[0, 0])
     while block < last:
         if found + LANES > out.shape[0]:
             return block, found, tests
-        hits = overlapping(columns, block * LANES, edges)
+        hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
         tests += boxes_in(columns, block)
         while hits != 0:
             i = ids[0, block * LANES + lowest_lane(hits)]
             hits &= hits - 1
+            if ray is not None and ray_distance(ray[0], i, ray[1], ray[2]) < 0.0:
+                continue
             if passes(categories, masks, i, category, mask):
                 if out.ndim == 1:
                     out[found] = i
                 else:
                     put_row(out, found, query, i)
                 found += 1
-        block = next_block(maxima, block + 1, edges[0])
+        block = next_block(maxima, block + 1, edges[0, 0])
     return np.int64(-1), found, tests
 
 
@@ -280,7 +270,7 @@ def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
     found = tests = np.int64(0)
     for q in range(begin, queries.shape[0]):
         query_keys(queries[q], order[3], touching, lowered, edges)
-        block, rows, made = _collect(order, rules, edges, _FIRST, q, out, found)
+        block, rows, made = _collect(order, rules, edges, None, _FIRST, q, out, found)
         if block >= 0:
             return q, found, tests
         found = rows
@@ -297,10 +287,10 @@ def search_box(order, rules, values, touching, lowered, begin):
     """
     query = few(len(values), np.float64)
     set_array(values, query)
-    edges = few(len(values), order[0].dtype)
+    edges = one_row(len(values), order[0].dtype)
     query_keys(query, order[3], touching, lowered, edges)
     out = many(STACK_CAPACITY, np.int32)
-    block, found, tests = _collect(order, rules, edges, begin, _FIRST, out, _FIRST)
+    block, found, tests = _collect(order, rules, edges, None, begin, _FIRST, out, _FIRST)
     return finished(out, found), tests, block
 
 
@@ -351,32 +341,32 @@ def search_nearest(order, rules, boxes, values, k, lowered):
     set_array(values, point)
     dim = len(values)
     blocks = maxima.shape[0] // 2
-    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    window, edges = few(2 * dim, np.float64), one_row(2 * dim, columns.dtype)
     kept_ids, distances = result(k, np.int32), result(k, np.float64)
     kept = 0
     tests = 0
     _around_point(point, 0.0, window)
     query_keys(window, first_axis, True, lowered, edges)
-    right = blocks_before(columns, edges[dim])
+    right = blocks_before(columns, edges[0, dim])
     left = right - 1
     _around_point(point, np.inf, window)
     query_keys(window, first_axis, True, lowered, edges)
     while left >= 0 or right < blocks:
         for side in range(2):
             if side == 0:
-                left = previous_block(maxima, left, edges[0])
+                left = previous_block(maxima, left, edges[0, 0])
                 block = left
                 left -= 1
             else:
-                right = next_block(maxima, right, edges[0])
+                right = next_block(maxima, right, edges[0, 0])
                 block = right
                 right += 1
-                if block < blocks and columns[0, block * LANES] > edges[dim]:
+                if block < blocks and columns[0, block * LANES] > edges[0, dim]:
                     right = blocks
                     continue
             if block < 0 or block >= blocks:
                 continue
-            hits = overlapping(columns, block * LANES, edges)
+            hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
             tests += boxes_in(columns, block)
             while hits != 0:
                 i = ids[0, block * LANES + lowest_lane(hits)]
@@ -398,33 +388,16 @@ def search_ray(order, rules, boxes, values, touching, lowered, begin):
 
     It stops when the ids fill their array: ``next`` is the block to continue with, -1 when done.
     """
-    columns, ids, maxima, first_axis = order
-    categories, masks, category, mask = rules
     ray = few(len(values), np.float64)
     set_ray(values, ray)
     dim = len(values) // 2
-    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    window, edges = few(2 * dim, np.float64), one_row(2 * dim, order[0].dtype)
     _around_ray(ray, float(ray[2 * dim]), window)
-    query_keys(window, first_axis, True, lowered, edges)
+    query_keys(window, order[3], True, lowered, edges)
     out = many(STACK_CAPACITY, np.int32)
-    found = np.int64(0)
-    tests = 0
-    last = blocks_before(columns, edges[dim])
-    block = next_block(maxima, begin, edges[0])
-    while block < last:
-        if found + LANES > STACK_CAPACITY:
-            return finished(out, found), tests, block
-        hits = overlapping(columns, block * LANES, edges)
-        tests += boxes_in(columns, block)
-        while hits != 0:
-            i = ids[0, block * LANES + lowest_lane(hits)]
-            hits &= hits - 1
-            hit = ray_distance(boxes, i, ray, touching) >= 0.0
-            if hit and passes(categories, masks, i, category, mask):
-                out[found] = i
-                found += 1
-        block = next_block(maxima, block + 1, edges[0])
-    return finished(out, found), tests, np.int64(-1)
+    hits = (boxes, ray, touching)
+    block, found, tests = _collect(order, rules, edges, hits, begin, _FIRST, out, _FIRST)
+    return finished(out, found), tests, block
 
 
 @jit
@@ -440,24 +413,24 @@ def search_first(order, rules, boxes, values, touching, lowered):
     set_ray(values, ray)
     dim = len(values) // 2
     blocks = maxima.shape[0] // 2
-    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    window, edges = few(2 * dim, np.float64), one_row(2 * dim, columns.dtype)
     nearest = float(ray[2 * dim])
     best = np.int64(-1)
     tests = 0
     _around_ray(ray, nearest, window)
     query_keys(window, first_axis, True, lowered, edges)
     backwards = ray[dim + first_axis] < 0.0
-    block = blocks_before(columns, edges[dim]) - 1 if backwards else np.int64(0)
+    block = blocks_before(columns, edges[0, dim]) - 1 if backwards else np.int64(0)
     while True:
         if backwards:
-            block = previous_block(maxima, block, edges[0])
+            block = previous_block(maxima, block, edges[0, 0])
             if block < 0:
                 return best, tests
         else:
-            block = next_block(maxima, block, edges[0])
-            if block == blocks or columns[0, block * LANES] > edges[dim]:
+            block = next_block(maxima, block, edges[0, 0])
+            if block == blocks or columns[0, block * LANES] > edges[0, dim]:
                 return best, tests
-        hits = overlapping(columns, block * LANES, edges)
+        hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
         tests += boxes_in(columns, block)
         while hits != 0:
             i = np.int64(ids[0, block * LANES + lowest_lane(hits)])

@@ -12,6 +12,7 @@ import numpy as np
 from broadphase.kernels.boxes.queries import distance_to_box, is_live, passes
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
+from broadphase.kernels.points.distance import double_length
 
 ORIGIN, PER_UNIT, CELLS = 0, 1, 2
 
@@ -196,11 +197,9 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
     enough for twice `LANES` more than ``wanted``.  Each point's row of ``ids`` and ``distances`` is filled by
     distance, then id; -1 and inf where there are fewer.
     """
-    columns, own, starts = cells.columns, cells.ids, cells.starts
-    lattice, half = cells.lattice, cells.half
+    starts, lattice, half = cells.starts, cells.lattice, cells.half
     dim = lattice.shape[1]
     wanted = ids.shape[1]
-    high = columns.shape[0] - dim
     wide, tall = int(lattice[CELLS, 0]), int(lattice[CELLS, 1])
     last_cell = starts.shape[0] - 2
     tests = np.int64(0)
@@ -215,7 +214,7 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
         if not (held == wanted and point == before):
             reach = max(usual, _outside(point, lattice))
             if held == wanted:
-                step = math.sqrt(_squared(point[0] - before[0], point[1] - before[1], point[2] - before[2]))
+                step = double_length(point[0] - before[0], point[1] - before[1], point[2] - before[2])
                 reach = min(max_distance + step, max(WIDER * max_distance, _outside(point, lattice)))
             held = 0
             while True:
@@ -228,16 +227,14 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
                         begin, end = starts[row + x0], starts[row + x1 + 1]
                         tests += end - begin
                         held, limit = _scan(
-                            columns, own, high, begin, end, boxes, point, dim,
-                            near_distances, near_ids, held, limit, wanted,
-                        )  # fmt: skip
+                            cells, begin, end, boxes, point, near_distances, near_ids, held, limit, wanted
+                        )
                 begin, end = starts[last_cell], starts[last_cell + 1]
                 if begin < end:
                     tests += end - begin
                     held, limit = _scan(
-                        columns, own, high, begin, end, boxes, point, dim,
-                        near_distances, near_ids, held, limit, wanted,
-                    )  # fmt: skip
+                        cells, begin, end, boxes, point, near_distances, near_ids, held, limit, wanted
+                    )
                 if held >= wanted or reach == np.inf:
                     break
                 whole = x0 == 0 and y0 == 0 and z0 == 0 and (z1 * tall + y1) * wide + x1 == last_cell - 1
@@ -252,11 +249,6 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
             ids[q, k] = -1
             distances[q, k] = np.inf
     return found, tests
-
-
-@inline
-def _squared(x, y, z):
-    return x * x + y * y + z * z
 
 
 @inline
@@ -279,11 +271,13 @@ def _cells_within(point, reach, lattice, half):
 
 
 @always_inline
-def _scan(columns, own, high, begin, end, boxes, point, dim, distances, ids, held, limit, wanted):
+def _scan(cells, begin, end, boxes, point, distances, ids, held, limit, wanted):
     """Append the boxes ``begin .. end - 1`` that are within the limit; how many are held, and the limit.
 
     When the scratch is full only the nearest are kept, and the limit is lowered to the farthest of them.
     """
+    columns, own, dim = cells.columns, cells.ids, cells.lattice.shape[1]
+    high = columns.shape[0] - dim
     for at in range(begin, end, LANES):
         x, y = _slack(limit, point[0]), _slack(limit, point[1])
         near = load(columns, 0, at) <= splat(point[0] + x)

@@ -471,7 +471,7 @@ def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
             if tests > most or (store and found + LEAST_CAPACITY > out.shape[0]):
                 return (leaf, node), found, tests
             tests += 1
-            if common[leaf] & common[node] != 0 or not _bounds_overlap(axes, bounds, leaf, node):
+            if common[leaf] & common[node] != 0 or not overlap(bounds, leaf, node, True):
                 node = np.int64(after[node])
                 continue
             # A leaf of few boxes far apart (three movers among ten thousand walls) has bounds that meet
@@ -501,17 +501,6 @@ def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
         leaf += 1
         node = np.int64(0)
     return (leaf, node), found, tests
-
-
-@inline
-def _bounds_overlap(axes, bounds, a, b):
-    """Whether the bounds of two nodes overlap."""
-    dim = len(axes)
-    together = (bounds[a, 0] <= bounds[b, dim]) & (bounds[b, 0] <= bounds[a, dim])
-    together &= (bounds[a, 1] <= bounds[b, dim + 1]) & (bounds[b, 1] <= bounds[a, dim + 1])
-    if len(axes) == 3:
-        together &= (bounds[a, 2] <= bounds[b, 5]) & (bounds[b, 2] <= bounds[a, 5])
-    return together
 
 
 @inline

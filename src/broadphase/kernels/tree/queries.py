@@ -20,6 +20,7 @@ from broadphase.kernels.arrays.results import (
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
 from broadphase.kernels.boxes.overlap import lanes_that_meet
 from broadphase.kernels.boxes.queries import (
+    box_meets,
     distance_to_box,
     farthest,
     keep_nearest,
@@ -79,22 +80,12 @@ QUEUE_CAPACITY = 12_000  # queue entries: two rows of them are below the size at
 
 @inline
 def set_limits(query, touching, limits, k):
-    """Write the edges of a query into ``limits[k]``, in the nodes' type, so that `row_meets` is exact."""
+    """Write the edges of a query into ``limits[k]``, in the nodes' type, for `box_meets` with touching."""
     dim = limits.shape[1] // 2
     kind = limits.dtype.type
     for axis in range(dim):
         limits[k, axis] = -farthest(-query[axis], touching, kind)
         limits[k, dim + axis] = farthest(query[dim + axis], touching, kind)
-
-
-@always_inline
-def row_meets(boxes, i, limits, k):
-    """Whether box ``i`` overlaps a query, as in `box_meets`."""
-    dim = boxes.shape[1] // 2
-    meets = True
-    for axis in range(dim):
-        meets &= (boxes[i, axis] <= limits[k, dim + axis]) & (limits[k, axis] <= boxes[i, dim + axis])
-    return meets
 
 
 @inline
@@ -166,7 +157,7 @@ def find_candidates(source, limits, count, queue, several):
                         queue[1, end] = k
                     i = np.int64(queue[0, at])
                     queue[0, end] = i
-                    meets = row_meets(boxes, i, limits, k)
+                    meets = box_meets(boxes, i, limits[k], True)
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
 
@@ -315,7 +306,7 @@ def _walk(source, limits, queue, ids):
                     slot = lowest_lane(met)
                     met &= met - 1
                     i = child_of(children, node, slot)
-                    counts = row_meets(boxes, i, limits, NODE_0)
+                    counts = box_meets(boxes, i, limits[NODE_0], True)
                     counts = counts and passes(categories, masks, i, category, mask)
                     hits ^= np.int64(not counts) << slot
             if 2 * leaves < STACK_CAPACITY:
