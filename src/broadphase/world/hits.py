@@ -163,14 +163,23 @@ class HitArrays(NamedTuple):
     """``(h, 2)``: the place of the mover then."""
 
 
-NO_HITS = HitArrays(
-    np.empty(0, np.int64),
-    np.empty(0, np.int64),
-    np.empty((0, 2), np.int64),
-    np.empty(0),
-    np.empty((0, 2)),
-    np.empty((0, 2)),
-)
+def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
+    """The hits of one mover as kernels write them: rows of `kernels.movement.path.Buffers`."""
+    rows: list[Sequence[float]] = []
+    for hit in hits:
+        other = hit.other
+        names = (-1, *other) if isinstance(other, Tile) else (other.id, -1, -1)
+        rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
+    return np.array(rows, np.float64).reshape(-1, 9)
+
+
+def hit_arrays(hits: Floats) -> HitArrays:
+    """Such rows as named arrays."""
+    names = hits[:, 5:].astype(np.int64)
+    return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])
+
+
+NO_HITS = hit_arrays(np.empty((0, 9)))
 
 
 class Movements(NamedTuple):

@@ -164,7 +164,6 @@ class TileMap:
         self._profiles: dict[Slope, int] = {}
         self._sloped = 0
         """How many tiles have a slope; of a part of a map, how many the whole map has."""
-        self._few = np.empty((64, 2), np.int64)
         self._kinds = _NO_KINDS
         """``[row, column]``: the number in ``_data`` of what each tile is; ``(0, 0)`` before the first."""
         self._data = [_NO_DATA]
@@ -464,9 +463,8 @@ class TileMap:
         if not self.has_slopes:
             return []
         search = partial(slopes.slope_tiles, self._grid, *bounds)
-        return [
-            ((column, row), self._shape(column, row)) for column, row in all_rows(search, self._few).tolist()
-        ]
+        found = all_rows(search, np.empty((64, 2), np.int64)).tolist()
+        return [((column, row), self._shape(column, row)) for column, row in found]
 
     def _slope_ahead(
         self, start: Sequence[float], direction: Sequence[float], longest: float

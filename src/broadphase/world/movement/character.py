@@ -21,10 +21,10 @@ from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers
-from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks
+from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks, as_rows, hit_arrays
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
-from broadphase.world.movement.motion_many import ManyMotion, as_rows, hit_arrays
+from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement, resolve
 from broadphase.world.space import TilesNear, moved_columns
 from broadphase.world.state import State

@@ -22,11 +22,11 @@ from broadphase.world.hits import (
     NO_HITS,
     RESPONSES,
     Answer,
-    Hit,
-    HitArrays,
     Movements,
     Steps,
+    as_rows,
     code_of,
+    hit_arrays,
     velocities_after,
 )
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
@@ -34,7 +34,7 @@ from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.space import TilesNear, starts_of, tiles_near, union
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES, Tile
+from broadphase.world.tiles import NO_TILES
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
 _HITS_EACH, _LEAST_CAPACITY = 2, 32
@@ -434,22 +434,3 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
 def with_more_hits(buffers: Buffers) -> Buffers:
     """The same memory with room for twice as many hits."""
     return buffers._replace(hits=np.empty((2 * len(buffers.hits), 9)))
-
-
-# ---- hits as kernels write them: rows of `kernels.movement.path.Buffers`
-
-
-def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
-    """The hits of one mover as rows."""
-    rows: list[Sequence[float]] = []
-    for hit in hits:
-        other = hit.other
-        names = (-1, *other) if isinstance(other, Tile) else (other.id, -1, -1)
-        rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
-    return np.array(rows, np.float64).reshape(-1, 9)
-
-
-def hit_arrays(hits: Floats) -> HitArrays:
-    """Rows of hits as named arrays."""
-    names = hits[:, 5:].astype(np.int64)
-    return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])
