@@ -331,14 +331,11 @@ class Session:
         if scene is not self._scene:
             self._scene, self._file_name = scene, file_name
             self._keep_only([])
-        old = {} if before is None else dict(zip(_lane_keys(before), self._lanes, strict=False))
-        lanes = []
-        for key in _lane_keys(setup):
-            # A lane that has not changed keeps its index; two lanes never share one.
-            kept = old.pop(key, None)
-            if kept is None:
-                kept = self._make_runner(scene, key)
-            lanes.append(kept)
+        old: dict[Any, Any] = {}
+        if before is not None:
+            old.update(zip(_lane_keys(before), self._lanes, strict=False))
+        # A lane that has not changed keeps its index; two lanes never share one.
+        lanes = [old.pop(key, None) or self._make_runner(scene, key) for key in _lane_keys(setup)]
         self._keep_only(lanes)
         self._setup = setup
         self._epoch += 1
