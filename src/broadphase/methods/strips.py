@@ -98,46 +98,41 @@ SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LINE = 64  # bytes of a cache line
 
 
-class Begun(NamedTuple):
-    """The state of a call whose results did not fit."""
+def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: float = 0.0) -> Found | None:
+    """Find all pairs of a world that is small enough for one call; ``None`` if it needs the general path.
 
-    axes: tuple[int, ...]
-    strips: int
-    at: Position
-    """Where to continue in the copies of `memory`, which are those of one sorted strip."""
-    out: PairArray
-    """An array whose first rows are the pairs that were found."""
-    pairs: int
-    tests: int
-    memory: Memory
-
-
-def begin(
-    task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
-) -> Found | Begun | None:
-    """Search a small world; returns the results if they all fit, ``None`` if it needs the general path.
-
-    With ``axes`` and ``lattice`` the world is divided by these, unless copies are more crowded than allowed.
+    With a plan, the world is divided by it, unless copies are more crowded than allowed.
     """
     boxes = task.boxes
     n, width = boxes.shape
+    if n >= TOO_MANY or (plan is not None and plan.borders.size):
+        return None
     memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
     memory = memories[0 if n <= _FEW else 1 if n <= SMALL_WORLD else 2]
-    if axes:
-        memory.lattice[:] = lattice
+    axes = _AXES[width]
+    if plan is not None:
+        axes = plan.axes
+        memory.lattice[:] = plan.lattice
     out = task.scratch.pairs(4 * n + LEAST_CAPACITY)
     state, strips, swept, at, found, tests = _SEARCHES[width](
-        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
+        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, plan is not None, axes),
         *(most_crowding, memory, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
     )
     if state == NOTHING:
         return None
-    if state == BEGUN:
-        return Begun(axes or (swept, *memory.cuts.tolist()), strips, at, out, found, tests, memory)
     if not task.store:
-        return Found([], found, tests, strips)
-    ordered = bool(state == ORDERED)
-    return Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
+        begun = Found([], found, tests, strips)
+    else:
+        ordered = bool(state == ORDERED)
+        begun = Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
+    if state != BEGUN or found > task.limit:
+        return begun
+    # The results did not fit.  The copies in the memory are those of one sorted strip: of these only its
+    # columns and marks are read.
+    there = Swept(boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
+    axes = (swept, *memory.cuts.tolist()) if plan is None else axes
+    kernel = there.kernel(task, axes, memory.columns, memory.marks)
+    return begun.and_more(search_rest(task, kernel, at, 1, out, found))
 
 
 def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
@@ -376,29 +371,6 @@ def _find_among(task: Task) -> Found:
         return _sweep_whole(task, cut)
     parts = parts_for(task)
     return sweep(task, *bin_boxes(task, cut, parts), parts)
-
-
-def find_at_once(task: Task, plan: Division | None = None, most_crowding: float = 0.0) -> Found | None:
-    """Find all pairs of a world that is small enough for one call; ``None`` if it is not.
-
-    With a plan, the world is divided by it, unless copies are more crowded than allowed.
-    """
-    if len(task.boxes) >= TOO_MANY or (plan is not None and plan.borders.size):
-        return None
-    found = begin(task) if plan is None else begin(task, plan.axes, plan.lattice, most_crowding)
-    return _finish(task, found) if isinstance(found, Begun) else found
-
-
-def _finish(task: Task, begun: Begun) -> Found:
-    """Continue a search whose results did not fit."""
-    memory, strips = begun.memory, begun.strips
-    found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
-    if found.pairs <= task.limit:
-        # Of a sorted strip only its columns and marks are read.
-        there = Swept(task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
-        kernel = there.kernel(task, begun.axes, memory.columns, memory.marks)
-        found = found.and_more(search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
-    return found
 
 
 def _sweep_whole(task: Task, cut: Cut) -> Found:
