@@ -94,13 +94,14 @@ def test_stack_memory_is_limited():
 
     kind = ir.IntType(64)
     assert (stack.MOST, stack.MOST_BYTES) == (memory.MOST, memory.MOST_BYTES)
-    assert stack._at_most_few(ir.Constant(kind, 7)) == stack._number(ir.Constant(kind, 7)) == 7
+    seven = ir.Constant(kind, 7)
+    assert stack._reserved(seven, are_few=True) == stack._reserved(seven, are_few=False) == 7
     unknown = ir.Argument(ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [kind]), "f"), kind)
-    assert stack._at_most_few(unknown) == memory.MOST
+    assert stack._reserved(unknown, are_few=True) == memory.MOST
     with pytest.raises(ValueError, match="not few"):
-        stack._at_most_few(ir.Constant(kind, memory.MOST + 1))
+        stack._reserved(ir.Constant(kind, memory.MOST + 1), are_few=True)
     with pytest.raises(ValueError, match="stand in the source"):
-        stack._number(unknown)
+        stack._reserved(unknown, are_few=False)
     with pytest.raises(ValueError, match="too many for the stack"):
         stack._length(memory.MOST_BYTES // 8 + 1, 8)
     assert stack._length(memory.MOST_BYTES // 8, 8) == memory.MOST_BYTES // 8

@@ -4,8 +4,8 @@ Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  T
 ``@overload``: Numba compiles every overload as a function of its own.
 """
 
+import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -112,16 +112,16 @@ def _operator(symbol, result, build):
         return build(builder, signature.args[0].dtype, *args)
 
 
-_operator(
-    operator.sub,
-    None,
-    lambda builder, dtype, a, b: builder.fsub(a, b) if dtype in _SIGNS else builder.sub(a, b),
-)
+_operator(operator.sub, None, lambda builder, dtype, a, b: _subtract(builder, dtype, a, b))
 _operator(operator.mul, None, lambda builder, dtype, a, b: builder.fmul(a, b))
 _operator(operator.or_, None, lambda builder, dtype, a, b: builder.or_(a, b))
 _operator(operator.and_, None, lambda builder, dtype, a, b: builder.and_(a, b))
 _operator(operator.le, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<=", a, b))
 _operator(operator.lt, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<", a, b))
+
+
+def _subtract(builder, dtype, a, b):
+    return builder.fsub(a, b) if dtype in _SIGNS else builder.sub(a, b)
 
 
 def _compare(builder, dtype, how, a, b):
@@ -283,10 +283,12 @@ def _compress(builder, vector, mask):
     if HAS_PERMD:
         return _compress_by_table(builder, vector, mask)
     name = f"llvm.experimental.vector.compress.v{LANES}i32"
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind, mask.type, kind]), name
-    )
-    return builder.call(function, [vector, mask, ir.Constant(kind, ir.Undefined)])
+    return _call(builder, name, kind, vector, mask, ir.Constant(kind, ir.Undefined))
+
+
+def _call(builder, name, result, *arguments):
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
 def _compress_by_table(builder, vector, mask):
@@ -303,10 +305,7 @@ def _compress_by_table(builder, vector, mask):
         table.initializer = ir.Constant(table.value_type, rows)
     index = builder.zext(builder.bitcast(mask, _BITS), _I64)
     order = builder.load(builder.gep(table, [ir.Constant(_I64, 0), index]), align=4)
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(kind, [kind, kind]), "llvm.x86.avx2.permd"
-    )
-    return builder.call(function, [vector, order])
+    return _call(builder, "llvm.x86.avx2.permd", kind, vector, order)
 
 
 # --- spin_wait ---
@@ -343,7 +342,7 @@ def give_way(typingctx):
         name, result = "sched_yield", _I32
         if "windows" in str(builder.module.triple):  # `broadphase.compiler.python_api` defines it there
             name, result = "broadphase_give_way", ir.VoidType()
-        builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, []), name), [])
+        _call(builder, name, result)
         return context.get_dummy_value()
 
     return types.none(), codegen
@@ -360,11 +359,8 @@ def next_down(typingctx, value):
     def codegen(context, builder, signature, args):
         integer = ir.IntType(bits)
         raw = builder.bitcast(builder.fadd(args[0], ir.Constant(args[0].type, 0.0)), integer)
-        step = builder.select(
-            builder.icmp_signed("<", raw, ir.Constant(integer, 0)),
-            ir.Constant(integer, 1),
-            ir.Constant(integer, -1),
-        )
+        is_negative = builder.icmp_signed("<", raw, ir.Constant(integer, 0))
+        step = builder.select(is_negative, ir.Constant(integer, 1), ir.Constant(integer, -1))
         below_zero = ir.Constant(integer, (1 << (bits - 1)) + 1)
         is_zero = builder.icmp_signed("==", raw, ir.Constant(integer, 0))
         return builder.bitcast(builder.select(is_zero, below_zero, builder.add(raw, step)), args[0].type)
@@ -385,14 +381,9 @@ def prefetch(typingctx, array, row, column):
         if signature.args[0].ndim == 2:
             column_of = builder.mul(column_of, builder.extract_value(view.strides, 1))
         address = builder.add(builder.ptrtoint(view.data, row_of.type), builder.add(row_of, column_of))
-        bytes_at = ir.IntType(8).as_pointer()
-        function = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [bytes_at, _I32, _I32, _I32]),
-            "llvm.prefetch.p0i8",
-        )
+        place = builder.inttoptr(address, ir.IntType(8).as_pointer())
         how = [ir.Constant(_I32, value) for value in (_TO_READ, _TO_KEEP, _DATA)]
-        builder.call(function, [builder.inttoptr(address, bytes_at), *how])
+        _call(builder, "llvm.prefetch.p0i8", ir.VoidType(), place, *how)
         return context.get_dummy_value()
 
     return types.none(array, types.intp, types.intp), codegen
@@ -449,62 +440,47 @@ def _length(count: int, width: int) -> int:
     return count
 
 
-def _known(value: Any) -> int | None:
-    """The number, if it is a constant in the source."""
-    constant = value.constant if isinstance(value, ir.Constant) else None
-    return constant if isinstance(constant, int) else None
-
-
-def _number(value: Any) -> int:
-    known = _known(value)
-    if known is None:
+def _reserved(length: Any, are_few: bool) -> int:
+    """How many numbers to reserve for a length: itself if it is a constant in the source."""
+    constant = length.constant if isinstance(length, ir.Constant) else None
+    if isinstance(constant, int):
+        if are_few and constant > MOST:
+            raise ValueError(f"{constant} numbers are not few")
+        return constant
+    if not are_few:
         raise ValueError("how many numbers lie on the stack has to stand in the source")
-    return known
+    return MOST
 
 
-def _at_most_few(value: Any) -> int:
-    known = _known(value)
-    if known is not None and known > MOST:
-        raise ValueError(f"{known} numbers are not few")
-    return MOST if known is None else known
-
-
-def _along_one_axis(dtype: Any, length: Callable[[Any], int]) -> Any:
-    array = types.Array(dtype.dtype, 1, "C")
+def _array(dtype: Any, dimensions: int, given: int, are_few: bool) -> Any:
+    """The form of a function that makes an array; the first of its lengths is 1 if it is not given."""
+    array = types.Array(dtype.dtype, dimensions, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _on_the_stack(context, builder, array, length(args[0]), [args[0]])
+        lengths = list(args[:given])
+        reserved = math.prod(_reserved(length, are_few) for length in lengths)
+        if given < dimensions:
+            lengths.insert(0, ir.Constant(_I64, 1))
+        return _on_the_stack(context, builder, array, reserved, lengths)
 
-    return array(types.intp, dtype), codegen
+    return array(*[types.intp] * given, dtype), codegen
 
 
 @intrinsic
 def few(typingctx, count, dtype):
-    return _along_one_axis(dtype, _at_most_few)
+    return _array(dtype, 1, 1, True)
 
 
 @intrinsic
 def many(typingctx, count, dtype):
-    return _along_one_axis(dtype, _number)
+    return _array(dtype, 1, 1, False)
 
 
 @intrinsic
 def one_row(typingctx, columns, dtype):
-    array = types.Array(dtype.dtype, 2, "C")
-
-    def codegen(context, builder, signature, args):
-        lengths = [ir.Constant(_I64, 1), args[0]]
-        return _on_the_stack(context, builder, array, _at_most_few(args[0]), lengths)
-
-    return array(types.intp, dtype), codegen
+    return _array(dtype, 2, 1, True)
 
 
 @intrinsic
 def some_rows(typingctx, rows, columns, dtype):
-    array = types.Array(dtype.dtype, 2, "C")
-
-    def codegen(context, builder, signature, args):
-        length = _number(args[0]) * _number(args[1])
-        return _on_the_stack(context, builder, array, length, [args[0], args[1]])
-
-    return array(types.intp, types.intp, dtype), codegen
+    return _array(dtype, 2, 2, False)

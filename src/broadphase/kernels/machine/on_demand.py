@@ -68,14 +68,11 @@ def _compile(stem: str, jobs: list[tuple[str, str]], wanted: str) -> Library | N
 
 def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
     """Compile a library in a separate process; returns the error message, empty on success."""
+    env = {"BROADPHASE_TARGET": HOST.name, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])}
     done = subprocess.run(
         [sys.executable, "-m", "broadphase.compiler", "--into", path, "--levels", level()],
         input="".join(f"{name}: {types}\n" for name, types in jobs),
-        env={
-            **os.environ,
-            "BROADPHASE_TARGET": HOST.name,
-            "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path]),
-        },
+        env={**os.environ, **env},
         capture_output=True,
         encoding="utf-8",
         check=False,

@@ -15,12 +15,16 @@ WASM = ("simd128",)
 
 # Functions of the C library (memcpy, memset, sched_yield) are resolved in the process that loads the library.
 _ELF = ("-shared", "--gc-sections", "-s", "-z", "noexecstack")
+_LLD = ("ld.lld", *_ELF)
 # With /brepro a library does not contain the time of linking, so builds are reproducible.
 _COFF = ("lld-link", "/dll", "/noentry", "/nodefaultlib", "/noimplib", "/opt:ref", "/brepro")
 # A side module of Emscripten: memory, table and stack are those of the interpreter that loads it.
 _WASM = ("wasm-ld", "-shared", "--experimental-pic", "--gc-sections", "-s")
 # This linker signs its output; arm64 Macs run no code without a signature.
 _MACHO = ("cc", "-shared", "-Wl,-undefined,dynamic_lookup", "-Wl,-dead_strip", "-Wl,-s")
+_PYODIDE = "pyemscripten_2026_0_wasm32"  # Pyodide 314 installs wheels with this tag.
+_MAC_X86 = (*_MACHO, "-target", "x86_64-macos.10.15")
+_MAC_ARM = (*_MACHO, "-target", "aarch64-macos.11.0")
 
 
 class Target(NamedTuple):
@@ -80,41 +84,19 @@ class Target(NamedTuple):
         return ("-o", library)
 
 
-TARGETS = {
-    target.name: target
-    for target in (
-        Target(
-            *("linux-x86_64", "linux", "x86_64-unknown-linux-gnu", X86),
-            *(("ld.lld", *_ELF), "manylinux2014_x86_64"),
-        ),
-        Target(
-            *("linux-arm64", "linux", "aarch64-unknown-linux-gnu", ARM),
-            *(("ld.lld", *_ELF), "manylinux2014_aarch64"),
-        ),
-        Target(
-            *("windows-x86_64", "windows", "x86_64-pc-windows-msvc", X86),
-            *((*_COFF, "/machine:x64"), "win_amd64"),
-        ),
-        Target(
-            *("windows-arm64", "windows", "aarch64-pc-windows-msvc", ARM),
-            *((*_COFF, "/machine:arm64"), "win_arm64"),
-        ),
-        # NumPy 2 runs on macOS 10.15 and newer; few Macs have AVX-512.
-        Target(
-            *("macos-x86_64", "macos", "x86_64-apple-macosx10.15.0", X86[1:]),
-            *((*_MACHO, "-target", "x86_64-macos.10.15"), "macosx_10_15_x86_64"),
-        ),
-        Target(
-            *("macos-arm64", "macos", "arm64-apple-macosx11.0.0", ARM),
-            *((*_MACHO, "-target", "aarch64-macos.11.0"), "macosx_11_0_arm64"),
-        ),
-        # Pyodide 314 installs wheels with this tag.
-        Target(
-            *("emscripten-wasm32", "emscripten", "wasm32-unknown-emscripten", WASM),
-            *(_WASM, "pyemscripten_2026_0_wasm32"),
-        ),
-    )
-}
+_ALL = (
+    Target("linux-x86_64", "linux", "x86_64-unknown-linux-gnu", X86, _LLD, "manylinux2014_x86_64"),
+    Target("linux-arm64", "linux", "aarch64-unknown-linux-gnu", ARM, _LLD, "manylinux2014_aarch64"),
+    Target("windows-x86_64", "windows", "x86_64-pc-windows-msvc", X86, (*_COFF, "/machine:x64"), "win_amd64"),
+    Target(
+        "windows-arm64", "windows", "aarch64-pc-windows-msvc", ARM, (*_COFF, "/machine:arm64"), "win_arm64"
+    ),
+    # NumPy 2 runs on macOS 10.15 and newer; few Macs have AVX-512.
+    Target("macos-x86_64", "macos", "x86_64-apple-macosx10.15.0", X86[1:], _MAC_X86, "macosx_10_15_x86_64"),
+    Target("macos-arm64", "macos", "arm64-apple-macosx11.0.0", ARM, _MAC_ARM, "macosx_11_0_arm64"),
+    Target("emscripten-wasm32", "emscripten", "wasm32-unknown-emscripten", WASM, _WASM, _PYODIDE),
+)
+TARGETS = {target.name: target for target in _ALL}
 
 
 def _host_name() -> str:

@@ -90,10 +90,7 @@ def put(xs, ys, bodies, row, x, y):
 def put_many(xs, ys, bodies, rows, places):
     """Set the positions of bodies; if a row comes twice, its last position counts."""
     for k in range(rows.shape[0]):
-        row = rows[k]
-        if xs[row] != places[k, 0] or ys[row] != places[k, 1]:
-            moved(bodies, row)
-            xs[row], ys[row] = places[k, 0], places[k, 1]
+        put(xs, ys, bodies, rows[k], places[k, 0], places[k, 1])
 
 
 @jit
@@ -114,9 +111,7 @@ def list_replaced(bodies, row, layer):
 def list_many_replaced(bodies, rows, layers):
     """`list_replaced` for many bodies, each with its index."""
     for k in range(rows.shape[0]):
-        layer = np.int64(layers[k])
-        _list(bodies, rows[k], layer)
-        bodies.listed[rows[k]] |= np.uint8(1 << (layer + REPLACED))
+        list_replaced(bodies, rows[k], np.int64(layers[k]))
 
 
 @jit
@@ -279,10 +274,8 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
     x, y, found, reached = xs[0], ys[0], buffers.counts[7], np.int64(0)
     if response != CROSS and when != ONLY_TEST:
         reached = sides_reached(mover, dx, dy, shapes, buffers.near[:blockers], grid)
-    goes = when == ALWAYS or (when == IF_FREE and found == 0)
-    if goes and (x != start_x or y != start_y):
-        moved(bodies, row)
-        shapes.x[row], shapes.y[row] = x, y
+    if when == ALWAYS or (when == IF_FREE and found == 0):
+        put(shapes.x, shapes.y, bodies, row, x, y)
     return state, found, opened, x, y, start_x, start_y, reached
 
 
@@ -442,10 +435,8 @@ def move_many(shapes, bodies, movers, layers, waits, start, near, grid, buffers,
         found = buffers.counts[7]
         work += (1.0 if buffers.counts[5] != 0 else _SHAPE_WORK) * _work(dx, dy, float(blockers), grid)
         places[m, 0], places[m, 1] = xs[0], ys[0]
-        stays = waits and bodies.static[row]
-        if not stays and (xs[0] != shapes.x[row] or ys[0] != shapes.y[row]):
-            moved(bodies, row)
-            shapes.x[row], shapes.y[row] = xs[0], ys[0]
+        if not (waits and bodies.static[row]):
+            put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
         if work > most:
             return m + 1, DONE, found
     return rows.shape[0], DONE, found

@@ -237,7 +237,7 @@ def _write_start(name, mover, table, fixed, chosen, exact, grid, response, asks,
     return DONE, more
 
 
-@inline
+@jit
 def follow(name, mover, table, fixed, near, searched, grid, response, asks, buffers):
     """Follow the path of ``mover[0]`` to its end, or until something is needed: see the results above.
 
@@ -344,9 +344,3 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
     counts[0], counts[1], counts[2], counts[3], counts[4] = stage, turns, held, pending, chosen
     counts[5], counts[7] = (1 if exact else 0), found
     return state
-
-
-@jit
-def follow_path(mover, table, fixed, near, searched, grid, response, asks, buffers):
-    """`follow`, as Python calls it."""
-    return follow(ROW, mover, table, fixed, near, searched, grid, response, asks, buffers)

@@ -84,16 +84,8 @@ ROW = np.int64(0)
 @inline
 def slack(mover, m, table, i):
     """How far apart, or how deep in each other, two shapes count as flush."""
-    return _SLACK * (
-        abs(mover.x[m])
-        + abs(mover.y[m])
-        + abs(table.x[i])
-        + abs(table.y[i])
-        + mover.width[m]
-        + mover.height[m]
-        + table.width[i]
-        + table.height[i]
-    )
+    largest = abs(mover.x[m]) + abs(mover.y[m]) + abs(table.x[i]) + abs(table.y[i])
+    return _SLACK * (largest + mover.width[m] + mover.height[m] + table.width[i] + table.height[i])
 
 
 @inline
@@ -585,12 +577,9 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     if vx == 0.0 and vy == 0.0:
         return best, place
     bounds, there = bounds_of(mover, ROW), bounds_at(mover, ROW, goal_x, goal_y)
-    region = (
-        min(bounds[0], there[0]),
-        min(bounds[1], there[1]),
-        max(bounds[2], there[2]),
-        max(bounds[3], there[3]),
-    )
+    low_x, high_x = min(bounds[0], there[0]), max(bounds[2], there[2])
+    low_y, high_y = min(bounds[1], there[1]), max(bounds[3], there[3])
+    region = low_x, low_y, high_x, high_y
     # Tiles are tested one at a time.
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
     tile = table_for_one(kind, numbers, span, some_rows(8, 2, np.float64))

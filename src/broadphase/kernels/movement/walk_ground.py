@@ -160,9 +160,8 @@ def nearest_floor(obstacles, count, walker, tolerance, rules):
         if walker[3] > height + room_below:
             continue
         nearest = min(nearest, height)
-        flatter = (
-            is_level(obstacles, plane, rules) and best >= 0 and not is_level(obstacles, best_plane, rules)
-        )
+        level = is_level(obstacles, plane, rules)
+        flatter = best >= 0 and level and not is_level(obstacles, best_plane, rules)
         further = best >= 0 and _leads_further(obstacles, k, plane, best, best_plane, rules)
         as_near = TOUCH * tolerance if flatter or further else -TOUCH * tolerance
         if best < 0 or height < best_height + as_near:

@@ -65,7 +65,7 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
         if beside or obstacles.names[k, 3] & TOP == 0:
             continue
         height, _ = rest_on(obstacles, k, walker, tolerance)
-        if abs(walker[3] - height) > TOUCH * tolerance:
+        if abs(walker[3] - height) > near:
             # A steep side where it begins hides that it is touched.
             if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):
                 continue
@@ -74,14 +74,11 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
         else:
             highest = min(highest, height)
         plane, slope = -1, -math.inf
-        if abs(walker[3] - boxes[k, 1]) <= TOUCH * tolerance:
+        if abs(walker[3] - boxes[k, 1]) <= near:
             slope = 0.0
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
             nx, ny = planes[j, 0], planes[j, 1]
-            if (
-                ny < 0.0
-                and abs(walker[3] - height_of(planes, j, left, right, tolerance)) <= TOUCH * tolerance
-            ):
+            if ny < 0.0 and abs(walker[3] - height_of(planes, j, left, right, tolerance)) <= near:
                 falls = -forward * nx / ny
                 if falls > slope:
                     plane, slope = j, falls
@@ -106,19 +103,15 @@ def end_of_side(obstacles, k, plane, x, goal, trip, tolerance):
         goal = min(goal, obstacles.boxes[k, 2])
     elif goal + width < obstacles.boxes[k, 0]:
         goal = flush_before(obstacles.boxes[k, 0], width)
-    here, there = (
-        surface_at(obstacles, k, plane, x, trip, tolerance),
-        surface_at(obstacles, k, plane, goal, trip, tolerance),
-    )
+    here = surface_at(obstacles, k, plane, x, trip, tolerance)
+    there = surface_at(obstacles, k, plane, goal, trip, tolerance)
     part = 1.0
     for j in range(obstacles.first[k] - 1, obstacles.first[k + 1]):
         other = -1 if j < obstacles.first[k] else j
         if other == plane or (other >= 0 and obstacles.planes[other, 1] >= 0.0):
             continue
-        before, after = (
-            surface_at(obstacles, k, other, x, trip, tolerance),
-            surface_at(obstacles, k, other, goal, trip, tolerance),
-        )
+        before = surface_at(obstacles, k, other, x, trip, tolerance)
+        after = surface_at(obstacles, k, other, goal, trip, tolerance)
         if after > there + tolerance and before <= here:
             part = min(part, (here - before) / ((here - before) + (after - there)))
     return goal if part == 1.0 else x + part * (goal - x)

@@ -122,11 +122,8 @@ def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
         top = surface if level else obstacles.boxes[met, 1]
         up = place_with_feet(top, trip, rules)
         steps = grounded and 0.0 < at[3] - top <= rules.step and obstacles.names[met, 3] & TOP != 0
-        if (
-            steps
-            and at_x != stepped_x
-            and _can_rise(obstacles, count, at_x, at_y, up, trip, tolerance, rules)
-        ):
+        steps = steps and at_x != stepped_x
+        if steps and _can_rise(obstacles, count, at_x, at_y, up, trip, tolerance, rules):
             log_bend(log, trip, abs(at_x - start), at_x, at_y)
             stepped_x, stepped_y = at_x, at_y
             x, y = at_x, up

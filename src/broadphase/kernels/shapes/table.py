@@ -39,17 +39,9 @@ class ShapeColumns(NamedTuple):
 @inline
 def shape_at(table, i, xs, ys):
     """A table of shape ``i`` alone, at the place that these arrays of one number hold."""
-    return ShapeColumns(
-        table.kinds[i : i + 1],
-        xs,
-        ys,
-        table.width[i : i + 1],
-        table.height[i : i + 1],
-        table.starts[i : i + 1],
-        table.counts[i : i + 1],
-        table.points,
-        table.axes,
-    )
+    kind, width, height = table.kinds[i : i + 1], table.width[i : i + 1], table.height[i : i + 1]
+    start, count = table.starts[i : i + 1], table.counts[i : i + 1]
+    return ShapeColumns(kind, xs, ys, width, height, start, count, table.points, table.axes)
 
 
 @inline

@@ -104,12 +104,9 @@ def cell_of_point(grid, x, y):
 @holds_gil
 def bounds_of_cell(grid, column, row):
     """The box of a cell: left, top, right, bottom."""
-    return (
-        edge(grid.x, grid.width, column),
-        edge(grid.y, grid.height, row),
-        edge(grid.x, grid.width, column + 1),
-        edge(grid.y, grid.height, row + 1),
-    )
+    left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+    top, bottom = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+    return left, top, right, bottom
 
 
 @holds_gil
@@ -247,10 +244,7 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
     """
     dx, dy = below_one(dx, dy)
     if dx == 0.0 or dy == 0.0:
-        dx, dy = (
-            (1.0 if dx > 0.0 else -1.0 if dx < 0.0 else 0.0),
-            (1.0 if dy > 0.0 else -1.0 if dy < 0.0 else 0.0),
-        )
+        dx, dy = float(_step(dx)), float(_step(dy))
     size = length(dx, dy)
     column, row, time, nx, ny = cast_ray(grid, x, y, dx, dy, size, longest)
     if column < 0:

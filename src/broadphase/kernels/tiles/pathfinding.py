@@ -38,14 +38,10 @@ def _lets_in(grid, column, row, wide, high, k):
     bit = 1 << k  # right enters through the left side, and so on: the bits of `grid.Side` in this order
     x, y = column, row
     across, down = wide, high
-    if k == 0:
-        x, across = column + wide, 1
-    elif k == 1:
-        x, across = column - 1, 1
-    elif k == 2:
-        y, down = row + high, 1
+    if k < 2:
+        x, across = (column + wide if k == 0 else column - 1), 1
     else:
-        y, down = row - 1, 1
+        y, down = (row + high if k == 2 else row - 1), 1
     for at_row in range(y, y + down):
         for at_column in range(x, x + across):
             if sides_at(grid, at_column, at_row) & bit:

@@ -7,7 +7,7 @@ import numpy as np
 from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, cells_of_box, edge
+from broadphase.kernels.tiles.grid import bounds_of_cell, cast_ray_far, cells_between, cells_of_box, edge
 
 LADDER = np.uint16(0x8000)
 PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
@@ -44,8 +44,7 @@ def slope_of(grid, column, row):
 
     The first four are the bounds of what is filled.
     """
-    left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-    top, bottom = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+    left, top, right, bottom = bounds_of_cell(grid, column, row)
     profile = np.int64(grid.ground[row, column] & PROFILE) - 1
     hangs = grid.profiles[profile, 2] != 0.0
     from_y = _height(top, bottom, grid.profiles[profile, 0], hangs)

@@ -385,8 +385,8 @@ class _Path:
         """Follow it, with the response to the last hit, until `DONE`, `INSIDE`, or a function is asked."""
         while True:
             _, others, table, rows, fixed, _ = self.blockers
-            state: int = path.follow_path(
-                *(self.mover, table, fixed, len(rows), self._searched, self.grid),
+            state: int = path.follow(
+                *(0, self.mover, table, fixed, len(rows), self._searched, self.grid),
                 *(code, self._asks, self._buffers),
             )
             found = self._counts.item(7)
