@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate, chain, count
+from operator import attrgetter
 from typing import Any, NamedTuple, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -43,7 +44,6 @@ class Slots(NamedTuple):
 
     order: "array[int]"
     """A copy of the list's index data from when this was made."""
-    length: int
     slots: npt.NDArray[np.int32]
 
 
@@ -79,7 +79,7 @@ def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] |
     ``None`` if the program has sorted the inner list, so that rows and sprites do not match.
     """
     known = _slots_of(sprite_list)
-    result = np.empty(known.length, np.int32)
+    result = np.empty(len(known.slots), np.int32)
     # The views end with this call, because an array with views cannot grow.
     places = np.frombuffer(sprite_list._sprite_pos_angle_data, np.float32)
     sizes = np.frombuffer(sprite_list._sprite_size_data, np.float32)
@@ -98,10 +98,10 @@ def _slots_of(sprite_list: Any) -> Slots:
     """The row of each sprite, in the order of the list."""
     order = sprite_list._sprite_index_data
     known = known_slots.get(sprite_list)
-    if known is None or known.length != len(sprite_list) or known.order != order:
+    if known is None or len(known.slots) != len(sprite_list) or known.order != order:
         slot_of = sprite_list.sprite_slot
         slots = np.array([slot_of[sprite] for sprite in sprite_list.sprite_list], np.int32)
-        known = known_slots[sprite_list] = Slots(order[:], len(slots), slots)
+        known = known_slots[sprite_list] = Slots(order[:], slots)
     return known
 
 
@@ -460,20 +460,15 @@ Lists = list[Any]
 def _kept(name: str, what: str) -> property:
     """A property that is a list of sprite lists: setting adds to it; ``None`` or ``del`` empties it."""
 
-    def get(self: Any) -> Lists:
-        lists: Lists = getattr(self, name)
-        return lists
-
     def put(self: Any, lists: Any) -> None:
+        kept = getattr(self, name)
         if lists:
-            getattr(self, name).extend(_listed(lists))
+            kept.extend(_listed(lists))
         else:
-            getattr(self, name).clear()
+            kept.clear()
 
-    def drop(self: Any) -> None:
-        getattr(self, name).clear()
-
-    return property(get, put, drop, f"The sprite lists {what}.  Setting adds to them; ``None`` empties.")
+    said = f"The sprite lists {what}.  Setting adds to them; ``None`` empties."
+    return property(attrgetter(name), put, lambda self: put(self, None), said)
 
 
 def _listed(lists: Any) -> Lists:

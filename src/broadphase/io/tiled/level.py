@@ -317,16 +317,10 @@ def outline_of_cell(level: Map) -> tuple[Point, ...]:
     """The corners of a staggered cell, relative to the upper left corner of the box around it."""
     width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
     x, y = _edges(level)
-    ring = [
-        (0.0, y),
-        (x, 0.0),
-        (width - x, 0.0),
-        (width, y),
-        (width, height - y),
-        (width - x, height),
-        (x, height),
-        (0.0, height - y),
-    ]
+    right, bottom = width - x, height - y
+    upper = (0.0, y), (x, 0.0), (right, 0.0), (width, y)
+    lower = (width, bottom), (right, height), (x, height), (0.0, bottom)
+    ring = (*upper, *lower)
     return tuple(point for k, point in enumerate(ring) if point != ring[k - 1])
 
 
