@@ -193,7 +193,7 @@ def _id_columns(ids: Any, sides: int) -> tuple[str | None, ...]:
     return columns
 
 
-def parse_size(memory: Any, name: str = "memory") -> int:
+def parse_size(memory: Any) -> int:
     """A number of bytes, from an int or from text such as ``"2 GB"`` or ``"512MiB"``.
 
     Examples
@@ -205,11 +205,11 @@ def parse_size(memory: Any, name: str = "memory") -> int:
         found = _SIZE.fullmatch(memory)
         if found is None:
             raise ValueError(
-                f'{name}={memory!r} is no size; write it as "2 GB", "512 MiB" or a number of bytes'
+                f'memory={memory!r} is no size; write it as "2 GB", "512 MiB" or a number of bytes'
             )
         number, unit, binary = float(found[1]), found[2].lower(), found[3]
         return int(number * (_BINARY_UNITS[unit] if binary and unit else _UNITS[unit]))
-    return whole(memory, name, 'a size such as "2 GB" or a number of bytes')
+    return whole(memory, "memory", 'a size such as "2 GB" or a number of bytes')
 
 
 def worker_count(executor: Any, workers: int | None) -> int:

@@ -44,8 +44,8 @@ _ANCHORS = {
     "bottomleft": (0.0, 1.0),
     "bottom": (0.5, 1.0),
     "bottomright": (1.0, 1.0),
-    "unspecified": (0.0, 1.0),
 }
+"""The point of a tile object that is at its position; unless its tileset says it, the lower left corner."""
 _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
@@ -116,7 +116,7 @@ class Outline(NamedTuple):
     radius: float = 0.0
 
 
-def outlines_of(one: Object, frame: Frame, anchor: str = "bottomleft") -> Iterator[Outline]:
+def outlines_of(one: Object, frame: Frame) -> Iterator[Outline]:
     """The outlines of an object; none for points and texts.
 
     Parameters
@@ -124,13 +124,11 @@ def outlines_of(one: Object, frame: Frame, anchor: str = "bottomleft") -> Iterat
     one : Object
     frame : Frame
         From the coordinates of the object to those of its outlines.
-    anchor : str
-        The point of a tile object that is at its position, if its tileset has none.
     """
     own = turned(one.rotation).then(moved(one.x, one.y)).then(frame)
     width, height = one.width, one.height
     if one.tile is not None:
-        yield from _tile_object(one, one.tile, own, anchor)
+        yield from _tile_object(one, one.tile, own)
     elif one.form in ("polygon", "polyline"):
         points = _without_repeats(own.point(*point) for point in one.points)
         closed = one.form == "polygon" and len(points) > 2
@@ -189,11 +187,10 @@ def frame_of_tile(tile: Tile, turned_by: int, size: Point | None, *, hexagonal: 
     return frame
 
 
-def _tile_object(one: Object, tile: Tile, own: Frame, anchor: str) -> Iterator[Outline]:
+def _tile_object(one: Object, tile: Tile, own: Frame) -> Iterator[Outline]:
     if not (one.width > 0.0 and one.height > 0.0):
         return
-    alignment = tile.tileset.alignment
-    x, y = _ANCHORS.get(anchor if alignment == "unspecified" else alignment, (0.0, 1.0))
+    x, y = _ANCHORS.get(tile.tileset.alignment, (0.0, 1.0))
     placed = moved(-x * one.width, (1.0 - y) * one.height).then(own)
     yield from shapes_of_tile(tile, frame_of_tile(tile, one.turned, (one.width, one.height)).then(placed))
 
@@ -842,7 +839,7 @@ def tiles_of(ground: Ground, y_up: bool, height: float, make: Callable[..., Any]
 _FILL = 'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes'
 
 
-def warn_of_shapes(places: Sequence[str], shapes: str, advice: str = _FILL, stacklevel: int = 4) -> None:
+def warn_of_shapes(places: Sequence[str], shapes: str, advice: str = _FILL) -> None:
     """Warn of tiles whose shapes are ignored, or raise."""
     shaped = list(dict.fromkeys(places))
     if not shaped:
@@ -852,5 +849,5 @@ def warn_of_shapes(places: Sequence[str], shapes: str, advice: str = _FILL, stac
         raise ValueError(f"{shaped[0]}{others} a collision shape that no cell can have")
     warnings.warn(
         f"{shaped[0]}{others} a collision shape that no cell can have: the whole tile blocks; {advice}",
-        stacklevel=stacklevel,
+        stacklevel=4,
     )
