@@ -29,7 +29,7 @@ from broadphase.outofcore.inputs import (
     file_info,
 )
 from broadphase.outofcore.request import Plan, Reporter, Request
-from broadphase.outofcore.tiling import Columns, Tiling, make_tiling, spread_over
+from broadphase.outofcore.tiling import Columns, PartitionOptions, Tiling, make_tiling, spread_over
 from broadphase.outofcore.work import WorkFolder, run_tasks, with_checksum
 
 LEAST_MEMORY = 10_000
@@ -94,10 +94,7 @@ class FullPlan:
 
     input: Input
     sizes: Sizes
-    reading: ReadOptions
-    tiling: Tiling
-    columns: tuple[Columns, ...]
-    most_copies: float
+    partition: PartitionOptions
     summary: Plan
     """The part that callers see."""
     chunks: list[tuple[int, int]]
@@ -159,7 +156,8 @@ def make_plan(
     summary = Plan(
         input_.total, len(chunks), tiling.tiles, request.memory, request.workers, temporary + buffered
     )
-    return FullPlan(input_, sizes, reading, tiling, columns, most_copies, summary, chunks, buffered)
+    partition = PartitionOptions(str(folder.root), reading, tiling, columns, most_copies)
+    return FullPlan(input_, sizes, partition, summary, chunks, buffered)
 
 
 def _id_bytes(infos: Sequence[Sequence[FileInfo]]) -> int:

@@ -31,7 +31,7 @@ from broadphase.outofcore.inputs import (
 from broadphase.outofcore.joining import ChunkTable, JoinOptions, TaskSpec, join_tile, open_part, schema_for
 from broadphase.outofcore.planning import MOST_ROWS, FullPlan, check_disk_space, make_plan
 from broadphase.outofcore.request import Plan, Reporter, Request, Written, digest, fingerprint, rule_arrays
-from broadphase.outofcore.tiling import PartitionOptions, partition_unit, read_counts
+from broadphase.outofcore.tiling import partition_unit, read_counts
 from broadphase.outofcore.work import (
     REPORT,
     Mark,
@@ -158,7 +158,7 @@ class Run:
         own_threads = max(1, threads.cores() // max(len(self.specs), 1)) if request.executor is None else 1
         self.options = JoinOptions(
             str(self.folder.root),
-            self.plan.columns,
+            self.plan.partition.columns,
             (kinds[0], kinds[-1]),
             request.touching,
             request.store,
@@ -171,11 +171,8 @@ class Run:
     def _partition(self) -> ChunkTable:
         """Write all input to files by tile, except what is done already."""
         request, folder, plan = self.request, self.folder, self.plan
-        total, tiles, rows = plan.input.total, plan.tiling.tiles, plan.sizes.rows
+        total, tiles, rows = plan.input.total, plan.partition.tiling.tiles, plan.sizes.rows
         given = rule_arrays(request.given, total)
-        options = PartitionOptions(
-            str(folder.root), plan.reading, plan.tiling, plan.columns, plan.most_copies
-        )
         units = [
             unit
             for unit in plan.input.units
@@ -193,7 +190,7 @@ class Run:
             rows = slice(unit.first_row, unit.first_row + unit.rows)
             return {rule: values[rows] for rule, values in given.items()}
 
-        tasks = ((unit.number, (unit, options, own_rows(unit))) for unit in units)
+        tasks = ((unit.number, (unit, plan.partition, own_rows(unit))) for unit in units)
         run_tasks(
             request.executor,
             request.workers,
@@ -227,7 +224,7 @@ class Run:
             self.reporter.advance(1, self.specs[number].boxes)
             self._check_limit()
 
-        tiling = self.plan.tiling
+        tiling = self.plan.partition.tiling
         tasks = ((k, (self.chunks.task(k, self.specs[k], tiling), self.options)) for k in numbers)
         run_tasks(self.request.executor, self.request.workers, join_tile, tasks, done)
 
