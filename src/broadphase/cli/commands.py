@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
@@ -589,56 +589,47 @@ def _files(folder: str) -> str:
 # ---- ``replay --table``: a recording as tables
 
 
-def print_table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | None = None) -> int:
+def print_table(file: str, methods: Sequence[str] | None, slowest: int) -> int:
     """Print a line per frame, then the methods, then the slowest frames."""
     from broadphase.indexes import CLASSES
     from broadphase.recording.following import run_methods
     from broadphase.recording.reader import Recording
 
     recording = Recording(file)
-    out = sys.stdout if out is None else out
     chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
     followed = run_methods(recording, chosen, _ROUNDS)
-    print(f"{file}: {recording!r}\n", file=out)
-    _print_frames(recording, followed, out)
+    print(f"{file}: {recording!r}\n")
+    _print_frames(recording, followed)
     if not len(recording):
         return 0
-    print(
-        f"\n{'method':<16}{'median ms':>12}{'slowest ms':>12}{'in frame':>10}{'median tests':>14}", file=out
-    )
+    print(f"\n{'method':<16}{'median ms':>12}{'slowest ms':>12}{'in frame':>10}{'median tests':>14}")
     for method, (seconds, tests) in followed.items():
         worst = int(seconds.argmax())
         print(
             f"{method:<16}{_ms(np.median(seconds)):>12}{_ms(seconds[worst]):>12}{worst:>10}"
-            f"{int(np.median(tests)):>14}",
-            file=out,
+            f"{int(np.median(tests)):>14}"
         )
-    print("\nbusiest frames, by tests of a tree", file=out)
+    print("\nbusiest frames, by tests of a tree")
     stretches = recording.busiest(min(slowest, _BUSIEST))
     if not stretches:
-        print("no frame has twice the median number of tests", file=out)
+        print("no frame has twice the median number of tests")
     for begin, peak, end, _ in stretches:
         more = f"; busy from frame {begin} to {end - 1}" if end - begin > 1 else ""
-        print(f"{recording.explain(peak)}{more}", file=out)
-    print("\nslowest frames, by what the recorded calls took", file=out)
+        print(f"{recording.explain(peak)}{more}")
+    print("\nslowest frames, by what the recorded calls took")
     for number in recording.slowest(slowest):
-        print(_summary(recording[number]), file=out)
+        print(_summary(recording[number]))
     return 0
 
 
-def _print_frames(recording: "Recording", followed: "dict[str, MethodRun]", out: TextIO) -> None:
+def _print_frames(recording: "Recording", followed: "dict[str, MethodRun]") -> None:
     heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in followed)]
     widths = [max(8, len(head) + 2) for head in heads]
-    print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)
+    print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
     for frame, overlaps in zip(recording, recording.counts()[:, 1].tolist(), strict=True):
-        cells = [
-            *(frame.number, len(frame.ids), frame.moved, overlaps),
-            *(
-                _ms(spent)
-                for spent in (frame.seconds, *(one.seconds[frame.number] for one in followed.values()))
-            ),
-        ]
-        print("".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)), file=out)
+        spent = [frame.seconds, *(one.seconds[frame.number] for one in followed.values())]
+        cells = [frame.number, len(frame.ids), frame.moved, overlaps, *map(_ms, spent)]
+        print("".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)))
 
 
 def _summary(frame: "RecordedFrame") -> str:

@@ -459,10 +459,8 @@ class Session:
         self._growth_token.cancelled = True
         if not growth.run:
             return
-        if self._growing is not None:
-            self._growing.join(0.0)
-            if self._growing.is_alive():
-                raise BadMessage("the measurement before has not stopped yet; try again")
+        if self._growing is not None and self._growing.is_alive():
+            raise BadMessage("the measurement before has not stopped yet; try again")
         if self._setup is None:
             raise BadMessage("there is no scene to measure yet")
         self._growth_token = CancelToken(self._token)
