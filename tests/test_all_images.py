@@ -1,6 +1,7 @@
 """`images="all"`: each image within reach is a neighbour, as ASE, vesin and matscipy-neighbours list them."""
 
 import math
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -208,6 +209,17 @@ def test_images_of_excluded_pairs_do_not_count_against_the_limit():
     assert len(near) == own
     with pytest.raises(bp.PairLimitExceeded, match=str(own - 1)):
         bp.neighbors(points, 20.0, period=(1, 1), images="all", exclude=excluded, max_pairs=own - 1)
+
+
+def test_the_limit_bounds_memory_where_pairs_are_excluded_too():
+    points = np.random.default_rng(5).random((300, 2))
+    tracemalloc.start()
+    try:
+        with pytest.raises(bp.PairLimitExceeded):
+            bp.neighbors(points, 4.0, period=(1, 1), images="all", exclude=[[0, 1]], max_pairs=100)
+        assert tracemalloc.get_traced_memory()[1] < 2e7  # all two million pairs would take more than 1e8
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_has_no_images_is_named():

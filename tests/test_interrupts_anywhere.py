@@ -33,7 +33,7 @@ def cut_finely(monkeypatch):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(slices.ranges, "__defaults__", (FINE["MOST_ROWS"],))
-    monkeypatch.setattr(slices.growing, "__defaults__", (0, FINE["FEW_QUERIES"]))
+    monkeypatch.setattr(slices.growing, "__defaults__", (0, FINE["FEW_QUERIES"], sys.maxsize))
 
 
 class Stops:
