@@ -114,9 +114,10 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
 
 def most_images(cell: Floats, periodic: npt.NDArray[np.bool_], r: float) -> float:
     """No pair of points has more images within a distance."""
-    largest = np.abs(cell).max()
+    largest = float(np.abs(cell).max())
     wide = r / largest * np.hypot.reduce(np.linalg.inv(cell / largest), axis=0)
-    return float(np.where(periodic, 2.0 * wide + 1.0 + _WIDER, 1.0).prod())
+    each = 2.0 * wide + 1.0 + _WIDER
+    return min(float(math.prod(each[periodic].tolist())), _MOST)
 
 
 def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tuple[Floats, Floats]:
