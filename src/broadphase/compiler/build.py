@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import NamedTuple
 
 from broadphase.kernels.machine.library import digest_of
-from broadphase.kernels.machine.on_demand import subfolder
+from broadphase.kernels.machine.on_demand import folder, subfolder
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint, hashes
 from broadphase.kernels.machine.target import Target
@@ -89,8 +89,8 @@ def build(
     library.parent.mkdir(parents=True, exist_ok=True)
     # An existing worker links: a new one would need a second to import Numba.
     linker = workers[0] if workers else _Worker(target, level)
-    with TemporaryDirectory(dir=library.parent) as folder:  # under its own name, which some formats hold
-        linked = Path(folder, library.name)
+    with TemporaryDirectory(dir=library.parent) as unfinished:  # under its own name, which some formats hold
+        linked = Path(unfinished, library.name)
         linker.do(jobs, into=linked)
         linker.end()
         index = linked.with_suffix(".index")
@@ -146,6 +146,7 @@ class _Worker:
     def __init__(self, target: Target, level: str) -> None:
         environment = {
             **os.environ,
+            "BROADPHASE_CACHE": str(folder()),  # which is of this process alone if the user has none
             "BROADPHASE_COMPILING": "1",
             "BROADPHASE_TARGET": target.name,
             "BROADPHASE_LEVEL": level,

@@ -214,7 +214,7 @@ def _value(key, single):
     """The float of an ordered key; ``single`` if it is a float32."""
     if single:
         return float(np.int32(ordered(np.int32(key), 31)).view(np.float32))
-    return ordered(np.int64(key), 63).view(np.float64)
+    return np.int64(ordered(np.int64(key), 63)).view(np.float64)
 
 
 @inline
@@ -238,7 +238,7 @@ def _choose_row(keys, begin, end, may_split_by_size):
             long_row, short, long, length = dim + axis, low, high, axis_length
     if length > TOO_LARGE * spread:
         longest = np.float64(TOO_LARGE * spread)
-        limit = np.int64(np.float32(longest).view(np.int32)) if single else longest.view(np.int64)
+        limit = np.int64(np.float32(longest).view(np.int32)) if single else np.float64(longest).view(np.int64)
         if short <= limit and limit < long and may_split_by_size:
             return long_row, limit, np.int64(0), np.int64(1)
         # All are too large, or all centres are equal: only their sizes can still separate the boxes.
