@@ -12,6 +12,7 @@ import pytest
 from elsewhere import macho
 from elsewhere.structure import EXPORTS, faults
 
+from broadphase.kernels.machine import on_demand
 from broadphase.kernels.machine.signatures import listed
 from broadphase.kernels.machine.target import TARGETS
 
@@ -51,12 +52,14 @@ def build(monkeypatch):
         monkeypatch.setattr(sys, "argv", ["broadphase.compiler", *options])
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(lines)))
         monkeypatch.setenv("BROADPHASE_CACHE", str(folder / "cache"))
+        on_demand.folder.cache_clear()
         if len(lines) < 10:  # on one core, because each process needs a second before it compiles
             monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
         main()
         return library
 
-    return built
+    yield built
+    on_demand.folder.cache_clear()
 
 
 def check(library, target, least):
