@@ -293,3 +293,7 @@ def test_stats_are_about_the_last_call(name):
     assert index.stats.tests >= 2
     index.raycast([-1, 0.5], [1, 0])
     assert (index.stats.call, index.stats.pairs) == ("raycast", 1)
+    alone = index.stats.tests
+    assert index.raycast([-1, 0.5], [1, 0], ignore=0).id == 1
+    assert (index.stats.call, index.stats.pairs) == ("raycast", 1)
+    assert index.stats.tests >= alone, "what is tested to pass through a box counts too"

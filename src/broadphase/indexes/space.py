@@ -249,7 +249,9 @@ class PlainSpace:
         hits = self._first_hits(rays, NO_IDS, rules, None)
         again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignored))
         if len(again):
+            _, tests, _ = self.last
             found = self.all_hits(rays[again], rules)
+            tests += self.last[1]
             kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
             of = found.rows[kept, 0]
             first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
@@ -257,6 +259,7 @@ class PlainSpace:
             hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
             hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
             hits.normals[where] = found.normals[first]
+            self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
         return hits
 
     @property
