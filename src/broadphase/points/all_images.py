@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.kernels.points.pair_lists import keep_images
+from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import around_lattice
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
 from broadphase.points.neighbor_lists import order_of, rows_kept
@@ -67,8 +68,12 @@ class _Images(NamedTuple):
     """Images begin here; there may be none."""
 
 
-def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit: int) -> ImagePairs:
+def find_all_images(
+    crystal: Crystal, r: float, strict: bool, parts: int, limit: int, excluded: int = 0
+) -> ImagePairs:
     """All pairs within ``r``, or nearer if ``strict``.
+
+    The images of so many ``excluded`` pairs do not count against the limit.
 
     Raises
     ------
@@ -94,7 +99,8 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
         near = find_near(query._replace(period=around), reach, True, parts, limit)
         return _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
     wide = reach.r * np.hypot.reduce(inverse, axis=0) + _WIDER
-    if len(found) * math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist()) > _MOST:
+    each = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())  # no pair has more images
+    if len(found) * each > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
     along = spots[:, dim:]
     ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
@@ -107,17 +113,11 @@ def find_all_images(crystal: Crystal, r: float, strict: bool, parts: int, limit:
         envs = np.concatenate((envs[: images.first], envs[source]))
     low, high = (end(found, axis=0) if len(found) else np.zeros(dim) for end in (np.min, np.max))
     query = query._replace(others=found, other_envs=envs, low=low, high=high)
+    if excluded:
+        limit = min(limit + int(excluded * each), NO_LIMIT)
     near = find_near(query, reach, True, parts, limit, upward=among)
     kept = _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
     return _in_order(kept, among)
-
-
-def most_images(cell: Floats, periodic: npt.NDArray[np.bool_], r: float) -> float:
-    """No pair of points has more images within a distance."""
-    largest = float(np.abs(cell).max())
-    wide = r / largest * np.hypot.reduce(np.linalg.inv(cell / largest), axis=0)
-    each = 2.0 * wide + 1.0 + _WIDER
-    return min(float(math.prod(each[periodic].tolist())), _MOST)
 
 
 def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tuple[Floats, Floats]:

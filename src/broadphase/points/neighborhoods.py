@@ -28,7 +28,7 @@ from broadphase.inputs.points import (
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
-from broadphase.points.all_images import Crystal, find_all_images, most_images
+from broadphase.points.all_images import Crystal, find_all_images
 from broadphase.points.few import find_nearest, find_pairs
 from broadphase.points.fixed_radius import (
     Reach,
@@ -244,9 +244,10 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
 
     def find(_: float, most: int) -> Columns:
         limit = min(2 * most + _FEW, NO_LIMIT)  # a little farther, so that more than the limit may be found
-        return find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit)
+        excluded = 0 if how.exclude is None else len(how.exclude)
+        return find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit, excluded)
 
-    return _those_that_count(query, how, find, None, images=most_images(cell, periodic, reach))
+    return _those_that_count(query, how, find, None)
 
 
 Columns = tuple[Any, ...]
@@ -259,12 +260,10 @@ def _those_that_count(
     find: Callable[[float, int], Columns],
     ways: Callable[..., Points] | None,
     in_order: bool = True,
-    images: float = 1.0,
 ) -> Neighbors:
     """What `neighbors` returns of the pairs that a search finds, given the least distance and the most pairs.
 
-    ``ways``, called as `offsets_of`, finds the offsets of pairs where the search does not.  A pair is found
-    with at most so many ``images``.
+    ``ways``, called as `offsets_of`, finds the offsets of pairs where the search does not.
     """
     least, among = as_distance(how.r_min, query.kind, "r_min"), query.others is None
     excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
@@ -274,7 +273,7 @@ def _those_that_count(
     if alone:
         most = min(most + min(shape), NO_LIMIT)
     if excluded is not None:
-        most = int(min(most + excluded.shape[1] * images, NO_LIMIT))
+        most = min(most + excluded.shape[1], NO_LIMIT)
     try:
         i, j, distance, offset, shift = columns = find(least, most)
     except PairLimitExceeded:
