@@ -68,15 +68,19 @@ class Listener:
 
     __slots__ = ("_owner", "a", "active", "b", "begin", "end", "many", "stay", "updated")
 
-    begin: Callback | None
-    stay: Callback | None
-    end: Callback | None
-    many: ManyCallback | None
-
-    def __init__(self, owner: "Listeners", a: Any, b: Any, *functions: Any) -> None:
+    def __init__(
+        self,
+        owner: "Listeners",
+        a: Any,
+        b: Any,
+        begin: Callback | None = None,
+        stay: Callback | None = None,
+        end: Callback | None = None,
+        many: ManyCallback | None = None,
+    ) -> None:
         self._owner = owner
         self.a, self.b = a, b
-        self.begin, self.stay, self.end, self.many = functions or (None,) * 4
+        self.begin, self.stay, self.end, self.many = begin, stay, end, many
         self.active = True
         self.updated = False
         """Whether an update has found contacts for it."""
@@ -87,7 +91,7 @@ class Listener:
         if self.begin is None and not self.updated:
             self.begin = function
         else:
-            self._owner.add(self.a, self.b, function, None, None, None)
+            self._owner.add(self.a, self.b, function)
         return function
 
     def remove(self) -> None:
@@ -163,14 +167,22 @@ class Listeners:
             self._matcher = Matcher(self._matcher.listeners, groups)
         return self._matcher
 
-    def add(self, a: Any, b: Any, *functions: Any) -> Listener:
-        """Listen for a pair of tags; the functions are ``begin, stay, end, many``, each may be ``None``."""
+    def add(
+        self,
+        a: Any,
+        b: Any,
+        begin: Callback | None = None,
+        stay: Callback | None = None,
+        end: Callback | None = None,
+        many: ManyCallback | None = None,
+    ) -> Listener:
+        """Listen for a pair of tags."""
         for tag, name in ((a, "a"), (b, "b")):
             check_tag(tag, name)
-        for function, name in zip(functions, ("begin", "stay", "end", "many"), strict=True):
+        for function, name in ((begin, "begin"), (stay, "stay"), (end, "end"), (many, "many")):
             if function is not None:
                 check_callback(function, name, "ContactRows" if name == "many" else "a Contact")
-        listener = Listener(self, a, b, *functions)
+        listener = Listener(self, a, b, begin, stay, end, many)
         self._set((*self._matcher.listeners, listener))
         return listener
 
