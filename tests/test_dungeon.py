@@ -133,10 +133,10 @@ def test_standing_for_five_seconds_is_not_deadly(surface):
     assert (game.state, game.hero.health, game.hero.score, game.depth) == ("play", hero.HEALTH, 0, 1)
 
 
-def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface):
+def test_nothing_moves_behind_the_title_until_a_key_is_pressed(surface, exhaustive):
     game = Dungeon(monsters=80, rooms=(3, 3))
     places = game.monsters.places.copy()
-    for _ in range(60):
+    for _ in range(200 if exhaustive else 60):
         step(game, surface)
     assert (game.state, game.hero.health) == ("title", hero.HEALTH)
     assert np.array_equal(places, game.monsters.places)

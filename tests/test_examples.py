@@ -51,10 +51,10 @@ def mouse(kind, x, y):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_example_plays_itself_and_writes_a_picture(name, tmp_path, capsys):
-    picture = tmp_path / "last.png"
-    game = main(game_named(name), ["--frames", "3", "--screenshot", str(picture)])
-    assert game.timer.frames == 3
+def test_every_example_plays_itself_and_writes_a_picture(name, tmp_path, capsys, exhaustive):
+    picture, frames = tmp_path / "last.png", 5 if exhaustive else 3
+    game = main(game_named(name), ["--frames", str(frames), "--screenshot", str(picture)])
+    assert game.timer.frames == frames
     assert "a second" in capsys.readouterr().out
     pixels = pygame.surfarray.array3d(pygame.image.load(picture))
     assert pixels.shape == (*game.size, 3)

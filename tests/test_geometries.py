@@ -175,9 +175,9 @@ def test_the_geometries_given_stay_as_they_are():
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c(threads):
-    shapes = many(20_000)
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+def test_ctrl_c(threads, exhaustive):
+    shapes = many(60_000 if exhaustive else 20_000)
+    timer = threading.Timer(0.5 if exhaustive else 0.2, os.kill, (os.getpid(), signal.SIGINT))
 
     def search():
         timer.start()

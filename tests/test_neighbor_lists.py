@@ -67,9 +67,10 @@ def test_sums_in_pieces(sort):
     check_sums(60_000, 2, np.float32, sort, ((3,),))
 
 
-def test_sums_are_the_same_on_any_number_of_threads():
-    places, r, period = scene(30_000, 2, np.float64)
-    values, sums = np.random.default_rng(1).normal(size=(30_000, 2)), []
+def test_sums_are_the_same_on_any_number_of_threads(exhaustive):
+    n = 60_000 if exhaustive else 30_000
+    places, r, period = scene(n, 2, np.float64)
+    values, sums = np.random.default_rng(1).normal(size=(n, 2)), []
     for threads in (1, 2, 7):
         near = bp.neighbors(places, 2 * r, period=period, threads=threads, offsets=True)
         sums.append((near.sum(values), near.scatter(near.offset, antisymmetric=True), *near.csr()))
