@@ -1,6 +1,6 @@
 """The times of the tour's last step: all methods on balls that all move, from 10 to 12,288 of them.
 
-``python benchmarks/tour.py`` rewrites ``src/broadphase/lab/page/times.json``, which the page draws.  Every
+``python benchmarks/tour.py`` rewrites ``src/broadphase/tour/page/times.json``, which the page draws.  Every
 ball goes round in a small circle, two units a frame.  A run is one turn; of all runs the file has the least
 time of a frame and the upper quartile.  The methods take turns, so that a slow moment hits all of them.
 """
@@ -21,7 +21,7 @@ from broadphase.inputs.boxes import BoxArray
 COUNTS = (10, 20, 48, 96, 192, 384, 768, 1536, 3072, 6144, 12288)
 CELL = 60.0  # as in the page's steps.js
 FRAMES, STEP = 32, 2.0  # of a turn
-FILE = Path(bp.__file__).parent / "lab" / "page" / "times.json"
+FILE = Path(bp.__file__).parent / "tour" / "page" / "times.json"
 
 
 def frames(count: int) -> list[BoxArray]:

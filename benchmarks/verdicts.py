@@ -1,6 +1,6 @@
 """When each index wins and when it loses, in words, from the data of the map "who wins".
 
-``python benchmarks/verdicts.py`` reads ``src/broadphase/lab/page/map.json``, which `who_wins.py` measures,
+``python benchmarks/verdicts.py`` reads ``src/broadphase/tour/page/map.json``, which `who_wins.py` measures,
 writes the words into the tour (``index.html`` beside it) and into ``docs/choosing.md``, and prints them.
 
 An index *wins* a scene if it takes at most 1.1 times as long as the fastest, and *loses* it from three times
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 import broadphase as bp
 
-MAP = Path(bp.__file__).parent / "lab" / "page" / "map.json"
+MAP = Path(bp.__file__).parent / "tour" / "page" / "map.json"
 TOUR = MAP.with_name("index.html")
 CHOOSING = Path(__file__).parents[1] / "docs" / "choosing.md"
 

@@ -13,8 +13,8 @@ An index that took more than 20 times as long as the best among a tenth of the b
 in the least of some trial frames, is not timed further, and the data says "more than 20 times" (null).
 ``--out`` writes the data after every scene, and first reads what is there: the same command continues a run
 that was stopped, and measures what the options select and the file does not hold.  A scene that was never
-measured is null.  The page has the data as `src/broadphase/lab/page/map.json`; `verdicts.py` then writes what
-follows from it in words.
+measured is null.  The page has the data as `src/broadphase/tour/page/map.json`; `verdicts.py` then writes
+what follows from it in words.
 """
 
 import argparse

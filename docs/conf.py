@@ -53,7 +53,7 @@ html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")  # cards on other
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_search_scorer = str(HERE / "scorer.js")  # a path as Python opens it
-html_favicon = "../src/broadphase/lab/page/icon.svg"
+html_favicon = "../src/broadphase/tour/page/icon.svg"
 html_context = {"default_mode": "auto", "html_baseurl": html_baseurl}
 html_show_sourcelink = False
 html_theme_options = {
@@ -85,10 +85,10 @@ sphinx_gallery_conf = {
 
 
 def _copy_tour(app: Any) -> None:
-    """The tour of the lab, which runs in the browser, with links to the pages of the methods."""
-    from broadphase.lab.tour import copy_tour
+    """The tour, which runs in the browser, with links to the pages of the methods."""
+    from broadphase.tour import FOLDER
 
-    copy_tour(Path(app.outdir, "tour"))
+    shutil.copytree(FOLDER, Path(app.outdir, "tour"), dirs_exist_ok=True)
     page = Path(app.outdir, "tour", "index.html")
     html = page.read_text("utf-8")
     page.write_text(html.replace("<html ", '<html data-pages="../methods/" ', 1), "utf-8")

@@ -1,5 +1,5 @@
 // The order of what the search finds: words that are explained, then whole public names, then guides, then members of classes, then lists of everything.
-const GUIDES = /^(tutorials|how-to|explanation|recipes)\/(?!index)|^(beyond|choosing|dungeon|gpu|how-it-is-fast|lab|platformers|points|shipping|tour|worlds)$/;
+const GUIDES = /^(tutorials|how-to|explanation|recipes)\/(?!index)|^(beyond|choosing|dungeon|gpu|how-it-is-fast|platformers|points|shipping|tour|worlds)$/;
 var Scorer = {
   score: ([page, title, , , score, , kind]) => {
     if (page === "words") return score + (kind === "index" ? 40 : -10);

@@ -15,7 +15,7 @@ import pytest
 from broadphase.indexes import CLASSES
 
 ROOT = Path(__file__).parent.parent
-PAGE = "src/broadphase/lab/page"
+PAGE = "src/broadphase/tour/page"
 
 # What belongs to an index, by file: what the file says (NAME, Class, Words: quad_tree, QuadTree, Quad tree).
 PARTS = {
@@ -29,7 +29,6 @@ PARTS = {
     "docs/_static/method.js": r"(?s)\*NAME\(.*  NAME: \[",
     "docs/whole_code.py": '"NAME":',
     "docs/explanation/methods.md": "/methods/NAME\n",
-    "src/broadphase/lab/tracing": r'@traces\(.*"NAME"',
     f"{PAGE}/methods/NAME.js": "export",
     f"{PAGE}/methods/all.js": "  NAME",
     f"{PAGE}/index.html": r'(?s)modulepreload"[^>]*methods/NAME\.js.*<dl class="verdict" data-method="Words"',
@@ -49,8 +48,7 @@ def missing(root, name):
         return text.replace("NAME", name).replace("Class", title).replace("Words", words)
 
     def text_of(path):
-        files = sorted(path.glob("*.py")) if path.is_dir() else [path] if path.exists() else []
-        return "\n".join(file.read_text("utf-8") for file in files)
+        return path.read_text("utf-8") if path.exists() else ""
 
     return [part for part, text in PARTS.items() if not re.search(said(text), text_of(root / said(part)))]
 
@@ -94,23 +92,11 @@ class Toy(Index):
 
         return ToyStructure(shared)
 '''
-TRACER = '''"""Trace of the toy."""
-
-from broadphase.lab.tracing.trace import trace_brute_force, traces
-
-
-@traces("toy")
-def trace_toy(index):
-    """Every box with every later one."""
-    return trace_brute_force(index)
-'''
 WORKS = """
 import pathlib, tempfile
 import numpy as np
 import broadphase as bp
 from broadphase.cli.commands import app
-from broadphase.lab import messages, tracing
-from broadphase.lab.lanes import Lane
 
 boxes = np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
 assert "toy" in bp.INDEXES and type(bp.make_index("toy")) is bp.Toy
@@ -126,10 +112,6 @@ assert len(world.query_box((0, 0, 9, 9))) == 1
 
 _, bound, _ = app.parse_args(["replay", "recording", "--methods", "toy"])
 assert bound.arguments["methods"] == ["toy"]
-assert "toy" in messages.METHODS
-lane = Lane("toy", boxes, np.zeros(3, bool))
-outcome = lane.run(boxes)
-print("traced" if tracing.trace(lane.index) else "not traced", outcome.pairs.tolist())
 """
 
 
@@ -160,12 +142,8 @@ def test_a_toy_index_works_everywhere_and_what_it_lacks_is_named(tmp_path):
     (package / "indexes" / "toy.py").write_text(TOY, "utf-8")
     classes.write_text(classes.read_text("utf-8") + CLASS, "utf-8")
     public.write_text(public.read_text("utf-8") + "from .indexes.classes import Toy as Toy\n", "utf-8")
-    assert run(tmp_path, "-c", WORKS) == "not traced [[0, 1]]\n"
+    run(tmp_path, "-c", WORKS)
     assert missing(tmp_path, "toy") == named[3:]
-
-    (package / "lab" / "tracing" / "toy.py").write_text(TRACER, "utf-8")
-    assert run(tmp_path, "-c", WORKS) == "traced [[0, 1]]\n"
-    assert "src/broadphase/lab/tracing" not in missing(tmp_path, "toy")
 
     files = ("test_index_queries.py", "test_changes.py", "test_periodic_indexes.py", "test_statistics.py")
     paths = [str(ROOT / "tests" / file) for file in files]

@@ -61,8 +61,8 @@ WRONG = {
     ),
     "sideways": (
         "bench/report.py",
-        "import broadphase.lab.frames",
-        ("layers", "broadphase.bench.report -> broadphase.lab.frames"),
+        "import broadphase.tour",
+        ("layers", "broadphase.bench.report -> broadphase.tour"),
     ),
     "up in the kernels": (
         "kernels/arrays/results.py",
@@ -85,9 +85,9 @@ WRONG = {
         ("cycles", "No cycles are allowed in broadphase.indexes.\n"),
     ),
     "a cycle of modules": (
-        "lab/scenes.py",
-        "import broadphase.lab.session",
-        ("cycles", "No cycles are allowed in broadphase.lab.\n"),
+        "recording/frames.py",
+        "import broadphase.recording.reader",
+        ("cycles", "No cycles are allowed in broadphase.recording.\n"),
     ),
 }
 

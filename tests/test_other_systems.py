@@ -5,7 +5,6 @@ import errno
 import fcntl
 import importlib
 import os
-import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -21,8 +20,6 @@ from outofcore_helpers import TIGHT
 
 import broadphase as bp
 from broadphase import cli, outofcore
-from broadphase.lab import server, uploads
-from broadphase.lab import session as sessions
 from broadphase.outofcore.work import run_tasks
 from broadphase.runtime import memory, threads, windows
 
@@ -99,7 +96,7 @@ class TestCommand:
         with bp.Recorder(world, path):
             world.update()
         done = subprocess.run(
-            [*COMMAND, "replay", "--table", str(path)],
+            [*COMMAND, "replay", str(path)],
             capture_output=True,
             check=True,
             env=CODE_PAGE,
@@ -131,63 +128,19 @@ class TestCommand:
 
 
 class TestMemory:
-    def test_the_structures_have_the_sizes_that_windows_knows(self):
-        kinds = windows._MemoryStatus, windows._MemoryCounters, windows._Limits
-        assert list(map(ctypes.sizeof, kinds)) == [64, 72, 144]
+    def test_the_structure_has_the_size_that_windows_knows(self):
+        assert ctypes.sizeof(windows._MemoryStatus) == 64
         assert windows._MemoryStatus.available.offset == 16
-        assert windows._MemoryCounters.committed.offset == 56
-        assert windows._Limits.flags.offset == 16
-        assert windows._Limits.process_memory.offset == 112
 
-    def test_what_is_available_and_what_is_limited(self, monkeypatch):
-        limited = []
-
+    def test_what_is_available(self, monkeypatch):
         def status(reference):
             reference._obj.available = 7 << 30
             return 1
 
-        def counters(process, reference, size):
-            reference._obj.committed = 1 << 20
-            return 1
-
-        def limit(job, what, reference, size):
-            limits = reference._obj
-            limited.append((what, limits.flags, limits.process_time, limits.process_memory, size))
-            return 1
-
-        system = SimpleNamespace(
-            GlobalMemoryStatusEx=status,
-            GetCurrentProcess=lambda: 2**64 - 1,
-            CreateJobObjectW=lambda *_: 5,
-            K32GetProcessMemoryInfo=counters,
-            SetInformationJobObject=limit,
-            AssignProcessToJobObject=lambda job, process: job.value == 5 and process.value == 2**64 - 1,
-        )
+        system = SimpleNamespace(GlobalMemoryStatusEx=status)
         monkeypatch.setattr(windows, "_kernel32", lambda: system)
         monkeypatch.setattr(sys, "platform", "win32")
         assert memory.available_memory() == 7 << 30
-        assert windows.limit_this_process(100, 20)
-        assert limited == [(9, 0x102, 200_000_000, (1 << 20) + 100, 144)]
-
-    def test_a_process_that_reads_an_upload_is_limited(self, monkeypatch):
-        asked = []
-        monkeypatch.setitem(sys.modules, "resource", None)
-        monkeypatch.setattr(windows, "limit_this_process", lambda *limits: asked.append(limits))
-        uploads.limit_this_process(Path("a.csv"))
-        assert asked == [(uploads.MEMORY, uploads.SECONDS)]
-
-
-def test_a_page_that_leaves_asks_for_no_library_of_unix(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(ctypes, "CDLL", None)
-    sessions._give_memory_back()
-
-
-@pytest.mark.parametrize(("platform", "shared"), [("linux", 1), ("win32", 0)])
-def test_no_port_is_shared(monkeypatch, platform, shared):
-    monkeypatch.setattr(sys, "platform", platform)
-    with server.listen("127.0.0.1", 0) as listening:
-        assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR) == shared
 
 
 def test_a_clock_that_ticks_slowly(monkeypatch):
@@ -224,7 +177,7 @@ arrival.world()
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["outofcore", "dask", "lab"])
+@pytest.mark.parametrize("name", ["outofcore", "dask"])
 def test_what_a_browser_lacks_is_named(name, monkeypatch):
     for module in [each for each in sys.modules if each.startswith(f"broadphase.{name}")]:
         monkeypatch.delitem(sys.modules, module)

@@ -1,24 +1,13 @@
-"""Recordings in the lab and in the command, and that of a game."""
+"""Recordings in the command, and that of a game."""
 
-import json
-import queue
 import re
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from lab_server import WAIT, running, setup_message
 from test_recording import play_world
 
 import broadphase as bp
 from broadphase.cli import run
-from broadphase.indexes import CLASSES
-from broadphase.lab.frames import Kind, decode
-from broadphase.lab.messages import parse
-from broadphase.lab.replays import Named, Replay, ReplayLane
-from broadphase.lab.session import Quota, Session
-from broadphase.lab.uploads import Uploads
 
 
 @pytest.fixture(scope="module")
@@ -35,100 +24,6 @@ def recording(path):
     return bp.Recording(path)
 
 
-@pytest.fixture(scope="module")
-def expected(recording):
-    return [frame.pairs().tolist() for frame in recording]
-
-
-@pytest.mark.parametrize("method", CLASSES)
-def test_a_lane_finds_pairs_across_the_edges_of_a_periodic_world(method, tmp_path):
-    index, random = bp.BruteForce(period=(60, None)), np.random.default_rng(3)
-    places = random.random((80, 2)) * 60
-    ids = index.insert_many(np.hstack((places, places + 4)))
-    with bp.Recorder(index, tmp_path / "a"):
-        for k in range(6):
-            index.update(index.boxes + 0.7)
-            if k == 3:
-                index.remove_many(ids[10:20])
-            index.pairs()
-    recording = bp.Recording(tmp_path / "a")
-    scene = Replay(recording)
-    lane = ReplayLane(method, scene)
-    for frame in recording:
-        assert len(lane.run(scene.boxes(), remember=True).pairs) == frame.found
-        scene.step()
-    assert recording[0].found > len(bp.pairs(recording[0].boxes))
-
-
-@pytest.mark.parametrize("method", CLASSES)
-def test_a_lane_finds_what_was_recorded_in_every_frame(method, recording, expected, exhaustive):
-    scene = Replay(recording)
-    lane = ReplayLane(method, scene)
-    for number in [
-        *range(70 if exhaustive else 12),
-        *range(5 if exhaustive else 0),
-    ]:  # after the last frame it starts again
-        assert scene.frame == number
-        outcome = lane.run(scene.boxes())
-        ids = np.full(len(scene), -1)
-        for own, slot in scene._slots.items():
-            ids[slot] = own
-        found = np.sort(ids[outcome.pairs], axis=1)
-        assert sorted(found.tolist()) == expected[number]
-        scene.step()
-
-
-class Heard(Session):
-    """A session, and what it says."""
-
-    def __init__(self, recording):
-        self.said = queue.Queue()
-        super().__init__(self.said.put, Uploads(), Quota(), recording)
-        self.start()
-
-    def hear(self, kind):
-        """The next frame (``"frame"``) or words of a kind."""
-        while True:
-            got = self.said.get(timeout=WAIT)
-            if isinstance(got, bytes):
-                frame = decode(got)
-                self.mail.has_left()
-                self.put(parse(json.dumps({"type": "ack", "frame": frame.serial})))
-                if kind == "frame":
-                    return frame
-            elif (words := json.loads(got))["type"] == kind:
-                return words
-
-
-def test_a_page_shows_any_frame_and_what_the_program_did_there(recording):
-    session = Heard(Named("game.bprec", recording))
-    try:
-        session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
-        session.put(parse(setup_message(scene="replay", methods=["strips", "box_tree"])))
-        assert session.hear("scene")["file"] == "game.bprec"
-        assert session.hear("frame").frame == 0
-        for number in (41, 7, 0, 69, 10**6):
-            session.put(parse(json.dumps({"type": "seek", "frame": number})))
-            frame, reported = session.hear("frame"), session.hear("replay")
-            there = recording[min(number, 69)]
-            assert frame.frame == reported["frame"] == there.number
-            assert reported["bodies"] == len(there.ids)
-            assert len(frame.get(Kind.HITS)) == 2 * len(there.pairs())
-            assert {name: times for name, times, _ in reported["calls"]} == {
-                name: call.times for name, call in there.calls.items()
-            }
-            assert frame.get(Kind.HALVES) is not None
-        session.put(parse('{"type": "seek", "frame": 12}'))
-        assert session.hear("frame").frame == 12
-        session.put(parse('{"type": "step"}'))
-        assert session.hear("frame").frame == 13
-        session.put(parse('{"type": "ask", "what": "explain"}'))
-        assert f"{len(recording[13].ids)} boxes" in session.hear("explain")["text"]
-    finally:
-        session.close()
-        session.join(WAIT)
-
-
 def test_a_frame_says_whether_there_was_a_listener(tmp_path):
     world, path = bp.World(), tmp_path / "listened.bprec"
     world.add(bp.Box(0, 0, 2, 2), tag="a")
@@ -141,10 +36,6 @@ def test_a_frame_says_whether_there_was_a_listener(tmp_path):
         world.update()
     recording = bp.Recording(path)
     assert [(frame.listened, frame.found) for frame in recording] == [(False, 0), (True, 1), (False, 0)]
-    scene = Replay(recording)
-    assert scene.summary()["listened"] is False
-    scene.step()
-    assert (scene.summary()["listened"], scene.summary()["found"]) == (True, 1)
 
     index, path = bp.BoxTree(), tmp_path / "index.bprec"
     with bp.Recorder(index, path):
@@ -153,39 +44,11 @@ def test_a_frame_says_whether_there_was_a_listener(tmp_path):
     assert [(frame.listened, frame.found) for frame in bp.Recording(path)] == [(None, 1)]
 
 
-def test_the_python_lines_of_a_recording_print_what_the_page_shows(path, recording, monkeypatch, capsys):
-    session = Heard(Named("game.bprec", recording))
-    try:
-        session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
-        session.put(parse(setup_message(scene="replay", methods=["sort_and_sweep"])))
-        session.put(parse('{"type": "seek", "frame": 30}'))
-        while (frame := session.hear("frame")).frame != 30:
-            pass
-        session.put(parse('{"type": "ask", "what": "code"}'))
-        lines = session.hear("code")["text"]
-    finally:
-        session.close()
-        session.join(WAIT)
-    monkeypatch.chdir(path.parent)
-    exec(compile(lines, "lines", "exec"), {})
-    assert f"tests={int(frame.get(Kind.NUMBERS, 0)[0])}" in capsys.readouterr().out
-
-
-def test_a_lab_without_a_recording_says_how_to_open_one():
-    session = Heard(None)
-    try:
-        session.put(parse(setup_message(scene="replay")))
-        assert "broadphase replay FILE" in session.hear("refused")["text"]
-    finally:
-        session.close()
-        session.join(WAIT)
-
-
 # ---- the command
 
 
 def test_the_table_has_a_line_for_each_frame_and_lists_the_slowest(path, recording, capsys):
-    assert run(["replay", str(path), "--table", "--methods", "strips", "brute_force", "--slowest", "2"]) == 0
+    assert run(["replay", str(path), "--methods", "strips", "brute_force", "--slowest", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{path}: <Recording of 70 frames, up to {recording.most_bodies} bodies>"
     heads = "frame bodies moved pairs recorded ms strips ms brute_force ms"
@@ -254,7 +117,7 @@ def test_a_planted_crowd_is_named(piled, crowded, capsys):
     assert recording.explain(-1).startswith("Frame 59: ")
     with pytest.raises(IndexError, match="frame 60 of 60"):
         recording.explain(60)
-    assert run(["replay", str(piled), "--table", "--methods", "strips"]) == 0
+    assert run(["replay", str(piled), "--methods", "strips"]) == 0
     line = f"{recording.explain(stretch.peak)}; busy from frame 40 to 44"
     assert line in capsys.readouterr().out.splitlines()
 
@@ -299,41 +162,9 @@ def test_frames_are_counted_once_in_any_order(piled, crowded):
     assert bp.Recording(piled).explain(12) == crowded.explain(12)
 
 
-def test_the_page_gets_the_work_of_all_frames_and_a_frame_in_words(piled, crowded, tmp_path):
-    recording = crowded
-    with running(tmp_path, recording=piled) as server:
-
-        def ask(what):
-            with urlopen(f"{server.address}replay/{what}", timeout=WAIT) as answer:
-                return json.load(answer)
-
-        counts, busiest = [], None
-        while busiest is None:
-            got = ask(f"work?frame={len(counts)}")
-            counts += got["counts"]
-            busiest = got["busiest"]
-        assert counts == recording.counts().tolist()
-        assert busiest == [list(stretch) for stretch in recording.busiest()]
-        assert ask("explain?frame=10") == {"text": recording.explain(10), "crowd": None}
-        there = ask("explain?frame=42")
-        assert there["text"] == recording.explain(42)
-        left, top, right, bottom = there["crowd"]
-        assert 495 < left < right < 525 > bottom > top > 495
-        for wrong, code in (
-            ("work?frame=60", 400),
-            ("work", 400),
-            ("explain?frame=-1", 400),
-            ("other?frame=1", 404),
-        ):
-            with pytest.raises(HTTPError) as error:
-                ask(wrong)
-            with error.value as answer:
-                assert answer.code == code
-
-
 def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):
     (tmp_path / "a.csv").write_text("0,0,1,1\n")
-    assert run(["replay", str(tmp_path / "a.csv"), "--table"]) == 2
+    assert run(["replay", str(tmp_path / "a.csv")]) == 2
     assert capsys.readouterr().err.endswith("cannot be read: it is not a broadphase recording\n")
     (tmp_path / "empty").write_bytes(path.read_bytes()[:200])
     assert run(["replay", str(tmp_path / "empty")]) == 2

@@ -3,8 +3,8 @@
 // `STEPS` follows docs/methods/ideas.py line by line: each step names a part of the line that it is in.  The tests
 // hold the boxes that are compared, and their order, against the Python.
 
-import { METHODS } from "../tour/page/methods/all.js";
-import { colour, forget, sharp, whole } from "../tour/page/palette.js";
+import { METHODS } from "../tour/methods/all.js";
+import { colour, forget, sharp, whole } from "../tour/palette.js";
 
 const [WIDTH, HEIGHT] = [480, 300];
 const [CELL, SLOTS, STRIP] = [60, 31, 75];
@@ -463,7 +463,7 @@ export function showMethod(element, blocks) {
 
 const [figure, map] = [document.querySelector(".method-figure"), document.querySelector(".who-wins-here")];
 if (figure || map) {
-  document.head.append(make("link", { rel: "stylesheet", href: new URL("../tour/page/palette.css", import.meta.url) }));
+  document.head.append(make("link", { rel: "stylesheet", href: new URL("../tour/palette.css", import.meta.url) }));
 }
 if (figure) window.addEventListener("load", () => showMethod(figure, document.querySelectorAll(".idea pre")));
-if (map) import("../tour/page/map.js").then(({ mountMap }) => mountMap(map));
+if (map) import("../tour/map.js").then(({ mountMap }) => mountMap(map));

@@ -1,7 +1,7 @@
 """Makes the pictures of the README and of the landing page, light and dark: ``python docs/pictures/make.py``.
 
 With names, only those: ``python docs/pictures/make.py balls timing``.  The pictures are in this folder and
-together stay under 3 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, the games ``pygame``.
+together stay under 3 MB.  The games need ``pygame``.
 """
 
 import json
@@ -15,7 +15,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
-from shots import dungeon, flow, lab, replay, shooter
+from shots import dungeon, flow, shooter
 
 HERE = Path(__file__).parent
 THEMES = {
@@ -102,8 +102,6 @@ MAKERS = {
     "balls": balls,
     "card": card,
     "timing": timing,
-    "lab": lab,
-    "replay": replay,
     "dungeon": dungeon,
     "flow": flow,
     "shooter": shooter,

@@ -2,12 +2,12 @@
 
 from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs, collect_submodules
 
-# Modules of the command, the lab and the compiler are left out, with the packages that they would bring.
+# Modules of the command, the tour and the compiler are left out, with the packages that they would bring.
 _LEFT_OUT = (
     "broadphase.bench",
     "broadphase.cli",
     "broadphase.dask",
-    "broadphase.lab",
+    "broadphase.tour",
     "broadphase.__",
     "broadphase.compiler",
     "broadphase.kernels.machine.intrinsics",

@@ -1,6 +1,5 @@
 """The commands and their options; `demo` has a file of its own."""
 
-import errno
 import glob
 import shlex
 import sys
@@ -189,28 +188,15 @@ def demo(
     return run(balls, frames, seed, methods, output)
 
 
-@app.command
-def lab(
-    *,
-    host: str = "127.0.0.1",
-    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
-    browser: bool = True,
-    export: Path | None = None,
-) -> int:
-    """Serve the lab: a guided tour of the methods, and a sandbox that shows them at work.
+@app.command(help_flags=[])
+def tour(*options: Annotated[str, Parameter(allow_leading_hyphen=True, show=False)]) -> int:
+    """Open the tour of the methods in a browser.
 
-    Parameters
-    ----------
-    host
-        The address to listen on. Only this machine can reach the default.
-    port
-        The port to listen on; 0 takes any that is free.
-    browser
-        Whether to open the page.
-    export
-        Do not serve; write the tour to this folder, for any web server.
+    ``--port`` is the port that it listens on, ``--no-browser`` prints the address and opens nothing.
     """
-    return serve_lab(host, port, browser) if export is None else export_tour(export)
+    from broadphase.tour import main
+
+    return main(options)
 
 
 @app.command
@@ -218,36 +204,21 @@ def replay(
     file: File,
     /,
     *,
-    table: Annotated[bool, Parameter(negative="")] = False,
     methods: Indexes = None,
     slowest: Annotated[int, Parameter(validator=validators.Number(gte=0))] = 10,
-    host: str = "127.0.0.1",
-    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
-    browser: bool = True,
 ) -> int:
-    """Open a recording in the lab: the work of every frame, and any frame by any method.
+    """Print the work of every frame of a recording, and the busiest frames in words.
 
     Parameters
     ----------
     file
         A file written by broadphase.Recorder.
-    table
-        Print a table instead: bodies, overlaps and milliseconds by method of every frame, then the busiest
-        frames in words, and the slowest.
     methods
-        With --table: which methods, one or more; all but brute_force if it is not given.
+        Which methods, one or more; all but brute_force if it is not given.
     slowest
-        With --table: how many of the slowest frames to list.
-    host
-        The address to listen on. Only this machine can reach the default.
-    port
-        The port to listen on; 0 takes any that is free.
-    browser
-        Whether to open the page.
+        How many of the slowest frames to list.
     """
-    if table:
-        return print_table(file, methods, slowest)
-    return serve_lab(host, port, browser, recording=(Path(file).name, _recording(file)))
+    return print_table(file, methods, slowest)
 
 
 @app.command
@@ -475,42 +446,6 @@ def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
         raise FileError(f"{output}: is also an input; write the pairs to another file")
 
 
-def serve_lab(
-    host: str, port: int, browser: bool, *, recording: "tuple[str, Recording] | None" = None
-) -> int:
-    """Serve the lab until interrupted; an error is one line."""
-    for module in ("starlette", "uvicorn", "websockets"):
-        need(module, extra="lab", purpose="the lab")
-    from broadphase.lab.server import listen, serve
-
-    try:
-        listening = listen(host, port)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            return complain(f"port {port} is in use; choose another with --port, or 0 for any that is free")
-        if error.errno == errno.EACCES:
-            return complain(f"port {port} needs more rights; choose one above 1023 with --port")
-        return complain(f"{host} is no address of this machine ({error.strerror or error})")
-    with listening:
-        serve(listening, host, browser=browser, recording=recording)
-    return 0
-
-
-def export_tour(folder: Path) -> int:
-    """Write the tour as files for any web server."""
-    from broadphase.lab.tour import copy_tour
-
-    if folder.exists() and not folder.is_dir():
-        return complain(f"{folder} is a file; name a folder for the tour")
-    try:
-        written = copy_tour(folder)
-    except OSError as error:
-        return complain(f"{folder}: cannot be written ({error.strerror or error})")
-    print(f"{len(written)} files in {folder}")
-    print(f"To look at it: python -m http.server --directory {folder}")
-    return 0
-
-
 # ---- searching on disk
 
 
@@ -586,22 +521,19 @@ def _files(folder: str) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
 
-# ---- ``replay --table``: a recording as tables
+# ---- ``replay``: a recording as tables
 
 
 def print_table(file: str, methods: Sequence[str] | None, slowest: int) -> int:
     """Print a line per frame, then the methods, then the slowest frames."""
     from broadphase.indexes import CLASSES
     from broadphase.recording.following import run_methods
-    from broadphase.recording.reader import Recording
 
-    recording = Recording(file)
+    recording = _recording(file)
     chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
     followed = run_methods(recording, chosen, _ROUNDS)
     print(f"{file}: {recording!r}\n")
     _print_frames(recording, followed)
-    if not len(recording):
-        return 0
     print(f"\n{'method':<16}{'median ms':>12}{'slowest ms':>12}{'in frame':>10}{'median tests':>14}")
     for method, (seconds, tests) in followed.items():
         worst = int(seconds.argmax())

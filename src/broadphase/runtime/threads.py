@@ -20,8 +20,8 @@ import sys
 import threading
 from _thread import start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from queue import Empty, SimpleQueue
@@ -58,8 +58,7 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the work is no longer 
 class CancelToken:
     """A request that another thread computes, and that can be cancelled.
 
-    What runs under `cancelled_by` then ends with `Cancelled` at its next check once ``cancelled`` is set
-    (see `broadphase.runtime.slices`).
+    Its work ends with `Cancelled` at its next check once ``cancelled`` is set (`broadphase.runtime.slices`).
 
     Parameters
     ----------
@@ -71,27 +70,6 @@ class CancelToken:
 
     def __init__(self, parent: "CancelToken | None" = None) -> None:
         self.parent = parent
-
-
-@contextmanager
-def cancelled_by(token: CancelToken) -> Iterator[None]:
-    """Within the block, this thread and its helpers work for this request and end when it is cancelled.
-
-    Examples
-    --------
-    >>> token = CancelToken()
-    >>> with cancelled_by(token):
-    ...     print(cancelled())
-    ...     token.cancelled = True  # by another thread
-    ...     print(cancelled())
-    False
-    True
-    """
-    _inside.job = token
-    try:
-        yield
-    finally:
-        _inside.job = None
 
 
 class _Job(CancelToken, Generic[Result]):

@@ -1,0 +1,122 @@
+"""What single steps of the tour show: skips and their reasons, pairs found twice, two lists."""
+
+import itertools
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+
+@pytest.fixture(scope="module")
+def evaluate(server, chromium):
+    """Runs a script in one page of the tour."""
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto(server.address)
+        yield page.evaluate
+
+
+SKIPS = """
+async ([name, slider]) => {
+    const { STEPS } = await import('./steps.js');
+    const { pictureOf } = await import('./picture.js');
+    const { skipsOf } = await import('./skips.js');
+    const step = STEPS.find((step) => step.name === name);
+    const picture = pictureOf(step, slider, 0, []);
+    const count = picture.centers.length / 2;
+    const skips = Array.from({ length: count }, (_, ball) => skipsOf(picture, ball));
+    // As one text: the driver would take values one by one.
+    return JSON.stringify({ boxes: [...picture.state.boxes], value: step.values[slider], skips });
+}
+"""
+
+
+def test_what_is_skipped_and_why(evaluate):
+    for step, slider in itertools.product(("all", "sorted", "cells", "twice", "lists"), range(4)):
+        state = json.loads(evaluate(SKIPS, [step, slider]))
+        boxes = np.array(state["boxes"]).reshape(-1, 4)
+        x_apart = (boxes[:, None, 0] > boxes[None, :, 2]).T  # the column starts after the end of the row
+        cells = boxes // (state["value"] if step == "cells" else 60)
+        apart = (cells[:, None, :2] > cells[None, :, 2:]).any(axis=2)
+        apart |= apart.T
+        bullets = np.arange(len(boxes)) < 12
+        for ball, skips in enumerate(state["skips"]):
+            reasons = {one["ball"]: one["reason"] for one in skips}
+            for other in {*range(len(boxes))} - {ball}:
+                expected = None
+                if step == "all" or (step == "lists" and slider == 0):
+                    pass
+                elif step == "lists" and bullets[ball] == bullets[other]:
+                    expected = "the same list"
+                elif step == "lists" and slider == 1:
+                    pass
+                elif step in ("cells", "twice") or (step, slider) == ("lists", 3):
+                    expected = "other cell" if apart[ball, other] else None
+                elif x_apart[ball, other]:
+                    expected = "starts after the end"
+                elif x_apart[other, ball]:
+                    expected = "ends before the start"
+                assert reasons.get(other) == expected, (step, slider, ball, other)
+
+
+def test_cures_report_each_pair_once(evaluate):
+    states = evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./steps.js');
+            const step = STEPS.find((step) => step.name === 'twice');
+            return step.values.map((value, slider) => {
+                const { boxes, results } = stateOf(step, slider);
+                const { pairs, finds, made, asked } = results.uniform_grid;
+                return { value, boxes: [...boxes], pairs, made, asked, finds: finds.length };
+            });
+        }"""
+    )
+    boxes = np.array(states[0]["boxes"]).reshape(-1, 4)
+    pairs = bp.pairs(boxes)
+    both = np.stack([boxes[pairs[:, 0]], boxes[pairs[:, 1]]])
+    first, last = both[:, :, :2].max(axis=0) // 60, (both[:, :, 2:] // 60).min(axis=0)
+    shared = (last - first + 1).prod(axis=1)
+    assert sorted(shared)[-1] == 4, "a pair that shares four cells"
+    by_name = {state["value"]: state for state in states}
+    for name, state in by_name.items():
+        found = Counter(map(tuple, np.reshape(state["pairs"], (-1, 2)).tolist()))
+        times = shared if name == "nothing" else np.ones(len(pairs))
+        assert found == dict(zip(map(tuple, pairs.tolist()), times, strict=True)), name
+        assert state["finds"] == (len(pairs) if name == "marks" else shared.sum())
+    assert by_name["set"]["asked"] == by_name["owner"]["asked"] == shared.sum()
+    assert by_name["marks"]["made"] < by_name["set"]["made"] == by_name["nothing"]["made"]
+    assert by_name["marks"]["asked"] == by_name["nothing"]["made"], "marks are looked at before a test"
+
+
+def test_two_lists_have_the_pairs_of_a_join(evaluate):
+    states = evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./steps.js');
+            const step = STEPS.find((step) => step.name === 'lists');
+            return step.values.map((way, slider) => {
+                const { boxes, options, results } = stateOf(step, slider);
+                const { pairs, made } = Object.values(results)[0];
+                return { way, boxes: [...boxes], bullets: options.bullets, pairs, made };
+            });
+        }"""
+    )
+    for state in states:
+        boxes, m = np.array(state["boxes"]).reshape(-1, 4), state["bullets"]
+        expected = np.add(bp.join(boxes[:m], boxes[m:]), [0, m])
+        assert sorted(map(tuple, np.reshape(state["pairs"], (-1, 2)).tolist())) == list(
+            map(tuple, expected.tolist())
+        )
+        near = (boxes[:m, None, [0]] <= boxes[None, m:, [2]]) & (boxes[None, m:, [0]] <= boxes[:m, None, [2]])
+        low, high = boxes[..., :2] // 60, boxes[..., 2:] // 60
+        cells = np.minimum(high[:m, None], high[None, m:]) - np.maximum(low[:m, None], low[None, m:]) + 1
+        n = len(boxes)
+        made = {
+            "together": n * (n - 1) // 2,
+            "each": m * (n - m),
+            "sorted": near.sum(),
+            "cells": cells.clip(0).prod(axis=2).sum(),
+        }
+        assert state["made"] == made[state["way"]], state["way"]

@@ -1,0 +1,547 @@
+"""The tour in a real browser: as it is served, and as files that any server serves."""
+
+import functools
+import itertools
+import runpy
+import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from page_reading import OVERLAPPING, STICKING_OUT, until
+
+from broadphase.indexes import CLASSES
+from broadphase.tour import FOLDER
+
+from .test_page_methods import STEPS
+
+DOCS = Path(__file__).parents[2] / "docs"
+THERE = "globalThis.tour?.drawn > 0 && tour.shown?.step === tour.step"
+
+
+@pytest.fixture
+def tour(server, tabs):
+    """Opens the tour at a step and waits for its picture."""
+
+    def at(step="all", query="", **options):
+        page = tabs(f"{server.address}{query}#{step}", **options)
+        until(page, THERE)
+        return page
+
+    return at
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The tour behind a plain server of files."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
+    runpy.run_path(str(DOCS / "conf.py"))["_copy_tour"](SimpleNamespace(outdir=folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as running:
+        thread = threading.Thread(target=running.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_address[1]}/"
+        running.shutdown()
+
+
+def next_picture(page):
+    """Wait until what has changed is drawn."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
+def figure(page, kind="test"):
+    next_picture(page)
+    return page.locator(f"#numbers [data-kind={kind}] dd").first.inner_text()
+
+
+def shown_tests(page):
+    return int(figure(page).split()[0].replace(",", ""))
+
+
+def slide(page, value):
+    page.locator("#slider").fill(str(value))
+    until(page, "value => tour.shown.slider === value && !tour.playing", value)
+    next_picture(page)
+
+
+def handle(page):
+    return page.evaluate("[tour.picture.handle.x, tour.picture.handle.y]")
+
+
+def drag(page, dx, dy, moves=4):
+    """Drag the marked ball or box, in the units of the picture; where it was."""
+    x, y = handle(page)
+    left, top, wide, _ = page.evaluate("tour.picture.window")
+    box = page.locator(".room").first.bounding_box()
+    scale = box["width"] / wide
+    at = box["x"] + (x - left) * scale, box["y"] + (y - top) * scale
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + dx * scale, at[1] + dy * scale, steps=moves)
+    page.mouse.up()
+    next_picture(page)
+    return x, y
+
+
+# ---- playing, sliding, dragging
+
+
+def test_the_page_opens_with_the_tour_and_plays_slowly(tour):
+    page = tour()
+    assert page.locator("h2:visible").inner_text() == "One ball against all others"
+    until(page, "tour.end > 1 && tour.end < tour.total")
+    page.get_by_role("button", name="Pause").click()
+    until(page, "!tour.playing")
+    page.locator("#scrub").fill("5")
+    until(page, "tour.end === 5")
+    page.get_by_role("button", name="One test forward").click()
+    until(page, "tour.end === 6")
+    next_picture(page)
+    assert "6 of 276" in page.locator("#numbers").inner_text()
+
+
+def test_pairs_are_found_by_the_tests_that_find_them(tour):
+    page = tour()
+    tests, hits = page.evaluate("[[...tour.picture.lanes[0].tests], [...tour.picture.hits]]")
+    made = [{*tests[at : at + 2]} for at in range(0, len(tests), 2)]
+    found = [{*hits[at : at + 2]} for at in range(0, len(hits), 2)]
+    for end in (0, 100, made.index(found[0]) + 1, len(made)):
+        page.locator("#scrub").fill(str(end))
+        assert int(figure(page, "hit")) == sum(pair in made[:end] for pair in found), end
+
+
+def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
+    page = tour("sorted")
+    slide(page, 6)
+    assert shown_tests(page) == 276
+    slide(page, 0)
+    before = shown_tests(page)
+    x, _ = drag(page, -120, 0)
+    assert abs(handle(page)[0] - (x - 120)) < 3
+    assert shown_tests(page) != before
+    assert not page.locator("details:visible p").is_visible()
+    page.locator("summary:visible").click()
+    assert "276" in page.locator("details:visible p").inner_text()
+
+
+def test_a_query_box_is_dragged(tour):
+    page = tour("tree", "?slider=2")
+    assert shown_tests(page) == 58
+    assert figure(page, "own") == "5 of 9"
+    drag(page, 0, 150)
+    there = shown_tests(page)
+    assert there == page.evaluate("tour.picture.state.query.made")
+    found = page.evaluate("tour.picture.state.query.balls.length")
+    assert int(figure(page, "hit")) == found
+    page.locator("#scrub").fill("3")
+    assert figure(page) == f"3 of {there}"
+    assert figure(page, "hit") == "0"  # only nodes have been tested
+
+
+def test_the_whole_tour_works_by_keyboard(tour):
+    page = tour()
+    for step in STEPS[1:]:
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("ArrowRight")
+        until(page, "name => tour.shown?.step.name === name", step)
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowLeft")
+    until(page, "tour.shown.step.name === 'lists'")
+    page.locator(".room").focus()
+    x = handle(page)[0]
+    page.keyboard.press("ArrowRight")
+    until(page, "x => tour.picture.handle.x === x + 8", x)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "slider"
+
+
+def test_the_link_to_the_picture_stays_at_the_step(tour):
+    page = tour("cells")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    until(page, "location.hash === '#stage'")
+    next_picture(page)
+    assert page.evaluate("[document.activeElement.id, tour.shown.step.name]") == ["stage", "cells"]
+
+
+def test_any_ball_is_dragged_and_stays(tour):
+    page = tour("sorted", "?slider=0&ball=60,60&ball=200,150,5")
+    assert page.evaluate("[tour.picture.marked, ...tour.picture.state.balls.centers.slice(0, 2)]") == [
+        5,
+        60,
+        60,
+    ]
+    drag(page, 30, -20)
+    until(page, "location.search === '?slider=0&ball=60,60&ball=230,130,5'")
+    x, y = page.evaluate("[...tour.picture.state.balls.centers.slice(16, 18)]")
+    box, wide = page.locator(".room").bounding_box(), page.evaluate("tour.picture.window[2]")
+    scale = box["width"] / wide
+    page.mouse.move(box["x"] + x * scale, box["y"] + y * scale)
+    page.mouse.down()
+    page.mouse.up()
+    next_picture(page)
+    assert page.evaluate("tour.picture.marked") == 8
+    page.locator(".room").focus()
+    page.keyboard.press("n")
+    next_picture(page)
+    assert page.evaluate("tour.picture.marked") == 9
+
+
+def test_a_guess_and_a_goal_are_kept(tour):
+    page = tour("sorted", "?slider=6")
+    guess = page.locator(".guess:visible")
+    guess.get_by_role("button", name="in one row").click()
+    assert guess.inner_text() == "Your guess: in one row. It is: in one column."
+    assert page.locator("details:visible p").is_visible()
+    goal = page.locator(".goal:visible output")
+    assert goal.inner_text().strip() == "Now: 276."
+    page.goto(
+        page.url.replace("?slider=6", "?slider=6&ball=60,40,1&ball=120,60,2&ball=200,90,3&ball=330,90,4")
+    )
+    until(page, THERE)
+    assert "Done." in goal.inner_text()
+    page.get_by_role("link", name="Your game").click()
+    assert (
+        "Sorted: you guessed in one row; it is in one column; goal reached"
+        in page.locator("#guesses").inner_text()
+    )
+    page.locator("#guesses").get_by_role("link", name="All pairs").click()
+    until(page, "tour.shown.step.name === 'all'")
+    page.locator(".guess:visible input").fill("66")
+    page.keyboard.press("Enter")
+    assert page.locator(".guess:visible").inner_text() == "Your guess: 66, and it is right."
+
+
+def test_methods_side_by_side_are_shown_test_by_test_and_counted_over_frames(tour):
+    page = tour("together", "?slider=1")
+    made = page.evaluate("tour.picture.lanes.map(({ made }) => made)")
+    page.locator("#scrub").fill("12")
+    next_picture(page)
+    texts = [text.splitlines()[-1] for text in page.locator(".whose").all_inner_texts()]
+    assert texts == [f"12 of {one} tests" if one > 12 else f"{one} tests" for one in made]
+    page.locator("#scrub").fill(str(max(made)))
+    page.get_by_role("button", name="One test forward").click()  # into the next frame
+    until(page, "tour.shown.frame === 1")
+    more = page.evaluate("tour.picture.lanes.map(({ made }) => made)")
+    texts = page.locator(".whose").all_inner_texts()
+    assert all(f", {a + b:,} in all" in text for a, b, text in zip(made, more, texts, strict=True))
+    slide(page, 10)
+    assert not page.locator("#play").is_visible()
+
+
+def test_the_weight_of_an_entry_is_chosen(tour):
+    page = tour("cells", "?slider=4")
+    label = "canvas => canvas.getAttribute('aria-label')"
+    before = page.locator("#work").evaluate("canvas => canvas.toDataURL()")
+    page.get_by_label("An entry counts as").select_option("4 tests")
+    next_picture(page)
+    assert page.locator("#work").evaluate("canvas => canvas.toDataURL()") != before
+    assert "90: 28 tests and 40 entries" in page.locator("#work").evaluate(label), "the counts stay"
+
+
+def test_swaps_are_shown_one_after_the_other(tour):
+    page = tour("kept")
+    slide(page, 4)
+    pictures = set()
+    for end in (0, 1, 40, 1000):
+        page.locator("#scrub").evaluate(
+            "(scrub, end) => { scrub.value = end; scrub.dispatchEvent(new Event('input')); }", end
+        )
+        next_picture(page)
+        pictures.add(page.locator(".detail").evaluate("canvas => canvas.toDataURL()"))
+    assert len(pictures) == 4
+    assert "swap" in page.locator("#scrub-text").inner_text()
+
+
+def test_a_ball_is_dragged_for_as_long_as_one_likes(tour):
+    """WebKit refuses more than a hundred changes of the address in ten seconds."""
+    page = tour("cells")
+    page.evaluate(
+        """() => {
+            const change = history.replaceState.bind(history);
+            let left = 100;
+            history.replaceState = (...state) => {
+                if (left-- <= 0) throw new DOMException('too many changes', 'SecurityError');
+                change(...state);
+            };
+        }"""
+    )
+    drag(page, -150, 60, moves=120)
+    assert handle(page) == [90, 210]
+    until(page, "location.search === '?slider=6&ball=90,210'")
+
+
+def test_what_was_dragged_is_in_the_address_that_back_returns_to(tour):
+    page = tour("cells")
+    drag(page, -100, 40)
+    page.get_by_role("link", name="Next").click()
+    until(page, "tour.shown.step.name === 'twice'")
+    page.wait_for_timeout(500)  # nothing is written into the address of the next step
+    assert page.evaluate("location.search") == ""
+    page.go_back()
+    until(page, "tour.shown.step.name === 'cells'")
+    assert handle(page) == [140, 190]
+
+
+def test_nothing_swaps_where_nothing_moves_also_with_a_dragged_ball(tour):
+    page = tour("kept", "?slider=0&ball=60,60")
+    assert figure(page, "own") == "0"
+    assert shown_tests(page) == 0
+    drag(page, 150, 90)
+    assert figure(page, "own") == "0"
+    slide(page, 2)
+    assert int(figure(page, "own")) > 0
+
+
+# ---- the address
+
+
+def test_the_address_holds_what_is_shown_and_back_returns_to_it(tour):
+    page = tour("cells")
+    slide(page, 2)
+    drag(page, -100, 40)
+    until(page, "location.search + location.hash === '?slider=2&ball=140,190#cells'")
+    tests = shown_tests(page)
+    page.get_by_role("link", name="Next").click()
+    until(page, "tour.shown.step.name === 'twice'")
+    assert page.evaluate("location.search") == ""
+    assert page.evaluate("tour.slider") == page.evaluate("tour.step.start")
+    page.go_back()
+    until(page, "tour.shown.step.name === 'cells'")
+    assert (page.evaluate("tour.slider"), handle(page), shown_tests(page)) == (2, [140, 190], tests)
+    page.go_forward()
+    until(page, "tour.shown.step.name === 'twice'")
+    again = tour("cells", "?slider=2&ball=140,190")
+    assert shown_tests(again) == tests
+
+
+def test_one_step_can_be_embedded(tour):
+    page = tour("cells", "?embed=1", width=760, height=620)
+    assert not page.locator(".question:visible, .verdict:visible, nav:visible").count()
+    slide(page, 1)
+    until(page, "location.search === '?embed=1&slider=1'")
+    link = page.get_by_role("link", name="The whole tour")
+    assert link.get_attribute("href").endswith("?slider=1#cells")
+
+
+def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
+    inside = f'<iframe src="{site}?embed=1#cells" width="900" height="700"></iframe>'
+    around = f'<!doctype html><html data-theme="dark"><link rel="icon" href="data:,">{inside}'
+    page = tabs("about:blank")
+    page.route("**/around.html", lambda route: route.fulfill(content_type="text/html", body=around))
+    page.goto(f"{site}around.html")
+    frame = page.frames[1]
+    until(frame, "document.documentElement.classList.contains('ready')")
+    assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    until(frame, "document.documentElement.dataset.theme === 'light'")
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight"), "its legend too"
+
+
+def test_files_behind_any_server_are_the_same_tour(site, tour, tabs):
+    page = tabs(f"{site}?slider=6#all")
+    until(page, THERE)
+    slide(page, 3)
+    assert shown_tests(page) == 66
+    drag(page, -200, -110)
+    assert handle(page) == [40, 40]
+
+
+# ---- how it looks
+
+
+def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
+    widths = (390, 800, 1440, 1920) if exhaustive else (390,)
+    for width in widths:
+        theme = "dark" if width in (800, 1440) else "light"
+        page = tour(width=width, theme=theme)
+        if width <= 1024:  # there it lies over what scrolls
+            page.evaluate("document.querySelector('.turn').style.display = 'none'")
+        for step in STEPS:
+            page.evaluate("name => { location.hash = name; }", step)
+            until(page, "name => tour.shown?.step.name === name", step)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, step
+            assert (
+                page.evaluate(STICKING_OUT.replace("seen &&", "seen && !element.closest('.steps') &&")) == []
+            )
+            assert page.evaluate(OVERLAPPING) == [], step
+
+
+# What a reader changes, and what that changes; of two charts the one of the slider.
+SEEN = ["#views", "#slider", "#numbers", "#work, #charts:not(.two) :is(.detail, figure)", "#next, #previous"]
+# Of each selector the first that is visible.
+BOXES = """
+(selectors) => selectors.map((selector) => {
+    const boxes = [...document.querySelectorAll(selector)]
+        .filter((element) => element.checkVisibility({ visibilityProperty: true }))
+        .map((element) => element.getBoundingClientRect());
+    return boxes.find(({ width, height }) => width && height).toJSON();
+})
+"""
+SHIFT = """
+() => new Promise((done) => {
+    let moved = 0;
+    const watch = new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) moved += value;
+    });
+    watch.observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => done(moved), 200);
+})
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [
+        (1440, 900),
+        pytest.param(1024, 768, marks=pytest.mark.exhaustive),
+        pytest.param(820, 1180, marks=pytest.mark.exhaustive),
+        (390, 844),
+    ],
+)
+def test_picture_slider_numbers_and_chart_share_the_first_screen(tour, width, height):
+    page = tour("strips", width=width, height=height)
+    assert page.evaluate(SHIFT) < 0.1
+    for step in STEPS:
+        page.evaluate("name => { location.hash = name; }", step)
+        until(page, "name => tour.shown?.step.name === name", step)
+        next_picture(page)
+        *boxes, bar = page.evaluate(BOXES, [*SEEN, ".turn"])
+        boxes = dict(zip(SEEN, boxes, strict=True))
+        bottom = bar["y"] if bar["y"] > height / 2 else height
+        for name, box in boxes.items():
+            end = height if "next" in name else bottom
+            assert box["height"] > 20, (step, name)
+            assert 0 <= box["y"] < box["y"] + box["height"] <= end, (step, name)
+            assert 0 <= box["x"] < box["x"] + box["width"] <= width, (step, name)
+        picture = boxes["#views"]
+        assert picture["width"] * picture["height"] > 0.13 * width * height, step
+        for one, other in itertools.combinations(list(boxes)[:4], 2):
+            a, b = boxes[one], boxes[other]
+            apart_in_y = a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
+            apart_in_x = a["x"] + a["width"] <= b["x"] + 1 or b["x"] + b["width"] <= a["x"] + 1
+            assert apart_in_y or apart_in_x, (step, one, other)
+
+
+@pytest.mark.exhaustive
+def test_reduced_motion_shows_the_whole_picture_immediately(server, chromium):
+    with chromium.new_context(reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(server.address)
+        until(page, THERE)
+        assert page.evaluate("[tour.playing, tour.end >= tour.total]") == [False, True]
+
+
+# ---- the words say what is counted
+
+
+def counts(page, step, first=0):
+    """Tests and entries of every value of a slider from the first that is wanted."""
+    return page.evaluate(
+        """async ([name, first]) => {
+            const { STEPS, stateOf, entriesOf, workOf } = await import('./steps.js');
+            const step = STEPS.find((step) => step.name === name);
+            return step.values.slice(first).map((value, after) => {
+                const slider = first + after;
+                const { results, query } = stateOf(step, slider, 0, [], false);
+                const one = Object.values(results).map((result) => [result.made, entriesOf(result)]);
+                const work = step.hasQuery ? null : workOf(step, slider);
+                const tests = one.map(([made]) => made);
+                return { value, work, tests, entries: one[0][1], asked: query?.made,
+                         levels: query && query.visited[0].level + 1 };
+            });
+        }""",
+        [step, first],
+    )
+
+
+def test_the_answers_are_what_the_methods_count(tour):
+    page = tour()
+    words = (FOLDER / "index.html").read_text("utf-8")
+    first = {step: [one["tests"][0] for one in counts(page, step)] for step in STEPS[:-1]}
+    assert (first["all"][3], first["all"][6]) == (66, 276)
+    assert first["sorted"][-1] == 276
+    assert first["kept"][0] == 0
+    assert first["kept"] == sorted(first["kept"])
+    for step, best in (("cells", 60), ("strips", 8)):
+        each = counts(page, step)
+        work = [one["work"]["tests"] + one["work"]["entries"] for one in each]
+        assert each[int(np.argmin(work))]["value"] == best
+    cells = counts(page, "cells")
+    entries = [one["work"]["entries"] for one in cells]
+    assert entries == sorted(entries, reverse=True), "smaller cells, more entries"
+    assert 6 < cells[0]["entries"] / 24 < 7
+    assert "a ball has more than six entries" in words
+    assert first["slots"][0] == 276 < first["slots"][1]
+    assert first["strips"][0] == 742
+    assert "one strip makes 742 tests, but only 197 compares of sixteen" in words
+    tree = {one["value"]: one for one in counts(page, "tree")}
+    assert (tree[96]["asked"], tree[768]["asked"]) == (58, 117)
+    assert tree[768]["levels"] == tree[96]["levels"] + 1
+    assert "117 instead of 58, and one level more" in words
+    (last,) = (one["tests"] for one in counts(page, "together", first=10))
+    tests = dict(zip(page.evaluate("tour.steps.at(-1).methods"), last, strict=True))
+    assert min(tests, key=tests.__getitem__) == "uniform_grid"
+    assert 0.8 < tests["uniform_grid"] / 12288 < 1, "slightly less than one per ball"
+    assert tests["strips"] / tests["uniform_grid"] == pytest.approx(1.4, abs=0.05), "1.4 times as many"
+
+
+def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
+    page = tour("together", "?slider=10")
+    until(page, "document.getElementById('growth-machine').textContent.includes('cores')")
+    times = page.evaluate("fetch('times.json').then((answer) => answer.json())")["methods"]
+    values = page.evaluate("tour.step.values")
+    assert all([row[0] for row in rows] == values for rows in times.values())
+    assert all(least <= quartile for rows in times.values() for _, least, quartile in rows)
+    assert min(times, key=lambda method: times[method][-1][1]) == "strips"
+    assert "105 of 12,288 balls" in page.locator("#caption").inner_text()
+
+
+def test_the_tour_ends_with_the_verdicts_and_the_map(tour):
+    page = tour("together")
+    page.get_by_role("link", name="Next").click()
+    until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
+    assert page.locator("h2:visible").first.inner_text() == "Your game"
+    assert page.locator(".verdicts tbody tr").count() == len(CLASSES) - 1, "all but the default"
+    assert page.locator("#views:visible, #slider:visible, #next:visible").count() == 0
+    page.go_back()
+    until(page, "tour.shown.step.name === 'together' && tour.picture.pairs > 0")
+    page.go_forward()
+    page.get_by_role("link", name="Take the tour again").click()
+    until(page, "tour.shown.step.name === 'all' && document.querySelector('#views').checkVisibility()")
+
+
+def test_on_the_site_each_step_has_ways_home(site, tabs):
+    page = tabs(f"{site}tour/#cells")
+    until(page, THERE)
+    ways = page.eval_on_selector_all(".top a", "all => all.map((one) => one.href)")
+    assert {f"{site}index.html", f"{site}how-to/install.html"} <= {*ways}
+    page.get_by_role("link", name="Your game").click()
+    until(page, "Boolean(document.querySelector('#your-game').game)")
+    ways = page.eval_on_selector_all("#ways a", "all => all.map((one) => one.href)")
+    pages = [way.removeprefix(site).removesuffix(".html") for way in ways if way.endswith(".html")]
+    assert len(pages) == 4
+    assert all((DOCS / f"{name}.md").exists() for name in pages)
+
+
+def test_on_the_site_verdicts_link_the_pages_of_their_methods(site, tabs):
+    page = tabs(f"{site}tour/#yours")
+    until(page, THERE)
+    # The tour has a step for each method, and none for the default index.
+    pages = [path.stem for path in (DOCS / "methods").glob("*.md") if path.stem != "auto"]
+    there = sorted(f"{site}methods/{name}.html" for name in pages)
+    for links in (".verdicts a.page", ".verdict + a.page"):
+        assert sorted(page.eval_on_selector_all(links, "all => all.map((one) => one.href)")) == there
+    page.goto(f"{site}#together")
+    until(page, THERE)
+    assert page.locator("a.page").count() == 0
