@@ -119,6 +119,9 @@ class Passing(NamedTuple):
     matches: tuple[Match, ...]
 
 
+_Row: TypeAlias = tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]
+
+
 class Contacts(Sequence[Contact]):
     """A list of `Contact`, kept as arrays until one is read; equal to a list of the same contacts.
 
@@ -180,18 +183,25 @@ class Contacts(Sequence[Contact]):
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
         if not (wanted or self._passings):
             return
-        heard = self.matcher.chosen(
-            self.groups, lambda found: any(getattr(match.listener, phase) for match in found)
-        )
+        matches, which = self.matcher.of_rows(self.groups)
+        matches = [tuple(one for one in found if getattr(one.listener, phase)) for found in matches]
+        heard = np.array([bool(found) for found in matches], np.bool_)[which]
         heard[list(self._passings)] = True
-        for found, first, second, normal, depth in self._lists(np.flatnonzero(heard)):
+        rows = np.flatnonzero(heard)
+        contact, new, mixed = Contact, _new, bool(self._passings)
+        for found, first, second, normal, depth in self._lists(rows, matches, which[rows]):
             for listener, turned in found:
-                if getattr(listener, phase) is not None:
-                    yield listener, phase, _contact(first, second, normal, depth, turned)
+                if mixed and getattr(listener, phase) is None:
+                    continue
+                if turned:
+                    x, y = normal
+                    yield listener, phase, new(contact, (second, first, (0.0 - x, 0.0 - y), depth))
+                else:
+                    yield listener, phase, new(contact, (first, second, normal, depth))
 
     def by_pair(self) -> Iterator[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""
-        for found, first, second, normal, depth in self._lists(np.arange(len(self))):
+        for found, first, second, normal, depth in self._all():
             yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
     def rows_for(self, listener: Listener, before: "Contacts | None" = None) -> ContactRows:
@@ -205,19 +215,25 @@ class Contacts(Sequence[Contact]):
         return ContactRows(ids[:, 0], ids[:, 1], normals, self.depths[rows])
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
-        for found, first, second, normal, depth in self._lists(rows):
+        for found, first, second, normal, depth in self._lists(
+            rows, *self.matcher.of_rows(self.groups[rows])
+        ):
             yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
 
+    def _all(self) -> Iterator[_Row]:
+        return self._lists(np.arange(len(self)), *self.matcher.of_rows(self.groups))
+
     def _lists(
-        self, rows: Rows
-    ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
-        """The arguments of `_contact` for some rows."""
+        self, rows: Rows, matches: list[tuple[Match, ...]], which: npt.NDArray[np.intp]
+    ) -> Iterator[_Row]:
+        """The arguments of `_contact` for some rows, each with those of the matches that are its own."""
         bodies: list[Any] = self._bodies
         for begin in range(0, len(rows), _AT_ONCE):
             some = rows[begin : begin + _AT_ONCE]
-            matches, which = self.matcher.of_rows(self.groups[some])
-            found = [matches[k] for k in which.tolist()]
-            pairs = [[self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
+            found = [matches[k] for k in which[begin : begin + _AT_ONCE].tolist()]
+            pairs = [[bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
+            if self._gone:
+                pairs = [[self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
             for k, at in enumerate(some.tolist()) if self._passings else ():
                 if at in self._passings:
                     pairs[0][k], pairs[1][k], found[k] = self._passings[at]
