@@ -49,6 +49,14 @@ def test_in_the_film_as_many_balls_are_orange_as_touch_another(theme):
         assert np.array_equal(red > blue, touching_by_brute_force(positions, radii)), frame
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_recording_is_shown_with_the_colour_of_what_touches(theme):
+    sheets = (ROOT / "src/broadphase/tour/page/palette.css").read_text().split("[data-theme", 1)
+    hit = re.search(r"--hit: #(\w{6})", sheets[theme == "dark"])[1]
+    pixels = np.asarray(Image.open(PICTURES / f"replay-{theme}.webp").convert("RGB"))
+    assert (pixels == list(bytes.fromhex(hit))).all(axis=2).sum() > 100
+
+
 def test_the_hero_of_the_dungeon_is_green():
     pytest.importorskip("pygame", reason="the extra pygame is not installed")
     from examples.dungeon.pictures import HOOD

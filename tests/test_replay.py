@@ -173,6 +173,15 @@ def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, c
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_page_that_cannot_be_written_is_reported_before_the_work(tmp_path, path, capsys):
+    before = path.read_bytes()
+    missing = tmp_path / "no" / "a.html"
+    for page, said in ((missing, "No such folder"), (tmp_path, "Is a directory"), (path, "is the recording")):
+        assert run(["replay", str(path), "--html", str(page)]) == 2
+        assert said in capsys.readouterr().err
+        assert path.read_bytes() == before
+
+
 # ---- a game
 
 

@@ -1,7 +1,8 @@
 """Makes the pictures of the README and of the landing page, light and dark: ``python docs/pictures/make.py``.
 
 With names, only those: ``python docs/pictures/make.py balls timing``.  The pictures are in this folder and
-together stay under 3 MB.  The games need ``pygame``.
+together stay under 3 MB.  The page of a recording needs Chromium and
+the extra ``test``, the games ``pygame``.
 """
 
 import json
@@ -15,7 +16,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
-from shots import dungeon, flow, shooter
+from shots import dungeon, flow, replay, shooter
 
 HERE = Path(__file__).parent
 THEMES = {
@@ -102,6 +103,7 @@ MAKERS = {
     "balls": balls,
     "card": card,
     "timing": timing,
+    "replay": replay,
     "dungeon": dungeon,
     "flow": flow,
     "shooter": shooter,

@@ -1,8 +1,9 @@
-"""Pictures of running programs: the dungeon and the shooter without a window."""
+"""Pictures of programs: the page of a recording in Chromium, the dungeon and the shooter without a window."""
 
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from io import BytesIO
@@ -12,8 +13,13 @@ from typing import Any
 
 import numpy as np
 from PIL import Image, ImageSequence
+from playwright.sync_api import sync_playwright
+
+import broadphase
+from broadphase.cli import run
 
 HERE = Path(__file__).parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FRAMES = 405
 FILMED = 120  # frames of the film of an example, which has every third
 FLOW_FRAMES, FLOW_SEED, FLOW_SCALE, FLOW_QUALITY = 250, 3, 0.4, 25
@@ -28,6 +34,36 @@ SHOOTER_WALKS = ((0, 1, 21), (1, 0, 94), (1, 1, 12), (1, 0, 10))
 def _save(png: bytes, name: str) -> None:
     """With all its colours: what touches is a few pixels, which a palette leaves out."""
     Image.open(BytesIO(png)).convert("RGB").save(HERE / f"{name}.webp", lossless=True, method=6)
+
+
+def replay() -> None:
+    """The page of a recording: 900 of 1,500 bodies are in one place for some frames, and found there."""
+    rng = np.random.default_rng(1)
+    places, steps = rng.random((1_500, 2)) * 1_992, rng.normal(0, 2, (1_500, 2))
+    world = broadphase.World()
+    world.add_many(np.hstack((places, places + 8)), tag="mob")
+    world.on("mob", "mob")
+    chromium = next(filter(None, map(shutil.which, BROWSERS)))
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        with broadphase.Recorder(world, f"{folder}/game.bprec"):
+            for frame in range(2_000):
+                steps[(places + steps < 0) | (places + steps > 1_992)] *= -1
+                places = places + steps
+                crowd = rng.random((900, 2)) * 15 + (1_400, 600)
+                is_piled = 810 <= frame <= 818
+                world.positions = np.vstack((crowd, places[900:])) if is_piled else places
+                world.update()
+        page_path = Path(folder, "game.html")
+        assert run(["replay", f"{folder}/game.bprec", "--html", str(page_path)]) == 0
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for scheme in ("light", "dark"):
+            page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+            page.goto(page_path.as_uri())
+            page.get_by_role("button", name="810").click()
+            page.get_by_text("900 of 1,500 bodies").last.wait_for()
+            page.wait_for_timeout(500)
+            _save(page.screenshot(), f"replay-{scheme}")
+        browser.close()
 
 
 def dungeon() -> None:

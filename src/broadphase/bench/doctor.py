@@ -254,7 +254,7 @@ def look_at_boxes(name: str, boxes: BoxArray, ids: Any, method: str, options: Ma
         removed=0,
         moved=0,
         touching=True,
-        _forms=[],
+        forms=[],
         _places=boxes,
     )
     frames, some = _thinned([frame])

@@ -17,6 +17,7 @@ import broadphase
 from broadphase.bench.scenes import CATALOGUE
 from broadphase.cli.terminal import DISAGREEMENT, complain
 from broadphase.errors import FileError, need
+from broadphase.indexes import CLASSES
 from broadphase.indexes import Choice as IndexName
 from broadphase.methods import Name as SingleMethod
 from broadphase.runtime.memory import available_memory
@@ -206,8 +207,9 @@ def replay(
     *,
     methods: Indexes = None,
     slowest: Annotated[int, Parameter(validator=validators.Number(gte=0))] = 10,
+    html: File | None = None,
 ) -> int:
-    """Print the work of every frame of a recording, and the busiest frames in words.
+    """Print the work of every frame of a recording and the busiest frames in words, or write them as a page.
 
     Parameters
     ----------
@@ -217,8 +219,12 @@ def replay(
         Which methods, one or more; all but brute_force if it is not given.
     slowest
         How many of the slowest frames to list.
+    html
+        Print nothing, but write this page: frames to step through, with the bodies and the tests of each. It
+        needs no other file and no network.
     """
-    return print_table(file, methods, slowest)
+    chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
+    return print_table(file, chosen, slowest) if html is None else write_html(file, chosen, html)
 
 
 @app.command
@@ -524,14 +530,27 @@ def _files(folder: str) -> str:
 # ---- ``replay``: a recording as tables
 
 
-def print_table(file: str, methods: Sequence[str] | None, slowest: int) -> int:
+def write_html(file: str, methods: Sequence[str], page: str) -> int:
+    """Write the page of a recording, with a progress bar."""
+    from broadphase.cli.replay import check_page, write_page
+    from broadphase.cli.terminal import Steps
+
+    check_page(page, file)
+    with Steps() as steps:
+        progress = steps.step(f"Reading {file}")
+        recording = _recording(file)
+        drawn, written = write_page(recording, Path(file).name, page, methods, progress)
+    some = "" if drawn == len(recording) else f", of which {drawn:,} are drawn"
+    print(f"{page}: {len(recording):,} frames{some}, {written / 1e6:.1f} MB")
+    return 0
+
+
+def print_table(file: str, methods: Sequence[str], slowest: int) -> int:
     """Print a line per frame, then the methods, then the slowest frames."""
-    from broadphase.indexes import CLASSES
     from broadphase.recording.following import run_methods
 
     recording = _recording(file)
-    chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
-    followed = run_methods(recording, chosen, _ROUNDS)
+    followed = run_methods(recording, methods, _ROUNDS)
     print(f"{file}: {recording!r}\n")
     _print_frames(recording, followed)
     print(f"\n{'method':<16}{'median ms':>12}{'slowest ms':>12}{'in frame':>10}{'median tests':>14}")

@@ -58,7 +58,8 @@ class RecordedFrame:
     removed: int
     moved: int
     touching: bool
-    _forms: list[Shape]
+    forms: list[Shape]
+    """The shapes of the bodies of a world, at any place; empty for an index."""
     _places: npt.NDArray[np.floating[Any]]
     period: tuple[float | None, ...] | None = None
     """As of the index or world; ``None`` also in old files."""
@@ -66,7 +67,7 @@ class RecordedFrame:
     @property
     def shapes(self) -> list[Shape]:
         """The shapes of the bodies of a world, at their places; empty for an index."""
-        placed = zip(self._forms, self._places.tolist(), strict=False)
+        placed = zip(self.forms, self._places.tolist(), strict=False)
         return [form.moved_to(x, y) for form, (x, y) in placed]
 
     @property
