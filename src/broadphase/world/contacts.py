@@ -50,7 +50,6 @@ _AT_ONCE = 256
 FEW = 64
 # Up to so many touched bodies query the broad phase one by one; beyond, a batch costs less.
 _VERY_FEW = 4
-_SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 # Above one touched body in so many, finding all pairs costs less than a query for each.
 _SHARE = 4
@@ -59,10 +58,10 @@ Call: TypeAlias = tuple[Listener, str, Any]
 """One call of a listener: its ``begin``, ``stay`` or ``end`` with a `Contact`, or ``many`` with a `Began`."""
 
 Notes: TypeAlias = list[Any]
-"""What movements have noted, in order: rows of six numbers, or arrays of such rows.
+"""What movements have noted, in order: rows of seven numbers, or arrays of such rows.
 
-A row is the mover, the other body (by row), the serial numbers of both, and the unit vector out of the side
-of the other that was met.
+A row is the mover, the other body (by row), the serial numbers of both, the unit vector out of the side of
+the other that was met, and whether it was `STOPPED` or `CROSSED`.
 """
 
 
@@ -73,6 +72,14 @@ _FEW_BODIES = 3_000
 _BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
 
 
+class Fresh(NamedTuple):
+    """Contacts of bodies that were touched, in any order."""
+
+    ids: RowPairs
+    normals: Floats
+    depths: Floats
+
+
 class FoundContacts(NamedTuple):
     """Contacts as columns, sorted by the ids of their bodies, and the listeners when they were found."""
 
@@ -81,12 +88,14 @@ class FoundContacts(NamedTuple):
     depths: Floats
     groups: RowPairs
     """The numbers of the bodies' sets of tags, as the matcher knows them."""
+    overlaps: npt.NDArray[np.bool_]
+    """Which of them overlap; of the others, one was stopped by the other."""
     matcher: Matcher
 
     def at(self, rows: npt.NDArray[Any] | slice) -> "FoundContacts":
         """Some of them."""
-        ids, normals, depths, groups, matcher = self
-        return FoundContacts(ids[rows], normals[rows], depths[rows], groups[rows], matcher)
+        ids, normals, depths, groups, overlaps, matcher = self
+        return FoundContacts(ids[rows], normals[rows], depths[rows], groups[rows], overlaps[rows], matcher)
 
 
 class Searched(NamedTuple):
@@ -100,15 +109,15 @@ class Searched(NamedTuple):
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
-_NO_NORMALS, _NO_DEPTHS = np.empty((0, 2)), np.empty(0)
-_NO_REGIONS = np.empty((0, 4))
+_NOTHING = Fresh(_NO_PAIRS, np.empty((0, 2)), np.empty(0))
+_NO_REGIONS, _NO_NOTES = np.empty((0, 4)), np.empty((0, 7))
 # So many pairs are tested in one call of the kernel, so that Ctrl-C is answered.
 _AT_A_TIME = 1_000_000
 
 
 def none_found(matcher: Matcher) -> FoundContacts:
     """No contacts."""
-    return FoundContacts(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS, _NO_PAIRS, matcher)
+    return FoundContacts(*_NOTHING, _NO_PAIRS, np.empty(0, np.bool_), matcher)
 
 
 class Passing(NamedTuple):
@@ -130,7 +139,7 @@ class Contacts(Sequence[Contact]):
     last normal and depth.
     """
 
-    __slots__ = ("_bodies", "_gone", "_passings", "depths", "groups", "ids", "matcher", "normals")
+    __slots__ = ("_bodies", "_found", "_gone", "_passings", "_rows")
 
     def __init__(
         self,
@@ -138,23 +147,49 @@ class Contacts(Sequence[Contact]):
         bodies: list[Body | None],
         gone: dict[int, Body] | None = None,
         passings: dict[int, Passing] | None = None,
+        rows: npt.NDArray[np.integer[Any]] | None = None,
     ) -> None:
-        self.ids = found.ids
-        """``(m, 2)`` int32, sorted: the ids of the bodies, the lower first."""
-        self.normals = found.normals
-        """``(m, 2)``: unit vectors from the body with the higher id to that with the lower."""
-        self.depths = found.depths
-        """``(m,)``"""
-        self.groups = found.groups
-        """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
-        self.matcher = found.matcher
-        """The listeners when they were found."""
+        self._found = found
+        self._rows = rows
+        """Which of them; None: all."""
         self._bodies = bodies
         self._gone = gone or {}
         self._passings = passings or {}
 
+    @property
+    def _columns(self) -> FoundContacts:
+        """Their columns, copied when one is first read."""
+        if self._rows is not None:
+            self._found, self._rows = self._found.at(self._rows), None
+        return self._found
+
+    @property
+    def ids(self) -> RowPairs:
+        """``(m, 2)`` int32, sorted: the ids of the bodies, the lower first."""
+        return self._columns.ids
+
+    @property
+    def normals(self) -> Floats:
+        """``(m, 2)``: unit vectors from the body with the higher id to that with the lower."""
+        return self._columns.normals
+
+    @property
+    def depths(self) -> Floats:
+        """``(m,)``"""
+        return self._columns.depths
+
+    @property
+    def groups(self) -> RowPairs:
+        """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
+        return self._columns.groups
+
+    @property
+    def matcher(self) -> Matcher:
+        """The listeners when they were found."""
+        return self._found.matcher
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._found.ids if self._rows is None else self._rows)
 
     @overload
     def __getitem__(self, at: int) -> Contact: ...
@@ -303,16 +338,12 @@ class ContactTracker:
         self._broad_phase = broad_phase
         self._listeners = listeners
         self._moving, self._static = np.empty((2, FEW), np.int32)
-        self._keys = np.empty(_MOST_CANDIDATES, np.int64)
+        self._pairs = np.empty((_MOST_CANDIDATES, 2), np.int32)
         self.max_pairs: int | None = None
         """How many pairs an update may find; None for as many as memory allows."""
-        self.found = self._nothing()
-        self.overlaps = self.found
-        """The part of ``found`` that overlaps; the rest stopped a movement before the last update."""
-        self.crossed: Notes = []
-        """What movements have crossed since the last update, where this concerns a listener."""
-        self.stopped: Notes = []
-        """What has stopped movements since the last update, likewise."""
+        self.found = none_found(listeners.matcher)
+        self.notes: Notes = []
+        """What has stopped movements, or was crossed, since the last update, where it concerns a listener."""
         self.searched: Searched | None = None
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
@@ -326,48 +357,52 @@ class ContactTracker:
         """
         if self.concerns(mover, other):
             serial = self._store.serial
-            noted = mover, other, serial.item(mover), serial.item(other), *normal
-            (self.stopped if stopped else self.crossed).append(noted)
+            how = kernel.STOPPED if stopped else kernel.CROSSED
+            self.notes.append((mover, other, serial.item(mover), serial.item(other), *normal, how))
 
     def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
         """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
         if not len(hits) or not self._listeners.matcher.listeners:
             return
-        store, notes = self._store, np.empty((len(hits), 6))
-        known = store.tag_sets.bits, store.group, store.category, store.mask, store.serial
-        # What was in contact at the last update does not begin again.
-        before, first = _NO_PAIRS if stopped else self.found.ids, np.zeros(len(store.bodies) + 1, np.int64)
-        noted = notes[: kernel.note_hits(rows, hits, *known, before, first, store.renewed, notes)]
-        if not store.tag_sets.exact:
+        notes, how = np.empty((len(hits), 7)), kernel.STOPPED if stopped else kernel.CROSSED
+        noted = notes[: kernel.note_hits(rows, hits, how, *self._tags, self._store.serial, notes)]
+        if not self._store.tag_sets.exact:
             noted = noted[self.concerned(noted[:, :2].astype(np.int32))]
         if len(noted):
-            (self.stopped if stopped else self.crossed).append(noted)
+            self.notes.append(noted)
 
     @property
-    def noted(self) -> tuple[int, int]:
-        """How much was noted since the last update, for `forget`."""
-        return len(self.crossed), len(self.stopped)
+    def _tags(self) -> tuple[Any, ...]:
+        """What decides whether two bodies concern a listener."""
+        store = self._store
+        return store.tag_sets.bits, store.group, store.category, store.mask
 
-    def forget(self, noted: tuple[int, int]) -> None:
+    @property
+    def noted(self) -> int:
+        """How much was noted since the last update, for `forget`."""
+        return len(self.notes)
+
+    def forget(self, noted: int) -> None:
         """Keep only what was noted at that time: the rest belongs to a movement that was interrupted."""
-        del self.crossed[noted[0] :], self.stopped[noted[1] :]
+        del self.notes[noted:]
 
     def update(self, reported: Reported) -> Changes:
         """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
-        overlaps = self._find_few(self.overlaps) or self._find_all(self.overlaps)
+        fresh = self._find()
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
-        now = self._with_stops(overlaps) if self.stopped else overlaps
+        if fresh is None and not (self.notes or store.retagged) and before.overlaps.all():
+            now, changes = before, self._unchanged(before)
+        else:
+            now, changes = self._renewed(fresh or _NOTHING)
         if now.matcher is not before.matcher:
             for listener in now.matcher.listeners:
                 listener.updated = True
-        same = now is before and not (self.crossed or store.retagged)
-        changes = self._unchanged(now) if same else self._changes(before, now)
         store.look_at_kinds()
         n, events = len(store.bodies), changes.events
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.found, self.overlaps, self.crossed, self.stopped, self.searched = now, overlaps, [], [], None
+        self.found, self.notes, self.searched = now, [], None
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
         store.gone = {}
@@ -391,28 +426,38 @@ class ContactTracker:
 
     # ---- finding
 
-    def _nothing(self) -> FoundContacts:
-        return none_found(self._listeners.matcher)
-
     def concerns(self, i: int, j: int) -> bool:
         """Whether two rows concern a listener."""
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _find_few(self, before: FoundContacts) -> FoundContacts | None:
-        """The contacts now where few bodies were touched; ``None`` where they are too many.
-
-        ``before`` itself where nothing was touched.
-        """
-        store, matcher = self._store, self._listeners.matcher
+    def _find(self) -> Fresh | None:
+        """The contacts of bodies that were touched; None where none was, and the listeners are the same."""
+        store = self._store
         touched, moving, static = kernel.touched_rows(
             *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
             *(self._moving, self._static),
         )
-        self.changed = moving + static
-        if touched == 0 and before.matcher is matcher:
-            self.candidates = 0
-            return before
+        self.changed, self.candidates = moving + static, 0
+        if touched == 0 and self.found.matcher is self._listeners.matcher:
+            return None
+        pairs = self._pairs_of_few(moving, static)
+        if pairs is not None:
+            return self._contacts_of(pairs)
+        listening = (store.layer == MOVING) | (store.layer == STATIC)
+        rows = np.flatnonzero(store.touched & store.alive & listening).astype(np.int32)
+        if not len(rows):
+            return _NOTHING
+        if store.space.periodic:
+            return self._contacts_of_images(rows)
+        pairs = self._pairs_near(rows)
+        if pairs is None:
+            pairs = self._all_pairs(rows)
+        return self._contacts_of(self._pairs_of_indexes(rows) if pairs is None else pairs)
+
+    def _pairs_of_few(self, moving: int, static: int) -> RowPairs | None:
+        """The pairs of few touched bodies with what they may be in contact with; None where they are many."""
+        store = self._store
         if moving + static > FEW or not store.tag_sets.exact:
             return None
         if store.space.periodic:
@@ -422,49 +467,20 @@ class ContactTracker:
         count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
         if static:
             count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
-        if count < 0:
-            return None
-        if count > _SORTED_HERE:
-            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
-        capacity = len(before.ids) + count
-        pairs = np.empty((2, capacity, 2), np.int32)
-        now = FoundContacts(pairs[0], np.empty((capacity, 2)), np.empty(capacity), pairs[1], matcher)
-        found, self.candidates = kernel.renew_contacts(
-            store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
-        )
-        return now if found == capacity else now.at(slice(found))
+        return None if count < 0 else self._pairs[:count]
 
     def _put_near(self, rows: list[int], layers: Layers, count: int) -> int:
-        """Write what may be in contact with some bodies behind ``count`` keys; -1 if they do not fit."""
+        """Write what may be in contact with some bodies behind ``count`` pairs; -1 if they do not fit."""
         store, broad_phase = self._store, self._broad_phase
-        known = (store.tag_sets.bits, store.group, store.category, store.mask)
+        known = store.touched, *self._tags
         if len(rows) > _VERY_FEW:
             some = np.array(rows, np.int32)
             pairs = broad_phase.in_boxes(store.table.bounds(some), layers)
-            return kernel.put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
+            return kernel.put_candidates_of_many(self._pairs, count, some, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
             near = broad_phase.gather(store.bounds(row), layers=layers)
-            count = kernel.put_candidates(self._keys, count, row, broad_phase.buffers.near, near, *known)
+            count = kernel.put_candidates(self._pairs, count, row, broad_phase.buffers.near, near, *known)
         return count
-
-    def _find_all(self, before: FoundContacts) -> FoundContacts:
-        store = self._store
-        touched = store.touched
-        still = ~(touched[before.ids[:, 0]] | touched[before.ids[:, 1]])
-        listening = (store.layer == MOVING) | (store.layer == STATIC)
-        rows = np.flatnonzero(touched & store.alive & listening).astype(np.int32)
-        self.candidates, fresh = 0, self._nothing()
-        if len(rows) and store.space.periodic:
-            fresh = self._contacts_of_images(rows)
-        elif len(rows):
-            pairs = self._pairs_near(rows)
-            if pairs is None:
-                pairs = self._all_pairs(rows)
-            fresh = self._contacts_of(self._pairs_of_indexes(rows) if pairs is None else pairs)
-        if not still.any():
-            return fresh
-        both = _merged(fresh, before.at(np.flatnonzero(still)))
-        return both._replace(groups=store.group[both.ids])
 
     def _limit(self) -> int:
         """How many pairs this update may find."""
@@ -482,17 +498,12 @@ class ContactTracker:
         store, searched = self._store, self.searched
         if searched is None or searched.matcher is not self._listeners.matcher or store.retagged:
             return None
-        keys = np.empty(len(searched.near.rows), np.int64)
-        count, is_sorted = kernel.pairs_near(
+        pairs = np.empty((len(searched.near.rows), 2), np.int32)
+        count = kernel.pairs_near(
             *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
-            *(len(touched), searched.rows, searched.regions, searched.near[:], keys),
+            *(len(touched), searched.rows, searched.regions, searched.near[:], pairs),
         )
-        if count < 0:
-            return None
-        keys = keys[:count]
-        if not is_sorted:
-            keys.sort()
-        return _pairs_of(keys)
+        return None if count < 0 else pairs[:count]
 
     def _all_pairs(self, touched: Rows) -> RowPairs | None:
         """All pairs of bodies whose bounds overlap, sorted, if most bodies were touched; else None."""
@@ -523,22 +534,19 @@ class ContactTracker:
         moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
         return bool((moving[:, None] & hears).all())
 
-    def _contacts_of(self, pairs: RowPairs) -> FoundContacts:
-        """The contacts among sorted pairs of rows."""
+    def _contacts_of(self, pairs: RowPairs) -> Fresh:
+        """The contacts among pairs of rows, each with the lower row first."""
         store = self._store
         if not store.tag_sets.exact:
             pairs = pairs[self.concerned(pairs)]
-        known = store.touched, store.tag_sets.bits, store.group, store.category, store.mask
-        parts = [(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS)]
+        fresh, found = Fresh(np.empty_like(pairs), np.empty((len(pairs), 2)), np.empty(len(pairs))), 0
         for begin, end in ranges(0, len(pairs), _AT_A_TIME):
-            ids, normals = np.empty((end - begin, 2), np.int32), np.empty((end - begin, 2))
-            out = ids, normals, np.empty(end - begin)
-            found, tested = kernel.contacts_of_pairs(store.table.columns, pairs, begin, end, *known, *out)
-            parts.append((ids[:found].copy(), normals[:found].copy(), out[2][:found].copy()))
+            found, tested = kernel.contacts_of_pairs(
+                store.table.columns, pairs, begin, end, store.touched, *self._tags, found, *fresh
+            )
             self.candidates += tested
-        columns = parts[1] if len(parts) == 2 else [np.concatenate(each) for each in zip(*parts, strict=True)]
-        ids, normals, depths = columns
-        return FoundContacts(ids, normals, depths, store.group[ids], self._listeners.matcher)
+        ids, normals, depths = fresh
+        return Fresh(ids[:found], normals[:found], depths[:found])
 
     def _pairs_of_indexes(self, rows: Rows) -> RowPairs:
         """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once."""
@@ -585,7 +593,7 @@ class ContactTracker:
         beyond &= store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]
         return pairs[beyond], turns[beyond]
 
-    def _contacts_of_images(self, rows: Rows) -> FoundContacts:
+    def _contacts_of_images(self, rows: Rows) -> Fresh:
         """The contacts of some bodies in a periodic space."""
         store = self._store
         found, turns = self._candidates(rows)
@@ -595,8 +603,7 @@ class ContactTracker:
         overlapping, normals, depths = contacts_between(store.space, store.table.columns, pairs, turns)
         chosen: npt.NDArray[Any] = np.flatnonzero(overlapping)
         chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
-        ids = pairs[chosen]
-        return FoundContacts(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
+        return Fresh(pairs[chosen], normals[chosen], depths[chosen])
 
     # ---- comparing: which pairs began, stayed and ended
 
@@ -605,35 +612,45 @@ class ContactTracker:
         self._store.shared = True
         bodies, nothing = self._store.bodies, none_found(now.matcher)
         none = Contacts(nothing, bodies)
-        stayed = Contacts(now.at(np.arange(len(now.ids))), bodies) if len(now.ids) else none
+        stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
         return Changes(Events(none, stayed, none), None)
 
-    def _changes(self, before: FoundContacts, now: FoundContacts) -> Changes:
-        """Which pairs began, which stayed and which ended between two updates."""
-        store = self._store
-        store.shared = True
-        bodies, nothing = store.bodies, none_found(now.matcher)
-        same_listeners = before.matcher is now.matcher
-        began, stayed = np.empty((2, len(now.ids)), np.int64)
-        ended, were = np.empty((2, len(before.ids)), np.int64)
-        come, stay, gone = kernel.split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
-        stayed, were = stayed[:stay], were[:stay]
-        new = now.at(began[:come]) if come else nothing
-        over = before.at(ended[:gone]) if gone else nothing if same_listeners else none_found(before.matcher)
-        passings: dict[int, Passing] = {}
-        if self.crossed:
-            passed = self._passed(before, now)
-            new = _merged(new, passed)
-            over, passings = self._with_passings(over, passed)
-        handed = None
-        if not same_listeners or store.retagged:
-            handed = self._handed(before, now, were, stayed)
-        events = Events(
-            Contacts(new, bodies),
-            Contacts(now.at(stayed) if stay else nothing, bodies),
-            Contacts(over, bodies, store.gone, passings),
+    def _renewed(self, fresh: Fresh) -> tuple[FoundContacts, Changes]:
+        """All contacts now, and which began, which stayed and which ended."""
+        store, before, matcher = self._store, self.found, self._listeners.matcher
+        notes = _NO_NOTES
+        if self.notes:
+            notes = np.concatenate([np.reshape(note, (-1, 7)) for note in self.notes])
+            if not store.tag_sets.exact:
+                notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
+        entries = len(fresh.ids) + len(notes)
+        most = len(before.ids) + entries
+        pairs, rows = np.empty((2, most, 2), np.int32), np.empty((4, most), np.int64)
+        columns = pairs[0], np.empty((most, 2)), np.empty(most), pairs[1], np.empty(most, np.bool_)
+        began, stayed, were, ended = rows
+        work = np.empty(len(store.bodies) + 1 if entries > kernel.FEW_ENTRIES else 0, np.int64)
+        size, come, stay, gone, passed = kernel.renew(
+            *(fresh[:], notes, (*before[:3], before.overlaps)),
+            (store.touched, store.renewed, store.alive, store.static, store.serial),
+            *(self._tags, (*np.empty((3, entries), np.int64), work), columns, (*rows,)),
         )
-        return Changes(events, handed, tuple(self._many(events.began, handed)))
+        every = FoundContacts(*columns, matcher)
+        now, ended = every.at(slice(size)), ended[:gone]
+        store.shared = True
+        over, passings = before, dict[int, Passing]()
+        if passed:
+            over, passings = self._with_passings(every, ended)
+            ended = np.arange(gone)
+        handed = None
+        if before.matcher is not matcher or store.retagged:
+            handed = self._handed(before, now, were[:stay], stayed[:stay])
+        bodies = store.bodies
+        events = Events(
+            Contacts(every, bodies, rows=began[:come]),
+            Contacts(now, bodies, rows=stayed[:stay]),
+            Contacts(over, bodies, store.gone, passings, ended),
+        )
+        return now, Changes(events, handed, tuple(self._many(events.began, handed)))
 
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""
@@ -656,59 +673,31 @@ class ContactTracker:
         others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
         chosen = np.array(others, np.bool_)[which.ravel()]
         bodies = self._store.bodies
-        return Handed(Contacts(before.at(then[chosen]), bodies), Contacts(now.at(since[chosen]), bodies))
-
-    def _passed(self, before: FoundContacts, now: FoundContacts) -> FoundContacts:
-        """The pairs that were in contact between the last update and this one only: they begin and end."""
-        return self._noted(self.crossed, now, before.ids)
-
-    def _with_stops(self, overlaps: FoundContacts) -> FoundContacts:
-        """The pairs that overlap, and those of which one stopped the other: they touch with depth 0."""
-        # The last way in which one stopped the other counts.
-        latest = [np.reshape(note, (-1, 6))[::-1] for note in reversed(self.stopped)]
-        return _merged(overlaps, self._noted(latest, overlaps, _NO_PAIRS))
-
-    def _noted(self, notes: Notes, now: FoundContacts, before: RowPairs) -> FoundContacts:
-        """The notes of movements as contacts of depth 0, if they still concern a listener.
-
-        Without pairs that are in contact ``now``, or were ``before``.  Of several for the same two bodies,
-        the first that is given counts.
-        """
-        store = self._store
-        rows = np.concatenate([np.reshape(note, (-1, 6)) for note in notes])
-        keys, chosen = np.empty((2, len(rows)), np.int64)
-        known = store.tag_sets.bits, store.group, store.category, store.mask
-        count = kernel.sound_notes(
-            *(rows, store.alive, store.serial, store.static, *known),
-            *(now.ids, before, store.renewed, keys, chosen),
-        )
-        keys, first = np.unique(keys[:count], return_index=True)
-        rows, ids = rows[chosen[first]], _pairs_of(keys)
-        if not store.tag_sets.exact:
-            wanted = self.concerned(ids)
-            rows, ids = rows[wanted], ids[wanted]
-        normals = np.where(rows[:, :1] > rows[:, 1:2], 0.0 - rows[:, 4:], rows[:, 4:])
-        return FoundContacts(ids, normals, np.zeros(len(ids)), store.group[ids], now.matcher)
+        return Handed(Contacts(before, bodies, rows=then[chosen]), Contacts(now, bodies, rows=since[chosen]))
 
     def _with_passings(
-        self, over: FoundContacts, passed: FoundContacts
+        self, every: FoundContacts, ended: npt.NDArray[np.int64]
     ) -> tuple[FoundContacts, dict[int, Passing]]:
-        """The contacts that ended, and those that began and ended.
+        """The contacts that ended, among them those that only passed, with their bodies and listeners.
 
-        With their bodies and listeners, where these are others than those of what was before.
+        These are named where they are others than those of what was before.
         """
-        store = self._store
-        if over.matcher is passed.matcher and not store.gone:
-            return _merged(over, passed), {}
+        store, before, passed = self._store, self.found, ended < 0
+        over, new = (
+            before.at(np.maximum(ended, 0)) if len(before.ids) else every.at(ended),
+            every.at(-1 - ended),
+        )
+        for column, fresh in zip(over[:5], new[:5], strict=True):
+            column[passed] = fresh[passed]
+        if before.matcher is every.matcher and not store.gone:
+            return over, {}
         bodies: list[Any] = store.bodies
-        merged = _merged(over, passed._replace(groups=np.zeros_like(passed.groups), matcher=over.matcher))
-        order = np.argsort(_keys(np.concatenate((over.ids, passed.ids))), kind="stable")
         passings = {}
-        for at in np.flatnonzero(order >= len(over.ids)).tolist():
-            row = order.item(at) - len(over.ids)
-            (i, j), pair = passed.ids[row].tolist(), passed.groups[row].tolist()
-            passings[at] = Passing(bodies[i], bodies[j], passed.matcher.matches(*pair))
-        return merged, passings
+        for at in np.flatnonzero(passed).tolist():
+            (i, j), pair = over.ids[at].tolist(), over.groups[at].tolist()
+            passings[at] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
+        over.groups[passed] = 0
+        return over, passings
 
 
 def contacts_between(
@@ -762,24 +751,7 @@ def _each_image_once(pairs: npt.NDArray[Any], turns: Turns) -> tuple[RowPairs, T
     return rows[:, :2].astype(np.int32), rows[:, 2:]
 
 
-def _keys(ids: RowPairs) -> npt.NDArray[np.int64]:
-    """Pairs as numbers that sort as the pairs do."""
-    keys: npt.NDArray[np.int64] = ids[:, 0].astype(np.int64) << 32 | ids[:, 1]
-    return keys
-
-
 def _pairs_of(keys: npt.NDArray[np.int64]) -> RowPairs:
     pairs = np.empty((len(keys), 2), np.int32)
     pairs[:, 0], pairs[:, 1] = keys >> 32, keys & 0xFFFFFFFF
     return pairs
-
-
-def _merged(first: FoundContacts, second: FoundContacts) -> FoundContacts:
-    """Both, sorted; of the same ids the first before the second."""
-    if not len(second.ids):
-        return first
-    count = len(first.ids) + len(second.ids)
-    pairs = np.empty((2, count, 2), np.int32)
-    both = FoundContacts(pairs[0], np.empty((count, 2)), np.empty(count), pairs[1], first.matcher)
-    kernel.merge_contacts(first[:4], second[:4], *both[:4])
-    return both

@@ -34,7 +34,7 @@ _KEPT = (
 )
 _OF_STORE = ("retagged", "any_round", "any_ruled", "any_sensor", "any_one_way", "_others")
 # What a pickle begins with: another number for each other `_Moment`.
-_FORMAT = 4
+_FORMAT = 5
 
 
 class _Moment(NamedTuple):
@@ -57,9 +57,7 @@ class _Moment(NamedTuple):
     category_bits: dict[str, int]
     of_store: list[bool]
     found: FoundContacts
-    overlaps: FoundContacts
-    crossed: Notes
-    stopped: Notes
+    notes: Notes
     matcher: Matcher
     """The listeners, and the sets of tags by the numbers of then."""
     calls: tuple[Call, ...]
@@ -118,9 +116,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         store.category_bits,
         [getattr(store, name) for name in _OF_STORE],
         contacts.found,
-        contacts.overlaps,
-        [*contacts.crossed],
-        [*contacts.stopped],
+        [*contacts.notes],
         state.listeners.matcher,
         calls,
         frozenset(dispatch.unheard_begins),
@@ -155,9 +151,7 @@ def _bring_back(state: State, dispatch: Dispatch, then: _Moment) -> None:
     store.gone, store.category_bits = dict(then.gone), then.category_bits
     if then.matcher.listeners != state.listeners.matcher.listeners:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
-    contacts.found, contacts.overlaps = then.found, then.overlaps
-    contacts.crossed, contacts.stopped = [*then.crossed], [*then.stopped]
-    contacts.searched = None
+    contacts.found, contacts.notes, contacts.searched = then.found, [*then.notes], None
     dispatch.due, dispatch.done = then.calls, 0
     dispatch.unheard_begins = set(then.unheard_begins)
     inside = dict(then.inside)

@@ -383,137 +383,49 @@ def _are_wanted(i, j, bits, group, category, mask):
 
 
 @jit
-def put_candidates(keys, count, row, near, many, bits, group, category, mask):
-    """Append pairs of ``row`` with each of ``near[:many]`` that a listener may want to ``keys[:count]``.
+def put_candidates(out, count, row, near, many, touched, bits, group, category, mask):
+    """Append pairs of ``row`` with each of ``near[:many]`` that a listener may want to ``out[:count]``.
 
-    A key is the lower row ``<< 32`` and the higher one.  Returns how many keys there are then, or -1 if full.
+    The lower row comes first.  Two bodies that were touched find each other; the lower one enters the pair.
+    Returns how many pairs there are then, or -1 if full.
     """
-    if count < 0 or count + many > keys.shape[0]:
+    if count < 0 or count + many > out.shape[0]:
         return -1
     for k in range(many):
-        count = _put_candidate(keys, count, row, near[k], bits, group, category, mask)
+        count = _put_candidate(out, count, row, near[k], touched, bits, group, category, mask)
     return count
 
 
 @jit
-def put_candidates_of_many(keys, count, moved, pairs, bits, group, category, mask):
+def put_candidates_of_many(out, count, moved, pairs, touched, bits, group, category, mask):
     """`put_candidates` for pairs ``[number of the moved row, row]``."""
-    if count < 0 or count + pairs.shape[0] > keys.shape[0]:
+    if count < 0 or count + pairs.shape[0] > out.shape[0]:
         return -1
     for k in range(pairs.shape[0]):
         row, other = np.int64(moved[pairs[k, 0]]), pairs[k, 1]
-        count = _put_candidate(keys, count, row, other, bits, group, category, mask)
+        count = _put_candidate(out, count, row, other, touched, bits, group, category, mask)
     return count
 
 
 @inline
-def _put_candidate(keys, count, row, other, bits, group, category, mask):
-    first, second = np.int64(min(row, other)), np.int64(max(row, other))
-    if _are_wanted(first, second, bits, group, category, mask):
-        keys[count] = first << 32 | second
-        return count + 1
-    return count
+def _put_candidate(out, count, row, other, touched, bits, group, category, mask):
+    if (touched[other] and other < row) or not _are_wanted(row, other, bits, group, category, mask):
+        return count
+    put(out, count, row, other)
+    return count + 1
 
 
-@inline
-def _sort_once(keys, count):
-    """Sort, and remove duplicates; returns how many are left."""
-    left = 0
-    for k in range(count):
-        key = keys[k]
-        at = left
-        while at > 0 and keys[at - 1] > key:
-            at -= 1
-        if at > 0 and keys[at - 1] == key:
-            continue
-        for later in range(left, at, -1):
-            keys[later] = keys[later - 1]
-        keys[at] = key
-        left += 1
-    return left
-
-
-@inline
-def _put(out, at, i, j, group, nx, ny, depth):
-    ids, normals, depths, groups = out
-    ids[at, 0], ids[at, 1] = i, j
-    groups[at, 0], groups[at, 1] = group[i], group[j]
-    normals[at, 0], normals[at, 1] = nx, ny
-    depths[at] = depth
+# What a note says of two bodies; of several the least counts, after what overlaps.
+STOPPED, CROSSED = 1, 2
 
 
 @jit
-def renew_contacts(table, touched, group, keys, count, before, ids, normals, depths, groups):
-    """Contacts as they are now: ``before`` without touched bodies, and those of the candidates in ``keys``.
-
-    ``before`` is ``ids, normals, depths``; the last four arguments are large enough for all.  Returns how
-    many contacts there are, and how many candidates were tested.
-    """
-    candidates = _sort_once(keys, count)
-    out = (ids, normals, depths, groups)
-    old, old_normals, old_depths = before
-    found = b = k = 0
-    while b < old.shape[0] or k < candidates:
-        if b < old.shape[0]:
-            i, j = np.int64(old[b, 0]), np.int64(old[b, 1])
-            if touched[i] or touched[j]:
-                b += 1
-                continue
-            if k == candidates or (i << 32 | j) < keys[k]:
-                _put(out, found, i, j, group, old_normals[b, 0], old_normals[b, 1], old_depths[b])
-                found += 1
-                b += 1
-                continue
-        i, j = keys[k] >> 32, keys[k] & 0xFFFFFFFF
-        together, nx, ny, depth = contact_of(table, i, table, j, False)
-        if together:
-            _put(out, found, i, j, group, nx, ny, depth)
-            found += 1
-        k += 1
-    return found, candidates
-
-
-@inline
-def _is_in(pairs, i, j):
-    """Whether sorted pairs have one of these two rows."""
-    key = min(i, j) << 32 | max(i, j)
-    at, left = np.int64(0), pairs.shape[0]
-    while left > 1:
-        half = left // 2
-        at += half * np.int64(_key(pairs, at + half - 1) < key)
-        left -= half
-    return left == 1 and _key(pairs, at) == key
-
-
-@inline
-def _begin_rows(pairs, first):
-    """Where the pairs of each row begin, for sorted pairs; ``first`` are zeros, one more than rows."""
-    for k in range(pairs.shape[0]):
-        first[pairs[k, 0] + 1] += 1
-    for row in range(1, first.shape[0]):
-        first[row] += first[row - 1]
-
-
-@inline
-def _is_among(pairs, first, i, j):
-    """Whether a pair is among sorted ones."""
-    for k in range(first[i], first[i + 1]):
-        if pairs[k, 1] == j:
-            return True
-    return False
-
-
-@jit
-def note_hits(rows, hits, bits, group, category, mask, serial, before, first, renewed, notes):
+def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
     """Write the hits with bodies that a listener may want as notes; returns how many.
 
-    Pairs that are in ``before``, which is sorted, are left out, unless one of the rows is used again.  They
-    are looked up by row, with ``first``, zeros, one more than rows: 26 ns a hit among 50,000 pairs, where
-    `_is_in` takes 100.
     ``rows`` are those of the movers, ``hits`` as `movement.motion.move_many` writes them.  A note is the rows
-    of mover and other body, the serial numbers of both, and the normal.
+    of mover and other body, the serial numbers of both, the normal, and `STOPPED` or `CROSSED`.
     """
-    _begin_rows(before, first)
     noted = np.int64(0)
     for k in range(hits.shape[0]):
         if hits[k, 5] < 0.0:
@@ -521,70 +433,22 @@ def note_hits(rows, hits, bits, group, category, mask, serial, before, first, re
         i, j = np.int64(rows[np.int64(hits[k, 8])]), np.int64(hits[k, 5])
         if not _are_wanted(i, j, bits, group, category, mask):
             continue
-        if _is_among(before, first, min(i, j), max(i, j)) and not (renewed[i] or renewed[j]):
-            continue
         notes[noted, 0], notes[noted, 1] = float(i), float(j)
         notes[noted, 2], notes[noted, 3] = float(serial[i]), float(serial[j])
-        notes[noted, 4], notes[noted, 5] = hits[k, 1], hits[k, 2]
+        notes[noted, 4], notes[noted, 5], notes[noted, 6] = hits[k, 1], hits[k, 2], float(how)
         noted += 1
     return noted
 
 
 @jit
-def sound_notes(
-    notes, alive, serial, static, bits, group, category, mask, now, before, renewed, keys, chosen
-):
-    """The notes that still concern a listener, of pairs that are not in ``now``; returns how many.
-
-    Nor, unless one of the bodies is ``renewed``, in ``before``.  Both are sorted.  Writes the keys of the
-    pairs, ``first << 32 | second`` with the lower row first, and which notes they are.
-    """
-    count = np.int64(0)
-    for k in range(notes.shape[0]):
-        i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
-        here = alive[i] and alive[j] and serial[i] == notes[k, 2] and serial[j] == notes[k, 3]
-        if not here or (static[i] and static[j]) or not _are_wanted(i, j, bits, group, category, mask):
-            continue
-        if _is_in(now, i, j) or (not (renewed[i] or renewed[j]) and _is_in(before, i, j)):
-            continue
-        keys[count], chosen[count] = min(i, j) << 32 | max(i, j), k
-        count += 1
-    return count
-
-
-@jit
-def merge_contacts(first, second, ids, normals, depths, groups):
-    """Two sorted lists of contacts as one; of the same two bodies the first before the second."""
-    out = (ids, normals, depths, groups)
-    k = m = 0
-    while k < first[0].shape[0] or m < second[0].shape[0]:
-        if m == second[0].shape[0] or (k < first[0].shape[0] and _key(first[0], k) <= _key(second[0], m)):
-            _copy_contact(first, k, out, k + m)
-            k += 1
-        else:
-            _copy_contact(second, m, out, k + m)
-            m += 1
-
-
-@inline
-def _copy_contact(contacts, row, out, at):
-    for part in range(2):
-        out[0][at, part] = contacts[0][row, part]
-        out[1][at, part] = contacts[1][row, part]
-        out[3][at, part] = contacts[3][row, part]
-    out[2][at] = contacts[2][row]
-
-
-@jit
-def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, near, keys):
+def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, near, out):
     """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``near`` are the bodies whose bounds meet
     its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
     touched, ``changed`` in the layers with these bits, are movers within their regions.
 
-    Writes keys ``first << 32 | second``, the lower row first.  Returns how many, and whether they are sorted;
-    -1 if the search does not cover what was touched.
+    Writes pairs, the lower row first.  Returns how many; -1 if the search does not cover what was touched.
     """
     first, others = near
     within = np.int64(0)
@@ -594,11 +458,11 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
             left, top, right, bottom = bounds_of(table, row)
             inside = (regions[m, 0] <= left) & (right <= regions[m, 2])
             if not (inside & (regions[m, 1] <= top) & (bottom <= regions[m, 3])):
-                return np.int64(-1), False
+                return np.int64(-1)
             within += 1
     if within != changed:
-        return np.int64(-1), False
-    count, is_sorted, last = np.int64(0), True, np.int64(-1)
+        return np.int64(-1)
+    count = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         if not (touched[row] and alive[row]):
@@ -611,22 +475,20 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
                 continue
             if not bounds_overlap(bounds, bounds_of(table, other)):
                 continue
-            key = min(row, other) << 32 | max(row, other)
-            is_sorted &= last < key
-            last = key
-            keys[count] = key
+            put(out, count, row, other)
             count += 1
-    return count, is_sorted
+    return count
 
 
 @jit
-def contacts_of_pairs(table, pairs, begin, end, touched, bits, group, category, mask, ids, normals, depths):
-    """The contacts among ``pairs[begin:end]`` of rows: ``found, candidates``.
+def contacts_of_pairs(
+    table, pairs, begin, end, touched, bits, group, category, mask, found, ids, normals, depths
+):
+    """Write the contacts among ``pairs[begin:end]`` of rows behind ``found`` others: ``found, candidates``.
 
-    Candidates are the pairs with a touched body that a listener may want; each is tested.  The results are
-    written from the first row of ``ids``, ``normals`` and ``depths`` on, in the order of the pairs.
+    Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
-    found = candidates = np.int64(0)
+    candidates = np.int64(0)
     for k in range(begin, end):
         i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
         if not ((touched[i] or touched[j]) and _are_wanted(i, j, bits, group, category, mask)):
@@ -640,30 +502,172 @@ def contacts_of_pairs(table, pairs, begin, end, touched, bits, group, category, 
     return found, candidates
 
 
-@jit
-def split_rows(before, now, renewed, began, stayed, ended, were):
-    """One merge of two sorted lists of pairs: which rows of ``now`` began and stayed, and how many of each.
+# Up to so many contacts and notes are sorted without a table by row.
+FEW_ENTRIES = 64
 
-    Also which rows of ``before`` ended, and where those that stayed were.  A pair in both has stayed, unless
-    one of its ids was freed and reused in between.
+
+@inline
+def _goes_first(keys, ranks, k, m):
+    return keys[k] < keys[m] or (keys[k] == keys[m] and ranks[k] < ranks[m])
+
+
+@inline
+def _sort_run(order, begin, end, keys, ranks):
+    """Sort entries (D. L. Shell, 1959): of few, or nearly in order."""
+    gap = np.int64(1)
+    while gap < (end - begin) // 24:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for p in range(begin + gap, end):
+            k, at = order[p], p
+            while at >= begin + gap and _goes_first(keys, ranks, k, order[at - gap]):
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = k
+        gap //= 3
+
+
+@inline
+def _in_order(keys, ranks, count, order, work):
+    """Write the entries in the order of their keys and ranks; ``work`` is empty for few, else by row."""
+    if work.shape[0] == 0:
+        for k in range(count):
+            order[k] = k
+        _sort_run(order, 0, count, keys, ranks)
+        return
+    for row in range(work.shape[0]):
+        work[row] = 0
+    for k in range(count):
+        work[(keys[k] >> 32) + 1] += 1
+    for row in range(1, work.shape[0]):
+        work[row] += work[row - 1]
+    for k in range(count):
+        row = keys[k] >> 32
+        order[work[row]] = k
+        work[row] += 1
+    begin = np.int64(0)
+    for row in range(work.shape[0] - 1):
+        end = work[row]
+        if end - begin > 1:
+            _sort_run(order, begin, end, keys, ranks)
+        begin = end
+
+
+@inline
+def _keep(now, at, i, j, group, nx, ny, depth, overlap):
+    ids, normals, depths, groups, overlaps = now
+    ids[at, 0], ids[at, 1] = i, j
+    groups[at, 0], groups[at, 1] = group[i], group[j]
+    normals[at, 0], normals[at, 1], depths[at], overlaps[at] = nx, ny, depth, overlap
+
+
+@jit
+def renew(fresh, notes, before, bodies, tags, entries, now, which):
+    """The contacts of an update, and how they differ from those of the update before.
+
+    Parameters
+    ----------
+    fresh : tuple
+        ``ids, normals, depths`` of the pairs with a touched body that overlap, in any order.
+    notes : f8[2]
+        What stopped or crossed what, as `note_hits` writes it, in the order of time.
+    before : tuple
+        The contacts then: ``ids, normals, depths, overlaps``, sorted.
+    bodies : tuple
+        By row: ``touched, renewed, alive, static, serial``.
+    tags : tuple
+        ``bits, group, category, mask``, as for `put_candidates`.
+    entries : tuple
+        Scratch, ``keys, ranks, order`` for all that is fresh and noted, and ``work``: one more than there are
+        rows, or nothing up to `FEW_ENTRIES`.
+    now : tuple
+        ``ids, normals, depths, groups, overlaps``, with room for all.
+    which : tuple
+        ``began, stayed, were, ended``: rows of ``now``, those that stayed, where these were before, and rows
+        of ``before``.
+
+    Returns
+    -------
+    size, come, stay, gone, passed : int
+        How many contacts there are; how many began, stayed and ended; and how many only passed: they began
+        and ended since the update before.  These are the last rows of ``now``, from the end, and ``ended``
+        holds -1 minus the row.
     """
-    come = stay = gone = 0
-    b = n = 0
-    while b < before.shape[0] or n < now.shape[0]:
-        old = _key(before, b) if b < before.shape[0] else np.int64(-1)
-        new = _key(now, n) if n < now.shape[0] else np.int64(-1)
-        leaves = new < 0 or (old >= 0 and old <= new)
-        enters = old < 0 or (new >= 0 and new <= old)
-        if leaves and enters and not (renewed[now[n, 0]] or renewed[now[n, 1]]):
-            stayed[stay], were[stay] = n, b
-            stay += 1
-        else:
-            if leaves:
+    fresh_ids, fresh_normals, fresh_depths = fresh
+    ids, normals, depths, overlaps = before
+    touched, renewed, alive, static, serial = bodies
+    bits, group, category, mask = tags
+    keys, ranks, order, work = entries
+    began, stayed, were, ended = which
+    count = np.int64(fresh_ids.shape[0])
+    for k in range(count):
+        keys[k], ranks[k] = np.int64(fresh_ids[k, 0]) << 32 | np.int64(fresh_ids[k, 1]), -1
+    last = np.int64(notes.shape[0])
+    for k in range(last):
+        i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
+        same = alive[i] and alive[j] and serial[i] == notes[k, 2] and serial[j] == notes[k, 3]
+        if not same or (static[i] and static[j]) or not _are_wanted(i, j, bits, group, category, mask):
+            continue
+        keys[count] = min(i, j) << 32 | max(i, j)
+        # The last way in which one stopped the other counts, and the first in which it was crossed.
+        ranks[count] = last - k if notes[k, 6] == float(STOPPED) else last + 1 + k
+        count += 1
+    _in_order(keys, ranks, count, order, work)
+
+    size = come = stay = gone = passed = b = at = np.int64(0)
+    end, last_key = np.int64(ids.shape[0]), np.int64(0x7FFFFFFFFFFFFFFF)
+    while b < end or at < count:
+        old = _key(ids, b) if b < end else last_key
+        key = keys[order[at]] if at < count else last_key
+        if old <= key:
+            i, j = old >> 32, old & 0xFFFFFFFF
+            if overlaps[b] and not (touched[i] or touched[j]):  # it is as it was, whatever was noted
+                _keep(now, size, i, j, group, normals[b, 0], normals[b, 1], depths[b], True)
+                stayed[stay], were[stay] = size, b
+                size += 1
+                stay += 1
+                b += 1
+                while at < count and keys[order[at]] == old:
+                    at += 1
+                continue
+            if old < key:
                 ended[gone] = b
                 gone += 1
-            if enters:
-                began[come] = n
+                b += 1
+                continue
+        k = order[at]
+        i, j, rank = key >> 32, key & 0xFFFFFFFF, ranks[k]
+        stays = old == key and not (renewed[i] or renewed[j])
+        if old == key and (not stays or rank > last):
+            ended[gone] = b
+            gone += 1
+        if rank < 0:
+            _keep(now, size, i, j, group, fresh_normals[k, 0], fresh_normals[k, 1], fresh_depths[k], True)
+        else:
+            note = last - rank if rank <= last else rank - last - 1
+            nx, ny = notes[note, 4], notes[note, 5]
+            if notes[note, 0] > notes[note, 1]:
+                nx, ny = 0.0 - nx, 0.0 - ny
+            if rank > last:  # what was in contact then, and is not now, has only ended
+                if not stays:
+                    passed += 1
+                    row = now[0].shape[0] - passed
+                    _keep(now, row, i, j, group, nx, ny, 0.0, False)
+                    began[come], ended[gone] = row, -1 - row
+                    come += 1
+                    gone += 1
+            else:
+                _keep(now, size, i, j, group, nx, ny, 0.0, False)
+        if rank <= last:
+            if stays:
+                stayed[stay], were[stay] = size, b
+                stay += 1
+            else:
+                began[come] = size
                 come += 1
-        b += 1 if leaves else 0
-        n += 1 if enters else 0
-    return come, stay, gone
+            size += 1
+        if old == key:
+            b += 1
+        while at < count and keys[order[at]] == key:
+            at += 1
+    return size, come, stay, gone, passed
