@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scenes import Boxes, uniform
+from catalogue import Boxes, uniform
 from timing import best_of_steps
 
 import broadphase as bp

@@ -8,7 +8,7 @@ Timed is `pairs(boxes, sort=False, method=...)`.  Brute force takes part up to 2
 import argparse
 from functools import partial
 
-from scenes import SCENES
+from catalogue import SCENES
 from timing import best_of
 
 import broadphase as bp

@@ -28,12 +28,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from catalogue import Case, uniform
+from peers import build_yardstick as build
+from peers import with_yardstick as yardstick
 from timing import best_of
 
 import broadphase as bp
-from broadphase.bench.peers import build_yardstick as build
-from broadphase.bench.peers import with_yardstick as yardstick
-from broadphase.bench.scenes import Case, uniform
 from broadphase.inputs.numeric import thread_count
 
 Points = npt.NDArray[np.float64]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 import numpy.typing as npt
-from scenes import Boxes, uniform
+from catalogue import Boxes, uniform
 from timing import best_of
 
 import broadphase as bp

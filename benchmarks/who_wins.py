@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from catalogue import Boxes
 from frames import frames
-from scenes import Boxes
 from timing import best_of
 
 import broadphase as bp

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -78,27 +77,20 @@ class TestDemo:
         save_picture(boxes, pairs, radii, str(tmp_path / "three.svg"))
         with Image.open(tmp_path / "three.png") as picture:
             assert picture.size == (1500, 800)
-            red, _, blue = picture.getpixel((50 + 20, 745 - 20))[:3]  # inside the first box, off its edge
-            assert red > 200 > blue
-            red, _, blue = picture.getpixel((735 - 20, 60 + 20))[:3]  # the third one touches nothing
-            assert blue > 200 > red
-        drawn = list(ElementTree.parse(tmp_path / "three.svg").iter())
-        kinds = [element.tag.rpartition("}")[2] for element in drawn]
-        assert kinds.count("circle") == 3
-        written = [element.text for element in drawn if element.text and element.text.strip()]
-        assert "3 balls, 1 pairs of boxes overlap (2 boxes, orange)" in written
-        assert {"2", "1"} <= set(written)  # boxes in the cells
+            pixels = np.asarray(picture.convert("RGB")).astype(int)
+        red, _, blue = pixels[:, :750].transpose(2, 0, 1)  # the whole world: orange, and one box that is blue
+        assert 1 < np.count_nonzero(red > blue + 30) / np.count_nonzero(blue > red + 30) < 2
+        text = (tmp_path / "three.svg").read_text()
+        assert "<!-- 3 balls, 1 pairs of boxes overlap (2 boxes, orange) -->" in text
 
-    @pytest.mark.parametrize(
-        ("ending", "begin"), [("jpg", b"\xff\xd8"), ("webp", b"RIFF"), ("pdf", b"%PDF"), ("gif", b"GIF8")]
-    )
+    @pytest.mark.parametrize(("ending", "begin"), [("jpg", b"\xff\xd8"), ("webp", b"RIFF"), ("pdf", b"%PDF")])
     def test_pictures_are_of_the_kind_that_their_name_says(self, tmp_path, ending, begin):
         balls = Balls.scattered(1, 1)
         picture = tmp_path / f"one.{ending}"
         save_picture(balls.boxes(), bp.pairs(balls.boxes()), balls.radii, str(picture))
         assert picture.read_bytes().startswith(begin)
 
-    def test_pictures_of_pixels_need_the_extra(self, capfd, monkeypatch):
-        monkeypatch.setitem(sys.modules, "PIL.Image", None)
-        monkeypatch.setitem(sys.modules, "PIL", None)
-        assert 'needs PIL: python -m pip install "broadphase[cli]"' in refused(capfd, "demo")
+    def test_pictures_need_the_extra(self, capfd, monkeypatch):
+        monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        assert 'python -m pip install "broadphase[cli]"' in refused(capfd, "demo")

@@ -1,6 +1,7 @@
 """The doctor names planted faults, tries what it advises, and leaves healthy input alone."""
 
 import itertools
+import os
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.bench import doctor
+from broadphase import doctor
 from broadphase.cli import run
 from broadphase.recording import recorder
 
@@ -550,3 +551,14 @@ def test_an_advice_that_finds_other_pairs_is_no_advice(monkeypatch, tmp_path, ca
     monkeypatch.setattr(doctor, "_other_cells", shifted)
     assert run(["doctor", str(tmp_path / "a.npy")]) == 1
     assert capsys.readouterr().err == "broadphase: a shift: brute_force finds other pairs\n"
+
+
+def test_huge_boxes_give_no_warning(ask):
+    assert "Warning" not in ask(np.array([[1e308, 0, 1.7e308, 1]] * 30))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert run(["doctor", str(tmp_path / "pipe.csv")]) == 2
+    assert "is no file that can be read twice" in capsys.readouterr().err

@@ -60,9 +60,9 @@ WRONG = {
         ("layers", "broadphase.kernels.boxes.brute_force -> broadphase.inputs.boxes"),
     ),
     "sideways": (
-        "bench/report.py",
+        "doctor.py",
         "import broadphase.tour",
-        ("layers", "broadphase.bench.report -> broadphase.tour"),
+        ("layers", "broadphase.doctor -> broadphase.tour"),
     ),
     "up in the kernels": (
         "kernels/arrays/results.py",

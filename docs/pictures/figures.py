@@ -17,7 +17,7 @@ LABELS = {
     "geoindex-rs": "geoindex-rs, the fastest other library from 10,000 on",
     "shapely": "shapely",
 }
-"""Of the table, by the names of `broadphase bench`."""
+"""Of the table, by the names of `benchmarks/compare.py`."""
 
 
 class Figures(NamedTuple):
@@ -30,7 +30,7 @@ class Figures(NamedTuple):
 
 
 def read() -> Figures:
-    """The figures as `broadphase bench` printed them."""
+    """The figures as `benchmarks/compare.py` printed them."""
     text = RESULTS.read_text("utf-8")
     machine = text.split("\n\n")[2].partition(";")[0]
     section = text.partition(f"## {SCENE}")[2].partition("\n## ")[0]

@@ -42,7 +42,7 @@ def balls() -> None:
 
 
 def timing() -> None:
-    """What `broadphase bench` printed for equal squares; the files hold the figures that they show."""
+    """What `benchmarks/compare.py` printed for equal squares; the files hold the figures that they show."""
     labels = {
         "broadphase": "bp.pairs(boxes)",
         "geoindex-rs": "geoindex-rs",

@@ -4,9 +4,9 @@ from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs, co
 
 # Modules of the command, the tour and the compiler are left out, with the packages that they would bring.
 _LEFT_OUT = (
-    "broadphase.bench",
     "broadphase.cli",
     "broadphase.dask",
+    "broadphase.doctor",
     "broadphase.tour",
     "broadphase.__",
     "broadphase.compiler",

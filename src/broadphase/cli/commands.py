@@ -1,12 +1,10 @@
 """The commands and their options; `demo` has a file of its own."""
 
 import glob
-import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
-from json import dumps
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,7 +12,6 @@ import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
-from broadphase.bench.scenes import CATALOGUE
 from broadphase.cli.terminal import DISAGREEMENT, complain
 from broadphase.errors import FileError, need
 from broadphase.indexes import CLASSES
@@ -23,21 +20,16 @@ from broadphase.methods import Name as SingleMethod
 from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
-    from broadphase.bench.doctor import Subject
     from broadphase.cli.terminal import Steps
+    from broadphase.doctor import Subject
     from broadphase.recording.following import MethodRun
     from broadphase.recording.reader import RecordedFrame, Recording
 
-    Scene = str
-else:  # the choices of an option; a type checker takes no list that is made
-    Scene = Literal[*CATALOGUE]
 
 _BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two pairs per box
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
-_LARGEST = 100_000_000  # boxes of a scene
-_WIDE = 1_000  # columns, so that no number is cut to fit a window
 _ROUNDS = 3  # of a replay, with each method
 _BUSIEST = 3  # stretches of busy frames that the table explains
 
@@ -54,9 +46,6 @@ File = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)
 Output = Annotated[File, Parameter(name=["--output", "-o"])]
 Methods = Annotated[list[SingleMethod] | None, Parameter(consume_multiple=True, negative="")]
 Indexes = Annotated[list[IndexName] | None, Parameter(consume_multiple=True, negative="")]
-Scenes = Annotated[list[Scene] | None, Parameter(consume_multiple=True, negative="")]
-Sizes = Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")]
-Dims = Annotated[list[Literal[2, 3]] | None, Parameter(name="--dim", consume_multiple=True, negative="")]
 Threads = Annotated[int | None, Parameter(validator=validators.Number(gte=1))]
 Count = Annotated[bool, Parameter(negative="")]
 Trust = Annotated[bool, Parameter(negative="")]
@@ -182,7 +171,7 @@ def demo(
     methods
         Which methods, one or more; all of them if it is not given. Leave brute_force out for very many balls.
     output
-        The picture of the last frame: .png, .webp, .jpg, .gif, .tif, .bmp, .pdf or .svg.
+        The picture of the last frame: .png, .svg, .pdf, .webp, .jpg or what else Matplotlib writes.
     """
     from broadphase.cli.demo import demo as run
 
@@ -254,9 +243,8 @@ def doctor(
     trust
         Read the file however much memory it needs.
     """
-    from broadphase.bench.contest import DisagreementError
-    from broadphase.bench.doctor import diagnose
     from broadphase.cli.terminal import Steps
+    from broadphase.doctor import DisagreementError, diagnose
 
     with Steps() as steps:
         try:
@@ -268,93 +256,17 @@ def doctor(
     return 0
 
 
-@app.command
-def bench(
-    *,
-    scenes: Scenes = None,
-    sizes: Sizes = None,
-    dim: Dims = None,
-    methods: Methods = None,
-    peers: bool = True,
-    threads: Threads = None,
-    seconds: float = 0.3,
-    memory: bool = True,
-    json: File | None = None,
-    chart: File | None = None,
-    markdown: File | None = None,
-) -> int:
-    """Time the methods on named scenes, with the other libraries that are installed.
-
-    The number of pairs is checked first. Then the contestants take turns, and the best time of each counts.
-
-    Parameters
-    ----------
-    scenes
-        Which scenes, one or more; uniform and mixed_sizes if it is not given.
-    sizes
-        How many boxes, one or more numbers; 1000, 10000 and 100000 if it is not given.
-    dim
-        2, 3 or both; 2 if it is not given, and 3 for scenes that have only that.
-    methods
-        Methods to time in addition to the default arguments and sort=False.
-    peers
-        Whether other libraries, engines and the yardstick in C++ take part, if they are installed.
-    threads
-        The most threads that broadphase uses; all cores if it is not given.
-    seconds
-        How long each contestant runs, at each size of each scene.
-    memory
-        Whether to measure memory too, at the largest size, each contestant in a process of its own.
-    json
-        A file for all results, with machine and versions.
-    chart
-        A file for a chart, in any format that matplotlib writes.
-    markdown
-        A file for the tables in Markdown.
-    """
-    from broadphase.bench.contest import DisagreementError
-    from broadphase.bench.run import Options, measure, places
-
-    _check_bench(sizes, seconds, json, chart, markdown)
-    given = {"scenes": scenes, "sizes": sizes, "dims": dim, "methods": methods}
-    chosen: dict[str, Any] = {name: tuple(value) for name, value in given.items() if value}
-    options = Options(peers=peers, threads=threads, seconds=seconds, memory=memory, **chosen)
-    try:
-        places(options)
-    except ValueError as error:
-        raise FileError(str(error)) from None
-    try:
-        with _bench_progress() as progress:
-            report = measure(options, progress)
-    except DisagreementError as error:
-        return complain(str(error), DISAGREEMENT)
-    from rich.console import Console
-
-    from broadphase.bench import report as reports
-    from broadphase.io.tables import whole_file
-
-    reports.show(report, Console(soft_wrap=True, highlight=False, width=_WIDE))
-    if json:
-        with whole_file(Path(json)) as file:
-            file.write((dumps(asdict(report), indent=1) + "\n").encode())
-    if chart:
-        with whole_file(Path(chart)) as file:
-            reports.save_chart(report, file, _ending(chart))
-    if markdown:
-        with whole_file(Path(markdown)) as file:
-            file.write(reports.markdown(report, _bench_command(options)).encode())
-    return 0
-
-
 def _subject(
     file: str, method: str, cell_size: float | None, id_column: str | None, trust: bool, steps: "Steps"
 ) -> "Subject":
     """A file as the doctor looks at it."""
     from broadphase import files
-    from broadphase.bench.doctor import look_at_boxes, look_at_recording
+    from broadphase.doctor import look_at_boxes, look_at_recording
     from broadphase.recording.frames import MAGIC
 
     progress = steps.step(f"Reading {file}")
+    if file != files.STANDARD and (Path(file).is_fifo() or Path(file).is_char_device()):
+        raise FileError(f"{file}: is no file that can be read twice; name a file, or - for standard input")
     is_recording = Path(file).suffix == ".bprec" or (file != files.STANDARD and _begins_with(file, MAGIC))
     recording = _recording(file) if is_recording else None
     if recording is not None and method == "auto":
@@ -594,63 +506,3 @@ def _summary(frame: "RecordedFrame") -> str:
 
 def _ms(seconds: Any) -> str:
     return f"{1e3 * seconds:.3f}"
-
-
-# ---- ``bench``: what would fail only at the end is checked first
-
-
-@contextmanager
-def _bench_progress() -> Iterator[Callable[[str], None]]:
-    """One line on stderr that says what is being done; nothing if stderr is not a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda doing: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status("") as status:
-        yield lambda doing: status.update(escape(doing))
-
-
-def _check_bench(
-    sizes: Sequence[int] | None,
-    seconds: float,
-    json: str | None,
-    chart: str | None,
-    markdown: str | None,
-) -> None:
-    """Raise for what would fail only after the measurement."""
-    for size in sizes or ():
-        if not 2 <= size <= _LARGEST:
-            raise FileError(f"a scene has from 2 to {_LARGEST:,} boxes; got --sizes {size}")
-    if not 0 < seconds < float("inf"):
-        raise FileError(f"every contestant needs some time; got --seconds {seconds:g}")
-    for name in filter(None, (json, chart, markdown)):
-        if not Path(name).resolve().parent.is_dir():
-            raise FileError(f"{name}: No such folder")
-        if Path(name).is_dir():
-            raise FileError(f"{name}: Is a directory")
-    if chart:
-        bases = need("matplotlib.backend_bases", extra="bench", purpose="the chart")
-        formats = bases.FigureCanvasBase.get_supported_filetypes()
-        if _ending(chart) not in formats:
-            raise FileError(f"{chart}: the name of a picture ends in .{', .'.join(formats)}")
-
-
-def _ending(name: str) -> str:
-    return Path(name).suffix.lower().removeprefix(".")
-
-
-def _bench_command(options: object) -> str:
-    """The command that repeats the run."""
-    words = ["broadphase", "bench"]
-    names = {"dims": "--dim"}
-    for name, value in vars(options).items():
-        if name == "slow" or value is None or value == ():
-            continue
-        option = names.get(name, f"--{name}")
-        if isinstance(value, bool):
-            words += [] if value else [f"--no-{name}"]
-        else:
-            words += [option, *(map(str, value) if isinstance(value, tuple) else [str(value)])]
-    return shlex.join(words)

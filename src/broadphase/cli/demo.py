@@ -1,25 +1,21 @@
-"""The picture of the demo: the whole world, and a close-up of its middle with cells and pairs.
+"""``broadphase demo``: every method finds the same pairs of many balls, at very different costs.
 
-It is drawn as pixels by Pillow or as the text of an SVG file.  Both measure in pixels from the upper left
-corner and take colours as ``"#rrggbb"``. matplotlib could do the same, but takes four times as long to
-install as Pillow, and 0.3 s to import (Pillow: 0.01).
+The picture shows the last frame: the whole world, and a close-up of its middle with cells and pairs.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from html import escape
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
-from typing import IO, Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from broadphase import methods
+from broadphase import methods, plot
 from broadphase import pairs as find_pairs
 from broadphase.api.one_shot import search
 from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
@@ -30,167 +26,11 @@ from broadphase.inputs.rules import as_filter
 from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Found, Task
-from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 
-# ---- surfaces to draw on
-
-FORMATS = ("png", "webp", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "pdf", "svg")
-"""The formats of pictures: endings of file names."""
-_LONG = {"jpg": "jpeg", "tif": "tiff"}
-"""What Pillow calls a format, where that is not its ending."""
-
-_FINER = 2
-"""Pixels are drawn this many times finer and then averaged, because Pillow's edges are jagged."""
-
-Point = tuple[float, float]
-
-
-class Surface(Protocol):
-    """A surface to draw on."""
-
-    def rectangle(
-        self, low: Point, high: Point, *, fill: str, opacity: float, edge: str | None, width: float
-    ) -> None:
-        """Draw a rectangle between two corners."""
-
-    def circle(self, centre: Point, radius: float, *, color: str, width: float) -> None:
-        """Draw a circle that is not filled."""
-
-    def line(self, begin: Point, end: Point, *, color: str, width: float) -> None:
-        """Draw a straight line."""
-
-    def text(self, middle: Point, text: str, *, size: float, halo: float = 0) -> None:
-        """Write text centred on a point, in black with a white outline of this width."""
-
-    def put(self, other: Self, corner: Point) -> None:
-        """Draw another surface of this kind, with its upper left corner at a point."""
-
-    def save(self, file: IO[bytes], kind: str) -> None:
-        """Write a file of one of the `FORMATS`."""
-
-
-def surface(kind: str, width: int, height: int) -> Surface:
-    """An empty white surface for a picture of one of the `FORMATS`.
-
-    Raises
-    ------
-    MissingExtraError
-        Pillow is not installed.
-    """
-    return _Vectors(width, height) if kind == "svg" else _Pixels(width, height)
-
-
-def _channels(color: str) -> list[int]:
-    return [int(color[k : k + 2], 16) for k in (1, 3, 5)]
-
-
-def _finer(*places: Point) -> list[float]:
-    return [_FINER * number for place in places for number in place]
-
-
-class _Pixels:
-    def __init__(self, width: int, height: int) -> None:
-        image, draw, font = (
-            need(f"PIL.{module}", extra="cli", purpose="drawing the last frame")
-            for module in ("Image", "ImageDraw", "ImageFont")
-        )
-        self._font = cache(font.load_default)  # each font size is loaded once
-        self._size = width, height
-        self._image = image.new("RGB", (_FINER * width, _FINER * height), "white")
-        self._draw = draw.Draw(self._image, "RGBA")
-
-    def rectangle(
-        self, low: Point, high: Point, *, fill: str, opacity: float, edge: str | None, width: float
-    ) -> None:
-        inside = (*_channels(fill), round(255 * opacity))
-        self._draw.rectangle(_finer(low, high), inside, edge, max(1, round(_FINER * width)))
-
-    def circle(self, centre: Point, radius: float, *, color: str, width: float) -> None:
-        (x, y), line = centre, max(1, round(_FINER * width))
-        around = _finer((x - radius, y - radius), (x + radius, y + radius))
-        self._draw.ellipse(around, None, color, line)
-
-    def line(self, begin: Point, end: Point, *, color: str, width: float) -> None:
-        self._draw.line(_finer(begin, end), color, max(1, round(_FINER * width)))
-
-    def text(self, middle: Point, text: str, *, size: float, halo: float = 0) -> None:
-        outline = {"stroke_width": round(_FINER * halo), "stroke_fill": "white"}
-        self._draw.text(_finer(middle), text, "black", self._font(_FINER * size), "mm", **outline)
-
-    def put(self, other: Self, corner: Point) -> None:
-        self._image.paste(other._image, [round(number) for number in _finer(corner)])
-
-    def save(self, file: IO[bytes], kind: str) -> None:
-        self._image.resize(self._size).save(file, _LONG.get(kind, kind))
-
-
-class _Vectors:
-    def __init__(self, width: int, height: int) -> None:
-        self._size = width, height
-        self._parts: list[str] = []
-        self.rectangle((0, 0), (width, height), fill="#ffffff", opacity=1, edge=None, width=0)
-
-    def rectangle(
-        self, low: Point, high: Point, *, fill: str, opacity: float, edge: str | None, width: float
-    ) -> None:
-        self._add(
-            "rect",
-            x=low[0],
-            y=low[1],
-            width=high[0] - low[0],
-            height=high[1] - low[1],
-            fill=fill,
-            fill_opacity=opacity,
-            stroke=edge or "none",
-            stroke_width=width,
-        )
-
-    def circle(self, centre: Point, radius: float, *, color: str, width: float) -> None:
-        self._add(
-            "circle", cx=centre[0], cy=centre[1], r=radius, fill="none", stroke=color, stroke_width=width
-        )
-
-    def line(self, begin: Point, end: Point, *, color: str, width: float) -> None:
-        (x1, y1), (x2, y2) = begin, end
-        self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=color, stroke_width=width)
-
-    def text(self, middle: Point, text: str, *, size: float, halo: float = 0) -> None:
-        outline = {"stroke": "white", "stroke_width": 2 * halo, "paint_order": "stroke"} if halo else {}
-        places = {"x": middle[0], "y": middle[1], "text_anchor": "middle", "dominant_baseline": "central"}
-        self._add("text", escape(text), **places, font_size=size, font_family="sans-serif", **outline)
-
-    def put(self, other: Self, corner: Point) -> None:
-        width, height = other._size
-        self._add("svg", other._inside(), x=corner[0], y=corner[1], width=width, height=height)
-
-    def save(self, file: IO[bytes], kind: str) -> None:
-        width, height = self._size
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">'
-        file.write(f"{head}\n{self._inside()}\n</svg>\n".encode())
-
-    def _inside(self) -> str:
-        return "\n".join(self._parts)
-
-    def _add(self, name: str, inside: str = "", **values: Any) -> None:
-        written = (
-            f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
-            for value in values.values()
-        )
-        pairs = " ".join(
-            f'{key.replace("_", "-")}="{value}"' for key, value in zip(values, written, strict=True)
-        )
-        self._parts.append(f"<{name} {pairs}>{inside}</{name}>")
-
-
 CELL_SIZE = 6.0  # twice the widest ball
 _CELLS_ACROSS = 6
-
-_SIZE = 1500, 800
-_SIDE = 700
-_TOP = 52
-_LEFT = 42, 796
 
 
 def check_output(output: str) -> None:
@@ -201,11 +41,12 @@ def check_output(output: str) -> None:
     FileError
         There is no such folder, or the name has no known ending.
     MissingExtraError
-        Pillow is not installed.
+        Matplotlib is not installed.
     """
-    if _format(output) not in FORMATS:
-        raise FileError(f"{output}: the name of a picture ends in .{', .'.join(FORMATS)}")
-    surface(_format(output), 1, 1)  # raises if Pillow is missing
+    bases = need("matplotlib.backend_bases", extra="cli", purpose="drawing the last frame")
+    formats = bases.FigureCanvasBase.get_supported_filetypes()
+    if _format(output) not in formats:
+        raise FileError(f"{output}: the name of a picture ends in .{', .'.join(formats)}")
     if not Path(output).resolve().parent.is_dir():
         raise FileError(f"{output}: No such folder")
 
@@ -222,108 +63,38 @@ def save_picture(boxes: BoxArray, pairs: PairArray, radii: npt.NDArray[Any], out
     OSError
         The file cannot be written.
     """
-    kind = _format(output)
-    sheet = surface(kind, *_SIZE)
-    whole = _Window(kind, boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0), margin=0.01)
-    _draw_boxes(whole, boxes, pairs)
+    from matplotlib.collections import EllipseCollection
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(15, 8), layout="constrained")
+    whole, middle = figure.subplots(1, 2, subplot_kw={"aspect": "equal"})
+    plot.draw_pairs(boxes, pairs, ax=whole, links=False)
     overlapping = len(np.unique(pairs))
-    title = f"{len(boxes)} balls, {len(pairs)} pairs of boxes overlap ({overlapping} boxes, orange)"
-    whole.put(sheet, _LEFT[0], title)
+    whole.set_title(f"{len(boxes)} balls, {len(pairs)} pairs of boxes overlap ({overlapping} boxes, orange)")
+
     centre = (boxes[:, :2].min(axis=0) + boxes[:, 2:].max(axis=0)) / 2
     low = np.floor(centre / CELL_SIZE - _CELLS_ACROSS / 2) * CELL_SIZE
-    middle = _Window(kind, low, low + _CELLS_ACROSS * CELL_SIZE)
-    _draw_middle(middle, boxes, radii)
-    middle.put(sheet, _LEFT[1], "The middle, with the number of boxes in each cell")
-    with whole_file(Path(output)) as file:
-        sheet.save(file, kind)
-
-
-class _Window:
-    """A square part of the world on a surface of its own."""
-
-    def __init__(self, kind: str, low: Any, high: Any, margin: float = 0.0) -> None:
-        width = float(max(high - low)) or 1.0
-        self.low = np.asarray(low, np.float64) - margin * width
-        self.high = self.low + (1 + 2 * margin) * width
-        self.scale = _SIDE / float((self.high - self.low)[0])
-        self.surface = surface(kind, _SIDE, _SIDE)
-
-    def place(self, x: float, y: float) -> Point:
-        """The point of the surface that shows a point of the world."""
-        return (x - float(self.low[0])) * self.scale, _SIDE - (y - float(self.low[1])) * self.scale
-
-    def rectangles(self, boxes: npt.NDArray[Any], fill: str, opacity: float, edge: str | None = None) -> None:
-        """Draw boxes ``[min_x, min_y, max_x, max_y]``."""
-        for left, bottom, right, top in boxes.tolist():
-            low, high = self.place(left, top), self.place(right, bottom)
-            self.surface.rectangle(low, high, fill=fill, opacity=opacity, edge=edge, width=1)
-
-    def put(self, sheet: Surface, left: float, title: str) -> None:
-        """Draw it on a sheet, with a frame, axis labels and a title."""
-        sheet.put(self.surface, (left, _TOP))
-        right, bottom = left + _SIDE, _TOP + _SIDE
-        sheet.text(((left + right) / 2, _TOP - 16), title, size=17)
-        for x in _round_numbers(float(self.low[0]), float(self.high[0])):
-            across = left + self.place(x, 0)[0]
-            sheet.line((across, bottom), (across, bottom + 5), color="#000000", width=1)
-            sheet.text((across, bottom + 15), f"{x:g}", size=13)
-        for y in _round_numbers(float(self.low[1]), float(self.high[1])):
-            down = _TOP + self.place(0, y)[1]
-            sheet.line((left - 5, down), (left, down), color="#000000", width=1)
-            sheet.text((left - 22, down), f"{y:g}", size=13)
-        frame = (left, _TOP), (right, bottom)
-        sheet.rectangle(*frame, fill="#ffffff", opacity=0, edge="#000000", width=1)
-
-
-def _round_numbers(low: float, high: float) -> list[float]:
-    """About eight multiples of one, two or five times a power of ten."""
-    rough = (high - low) / 8
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = power * next(times for times in (1, 2, 5, 10) if times * power >= rough)
-    first, last = int(np.ceil(low / step)), int(np.floor(high / step))
-    return [number * step for number in range(first, last + 1)]
-
-
-def _draw_boxes(window: _Window, boxes: BoxArray, pairs: PairArray) -> None:
-    overlapping = np.zeros(len(boxes), np.bool_)
-    overlapping[pairs] = True
-    window.rectangles(boxes[~overlapping], PLAIN, 0.25, PLAIN)
-    window.rectangles(boxes[overlapping], OVERLAPPING, 0.35, OVERLAPPING)
-
-
-def _draw_middle(window: _Window, boxes: BoxArray, radii: npt.NDArray[Any]) -> None:
-    seen = ((boxes[:, 2:] > window.low) & (boxes[:, :2] < window.high)).all(axis=1)
+    high = low + _CELLS_ACROSS * CELL_SIZE
+    seen = ((boxes[:, 2:] > low) & (boxes[:, :2] < high)).all(axis=1)
     boxes, radii = boxes[seen], radii[seen]
-    numbers = _draw_cells(window, boxes)
-    pairs = find_pairs(boxes)
-    _draw_boxes(window, boxes, pairs)
-    centres = [window.place(x, y) for x, y in ((boxes[:, :2] + boxes[:, 2:]) / 2).tolist()]
-    for centre, radius in zip(centres, radii.tolist(), strict=True):
-        window.surface.circle(centre, radius * window.scale, color="#000000", width=0.6)
-    for a, b in pairs.tolist():
-        window.surface.line(centres[a], centres[b], color="#000000", width=1)
-    for place, number in numbers:
-        window.surface.text(place, str(number), size=19, halo=2)
-
-
-def _draw_cells(window: _Window, boxes: BoxArray) -> list[tuple[Point, int]]:
-    """Draw cells, fuller ones darker; returns the places of their numbers."""
-    columns, rows, counts = count_cells(boxes.astype(np.float64), CELL_SIZE)
-    fullest = int(counts.max())
-    numbers = []
-    for row, column in np.argwhere(counts).tolist():
-        count = int(counts[row, column])
-        grey = f"{round(255 * (1 - DARKEST_CELL * count / fullest)):02x}"
-        left, right = columns[column : column + 2].tolist()
-        bottom, top = rows[row : row + 2].tolist()
-        cell = np.array([[left, bottom, right, top]])
-        window.rectangles(cell, f"#{grey * 3}", 1, "#d0d0d0")
-        numbers.append((window.place((left + right) / 2, (bottom + top) / 2), count))
-    return numbers
-
-
-# -----------------------------------------------------------------------------------------------------------
-# ``broadphase demo``: every method finds the same pairs of many balls, at very different costs.
+    plot.draw_cells(boxes, CELL_SIZE, ax=middle)
+    plot.draw_pairs(boxes, find_pairs(boxes), ax=middle)
+    circles = EllipseCollection(
+        2 * radii,
+        2 * radii,
+        np.zeros(len(radii)),
+        units="xy",
+        offsets=(boxes[:, :2] + boxes[:, 2:]) / 2,
+        transOffset=middle.transData,
+        facecolors="none",
+        edgecolors="black",
+        linewidths=0.6,
+    )
+    middle.add_collection(circles)
+    middle.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    middle.set_title("The middle, with the number of boxes in each cell")
+    with whole_file(Path(output)) as file:
+        figure.savefig(file, format=_format(output))
 
 
 Vectors = npt.NDArray[np.float32]

@@ -83,7 +83,7 @@ def find_giants(boxes: BoxArray) -> Rows:
     """The rows of boxes that are much larger than the median, infinite ones too; none if they are many."""
     longest = longest_sides(boxes)
     sized = longest[longest > 0]
-    giants: Rows = np.flatnonzero(longest > _GIANT * np.median(sized)) if len(sized) else np.empty(0, np.intp)
+    giants: Rows = np.flatnonzero(longest / _GIANT > np.median(sized)) if len(sized) else np.empty(0, np.intp)
     return giants if len(giants) <= len(boxes) // 20 else giants[:0]
 
 

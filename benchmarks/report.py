@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, BinaryIO, NamedTuple
 
+from contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK
+from measure import Report, Result
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-
-from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK
-from broadphase.bench.run import Report, Result
 
 
 class Lines(NamedTuple):

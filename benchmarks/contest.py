@@ -2,7 +2,7 @@
 
 Memory is measured in a process of its own::
 
-    python -m broadphase.bench.contest CASE.pickle CONTESTANT THREADS
+    python benchmarks/contest.py CASE.pickle CONTESTANT THREADS
 
 prints by how many bytes the process grows at its peak, from the boxes in a NumPy array to all pairs,
 including the conversion to the form that a peer needs; -1 if the system does not say.  `tracemalloc` sees
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from catalogue import Case
+from peers import PEERS, YARDSTICK_INCLUDED, Peer, with_yardstick
+from timing import Search
 
 import broadphase as bp
-from broadphase.bench.peers import PEERS, YARDSTICK_INCLUDED, Peer, with_yardstick
-from broadphase.bench.scenes import Case
-from broadphase.bench.timing import Search
 
 DEFAULT, UNSORTED, YARDSTICK, LIMIT = "broadphase", "sort=False", "yardstick", "limit"
 _A_FEW = 2  # pairs that a tolerant contestant may miss in any case
@@ -165,7 +165,7 @@ _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 def memory_per_box(file: Path, name: str, boxes: int, threads: int | None) -> float | None:
     """Bytes per box of the pickled case in ``file`` at the peak, or None if the system does not say."""
-    command = [sys.executable, "-m", "broadphase.bench.contest", str(file), name, str(threads or 0)]
+    command = [sys.executable, __file__, str(file), name, str(threads or 0)]
     try:
         answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=_WAIT)
     except subprocess.SubprocessError:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-import broadphase
-from broadphase.bench.contest import (
+from catalogue import CATALOGUE, facts
+from contest import (
     DEFAULT,
     LIMIT,
     UNSORTED,
@@ -22,9 +21,10 @@ from broadphase.bench.contest import (
     included,
     memory_per_box,
 )
-from broadphase.bench.peers import ENGINES, PEERS, build_yardstick
-from broadphase.bench.scenes import CATALOGUE, facts
-from broadphase.bench.timing import best_of_searches
+from peers import ENGINES, PEERS, build_yardstick
+from timing import best_of_searches
+
+import broadphase
 from broadphase.kernels.machine.mode import lanes, level
 from broadphase.methods import NAMES
 from broadphase.runtime import threads

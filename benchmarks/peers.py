@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from broadphase.bench.scenes import Boxes, Case
-from broadphase.bench.timing import Search
+from catalogue import Boxes, Case
+from timing import Search
 
 
 @dataclass(frozen=True)

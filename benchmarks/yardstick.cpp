@@ -1,4 +1,4 @@
-// The yardstick of `broadphase bench`: the method "strips" by hand in AVX-512 C++, one thread, float32.
+// The yardstick of `benchmarks/compare.py`: the method "strips" by hand in AVX-512 C++, one thread, float32.
 // The library does not use it; its kernels are held against it.
 // Build:  c++ -O3 -march=native -o yardstick yardstick.cpp
 // Run:    ./yardstick D FILE SIDE REPS

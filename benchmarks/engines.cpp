@@ -1,4 +1,4 @@
-// The native engines of `broadphase bench`: all pairs of boxes by CGAL, Boost.Geometry or Embree, one thread.
+// The native engines of `benchmarks/compare.py`: all pairs of boxes by CGAL, Boost.Geometry or Embree, one thread.
 // Build:  c++ -O3 -march=native -DNDEBUG -DCGAL_BOXES -o engine engines.cpp
 //         or -DBOOST_RTREE; or -DEMBREE=4 -lembree4 (-DEMBREE=3 -lembree3)
 // Run:    ./engine D FILE REPS

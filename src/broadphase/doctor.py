@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.bench.contest import DisagreementError
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.classes import CellIndex
 from broadphase.indexes.storage import EVERY_BIT
@@ -58,6 +57,10 @@ _STATIC = "static=True"
 _CHANGES = ("added", "removed", "moved")
 _FINDS_PAIRS = ("update", "pairs", "changes", "join")
 _QUERIES = ("query_box", "query_point", "query_radius", "query_ray", "raycast", "nearest")
+
+
+class DisagreementError(Exception):
+    """A trial has found other pairs than the program does."""
 
 
 class Setting(NamedTuple):
@@ -507,7 +510,7 @@ def _without_crowd(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
         return
     sides = longest_sides(frame.boxes)
     across = longest_sides(np.array([crowd.bounds]))[0]
-    if 2 * len(crowd.rows) > len(sides) and across > _WIDE * np.median(sides):
+    if 2 * len(crowd.rows) > len(sides) and across / _WIDE > np.median(sides):
         return  # they are crowded everywhere
     who = f"{len(crowd.rows):,} of {subject.several(len(frame.ids))} lie {crowd.place}"
     fault = f"{who} and have {met:,} of the {overlaps:,} overlaps"
