@@ -403,6 +403,7 @@ def bench_arcade():
     import arcade
 
     from broadphase.adapters import arcade as ours
+    from examples import arcade_engines as engines
 
     window = arcade.Window(64, 64)  # without one arcade cannot use the graphics card
     heading("arcade")
@@ -436,7 +437,7 @@ def bench_arcade():
         calls = (partial(query, one, sprites, where) for one in functions)
         compare(f"100 calls, {n:,} sprites, hash, {hits} hits", *calls)
     for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
-        updates = [engine_update(getattr(one, name)) for one in (arcade, ours)]
+        updates = [engine_update(getattr(one, name)) for one in (arcade, engines)]
         assert updates[0]() == updates[1]()
         compare(f"100 updates of {name}", *updates)
     for calls in (100, 1_000):
@@ -732,6 +733,7 @@ def bench_few_arcade():
     import arcade
 
     from broadphase.adapters import arcade as ours
+    from examples import arcade_engines as engines
 
     window = arcade.Window(64, 64)
     for hashed in (False, True):
@@ -754,7 +756,7 @@ def bench_few_arcade():
     for name in ("PhysicsEngineSimple", "PhysicsEnginePlatformer"):
         for n in COUNTS:
             updates = []
-            for module in (arcade, ours):
+            for module in (arcade, engines):
                 walls = arcade.SpriteList(use_spatial_hash=True)
                 walls.extend(arcade.SpriteSolidColor(SIDE, SIDE, center_x=SIDE * k) for k in range(n))
                 walls.initialize()

@@ -4,6 +4,8 @@ import copy
 import math
 import os
 import random
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,9 @@ arcade = pytest.importorskip(
     reason="the extra arcade, or the system's libGL that it loads, is not installed",
 )
 
-from broadphase.adapters import arcade as ours  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from examples import arcade_engines as ours  # noqa: E402
 
 HERO = ":resources:images/animated_characters/female_adventurer/femaleAdventurer_idle.png"
 

@@ -1,4 +1,4 @@
-"""Faster replacements for arcade's collision functions, physics engines and spatial hash; bodies for sprites.
+"""Faster replacements for arcade's collision functions and its spatial hash; bodies for sprites.
 
 Change one import and a game is faster::
 
@@ -15,22 +15,6 @@ thousand moving sprites, do not use ``use_spatial_hash``, or use `SpatialHash`, 
 
 Cost: some ten microseconds and 3 n nanoseconds per call, and a few microseconds for each sprite that is so
 near that hit boxes are compared.
-
-`PhysicsEngineSimple` and `PhysicsEnginePlatformer` replace arcade's, with the same sprites, attributes and
-methods.  On whole pixels they give the same positions, frame by frame.  They differ from arcade 3.3 in cases
-that it handles wrongly:
-
-- Vertical motion stops where hit boxes touch, not up to a quarter of a pixel (falling) or a pixel (rising)
-  before.  Motion is swept, so an obstacle stops a sprite that would have passed it in one frame.
-- A sprite that starts in a wall is pushed out by the shortest distance (depenetration), or up with a lift
-  that rises into it.  arcade tries positions 1, 2, 4, ... pixels away, forever if none is free.
-- A sprite on several platforms moves with the one that supports most of it, not with the sum of their speeds;
-  also while it walks, and not into walls.
-- After ``update`` a sprite is in no wall that it can leave.  Rounding, turning, climbing and carrying may
-  leave it in one in arcade, and a sprite that is squeezed between floor and ceiling falls through the floor.
-- In one step it climbs at most its own height, however fast it runs.
-- A sprite that jumps while it runs into a ramp continues along the ramp.  arcade checks for space on the
-  ramp at the height where the jump started, and stops; on its ``test_map_7`` longer differences start there.
 """
 
 import math
@@ -43,9 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.adapters.arcade_engines import (
-    PhysicsEnginePlatformer,
-    PhysicsEngineSimple,
+from broadphase.adapters.arcade_lists import (
     arcade,
     corners_of,
     has_arrays,
@@ -65,8 +47,6 @@ from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
 __all__ = [
-    "PhysicsEnginePlatformer",
-    "PhysicsEngineSimple",
     "SpatialHash",
     "SpriteBodies",
     "check_for_collision_with_list",

@@ -1,0 +1,121 @@
+"""The sprite lists of arcade, read from the arrays that they keep for the graphics card."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import accumulate, chain
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import need
+from broadphase.kernels.shapes import sprites as sprite_kernels
+
+# With fewer sprites, a loop takes less time than setting up the arrays.
+FEW_SPRITES = 24
+
+# The methods that update the arrays when sprites change.
+_KEEPERS = (
+    *("__iter__", "__len__", "_update_all", "_update_position", "_update_position_x", "_update_position_y"),
+    *("_update_size", "_update_width", "_update_height", "_update_texture"),
+)
+# A little more than half of the diagonal of a unit square.
+_REACH = 0.71
+
+
+class Slots(NamedTuple):
+    """The rows of the sprites of a list in its arrays."""
+
+    order: "array[int]"
+    """A copy of the list's index data from when this was made."""
+    slots: npt.NDArray[np.int32]
+
+
+known_slots: WeakKeyDictionary[Any, Slots] = WeakKeyDictionary()
+
+
+@cache
+def arcade() -> Any:
+    """The module arcade; imported when needed, because it does not load without a graphics system."""
+    return need("arcade", extra="arcade", purpose="the arcade adapter")
+
+
+@cache
+def keeps_arrays(kind: Any) -> bool:
+    """Whether a class is a sprite list that updates its arrays as arcade's own class does."""
+    stock = arcade().SpriteList
+    return (
+        isinstance(kind, type)
+        and issubclass(kind, stock)
+        and all(getattr(kind, name) is getattr(stock, name) for name in _KEEPERS)
+    )
+
+
+def has_arrays(sprite_list: Any) -> bool:
+    """Whether the arrays are valid and worth using; a list that was never drawn misses new textures."""
+    kind: Any = type(sprite_list)
+    return keeps_arrays(kind) and len(sprite_list) >= FEW_SPRITES and bool(sprite_list._initialized)
+
+
+def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] | None:
+    """The sprites that may pass arcade's first test for a sprite of this position and size.
+
+    ``None`` if the program has sorted the inner list, so that rows and sprites do not match.
+    """
+    known = _slots_of(sprite_list)
+    result = np.empty(len(known.slots), np.int32)
+    # The views end with this call, because an array with views cannot grow.
+    places = np.frombuffer(sprite_list._sprite_pos_angle_data, np.float32)
+    sizes = np.frombuffer(sprite_list._sprite_size_data, np.float32)
+    found = sprite_kernels.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), result)
+    slot_of, sprites, slots = sprite_list.sprite_slot, sprite_list.sprite_list, known.slots
+    near = []
+    for k in result[:found].tolist():
+        if slot_of.get(sprites[k]) != slots[k]:
+            del known_slots[sprite_list]
+            return None
+        near.append(sprites[k])
+    return near
+
+
+def _slots_of(sprite_list: Any) -> Slots:
+    """The row of each sprite, in the order of the list."""
+    order = sprite_list._sprite_index_data
+    known = known_slots.get(sprite_list)
+    if known is None or len(known.slots) != len(sprite_list) or known.order != order:
+        slot_of = sprite_list.sprite_slot
+        slots = np.array([slot_of[sprite] for sprite in sprite_list.sprite_list], np.int32)
+        known = known_slots[sprite_list] = Slots(order[:], slots)
+    return known
+
+
+def sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterable[Any]:
+    """All sprites of a list that may reach into a square around a point, in the order of the list."""
+    hashed = sprite_list.spatial_hash
+    if hashed is not None:
+        near = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
+        slot_of = getattr(sprite_list, "sprite_slot", {})
+        return sorted(near, key=lambda one: slot_of.get(one, -1))
+    if has_arrays(sprite_list):
+        found = near_slots(sprite_list, x, y, 2.0 * half)
+        if found is not None:
+            return found
+    return _those_around(sprite_list, x, y, half)
+
+
+def _those_around(sprites: Iterable[Any], x: float, y: float, half: float) -> Iterator[Any]:
+    for one in sprites:
+        (px, py), reach = one._position, half + _REACH * max(abs(one._width), abs(one._height))
+        if abs(px - x) <= reach and abs(py - y) <= reach:
+            yield one
+
+
+def corners_of(sprites: Iterable[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The corners of the hit boxes of sprites, concatenated, and the end row of each."""
+    outlines = [one.hit_box.get_adjusted_points() for one in sprites]
+    ends = np.fromiter(accumulate(map(len, outlines)), np.int64, len(outlines))
+    count = int(ends[-1]) if outlines else 0
+    corners = np.fromiter(chain.from_iterable(chain.from_iterable(outlines)), np.float64, 2 * count)
+    return corners.reshape(-1, 2), ends
