@@ -36,14 +36,15 @@ class Group(NamedTuple):
 
 
 class Row(NamedTuple):
-    """``f8<4|6>``: a tuple of so many numbers."""
+    """``f8<4|6>``: a tuple of so many numbers; ``f8[2]<4|6>``: also an array of such rows."""
 
     sizes: tuple[int, ...]
+    or_rows: bool = False
 
 
 def parse(text: str) -> tuple[Any, ...]:
     """The types of a line of ``signatures.txt``."""
-    tokens = re.findall(r"[\w.]+(?:\[\d\]|<[\d|]+>)?|[()]", text)
+    tokens = re.findall(r"[\w.]+(?:\[\d\])?(?:<[\d|]+>)?|[()]", text)
     return _until_closed(iter(tokens))
 
 
@@ -57,7 +58,8 @@ def _until_closed(tokens: Iterator[str]) -> tuple[Any, ...]:
             named = found.pop() if found and isinstance(found[-1], str) else None
             found.append(Group(_named(named), _until_closed(tokens)))
         elif token.endswith(">"):
-            found.append(Row(tuple(map(int, token.rstrip(">").partition("<")[2].split("|")))))
+            kind, _, sizes = token.rstrip(">").partition("<")
+            found.append(Row(tuple(map(int, sizes.split("|"))), "[2]" in kind))
         elif re.fullmatch(r"none|[biuf]\d(\[\d\])?", token):
             kind, _, ndim = token.rstrip("]").partition("[")
             found.append(Leaf(kind, int(ndim) if ndim else None))
@@ -77,6 +79,8 @@ def fits(kind: Any, value: Any) -> bool:
     """Whether an argument is what a kernel was compiled for."""
     if isinstance(kind, Group):
         return isinstance(value, tuple) and all_fit(kind.inside, value)
+    if isinstance(kind, Row) and kind.or_rows and isinstance(value, np.ndarray):
+        return fits(Leaf("f8", 2), value) and value.shape[1] in kind.sizes
     if isinstance(kind, Row):
         numbers = [Leaf("f8", None)] * len(value) if isinstance(value, tuple) else []
         return isinstance(value, tuple) and len(value) in kind.sizes and all_fit(tuple(numbers), value)

@@ -19,13 +19,14 @@ from broadphase.runtime import slices
 from broadphase.runtime.memory import Scratch
 
 METHODS = [name for name in bp.METHODS if name != "auto"]
+WHOLE = {"brute_force"}  # run to their end in one call
 
 
 @pytest.fixture
 def stops(monkeypatch):
     """One number for each time that a search stopped."""
     counted = []
-    monkeypatch.setattr(slices, "cancelled", lambda: counted.append(None))
+    monkeypatch.setattr(slices, "stop_if_unwanted", lambda: counted.append(None))
     return counted
 
 
@@ -78,7 +79,7 @@ def check_all(monkeypatch, stops, dim, dtype, n, method):
                     assert answer(method, boxes, True, rules, store=store) == right, name
                     small_budgets(patch, 50_000_000)
                     assert answer(method, boxes, True, rules, store=store) == right, name
-                assert len(stops) >= right[2] // LEAST_CAPACITY, name
+                assert method in WHOLE or len(stops) >= right[2] // LEAST_CAPACITY, name
 
 
 @pytest.mark.covering
@@ -117,7 +118,7 @@ def test_capacities_and_budgets_of_any_size(monkeypatch, stops, method, rows, mo
     small_budgets(monkeypatch, most)
     assert answer(method, boxes, True, None) == right
     assert right[1] == 70 * 69 // 2
-    assert stops
+    assert stops or method in WHOLE
 
 
 @pytest.mark.smaller_set
@@ -133,7 +134,7 @@ def test_the_limit_holds_in_chunks(monkeypatch, method):
             with pytest.raises(bp.PairLimitExceeded):
                 bp.pairs(boxes, method=method, max_pairs=limit)
     found = methods.finder(method)(task(boxes, True, limit=10))
-    assert 10 < sum(map(len, found.chunks)) <= 10 + LEAST_CAPACITY
+    assert 10 < sum(map(len, found.chunks)) <= 10 + 16 * len(boxes)  # those of a few more boxes
 
 
 def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):

@@ -309,7 +309,71 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
     return made
 
 
+def _goes_on(builder: Any) -> None:
+    """Take the GIL and run `check` and signal handlers; 0 if one of them has raised."""
+    api = Api(builder)
+    state = api.call("PyGILState_Ensure", I32)
+    answer = api.vectorcall(api.object("check"), ir.Constant(OBJECTS, None), ir.Constant(I64, 0))
+    with builder.if_then(cgutils.is_not_null(builder, answer), likely=True):
+        api.call("Py_DecRef", ir.VoidType(), answer)
+    api.call("PyGILState_Release", ir.VoidType(), state)
+    builder.ret(builder.zext(cgutils.is_not_null(builder, answer), I32))
+
+
+def _length_of(builder: Any, sequence: Any) -> None:
+    api = Api(builder)
+    builder.ret(api.wide(api.call("PySequence_Size", SIZE, sequence)))
+
+
+def _item(builder: Any, sequence: Any, k: Any) -> None:
+    api = Api(builder)
+    made = api.call("PySequence_GetItem", POINTER, sequence, api.size(k))
+    _found(builder, made, "error_index", "error_type")
+
+
+def _attribute(builder: Any, value: Any, name: Any) -> None:
+    _found(builder, Api(builder).call("PyObject_GetAttr", POINTER, value, name), "error_attribute")
+
+
+def _found(builder: Any, value: Any, *errors: str) -> None:
+    """Return the object, or null if there is none, without the exception that only says so."""
+    api = Api(builder)
+    with builder.if_then(cgutils.is_null(builder, value), likely=False):
+        for name in errors:
+            matches = api.call("PyErr_ExceptionMatches", I32, api.object(name))
+            with builder.if_then(builder.icmp_signed("!=", matches, ir.Constant(I32, 0))):
+                api.call("PyErr_Clear", ir.VoidType())
+                builder.ret(_NOTHING)
+    builder.ret(value)
+
+
+def _number_of(builder: Any, value: Any) -> None:
+    """The value of a float or an int; NaN for any other object, and for an int that is too large."""
+    api = Api(builder)
+    nan = ir.Constant(DOUBLE, float("nan"))
+    _demand(builder, _is_of(builder, value, "type_float", "type_float64", "type_int"), nan)
+    number = api.call("PyFloat_AsDouble", DOUBLE, value)
+    # The conversion also returns this number for an int that is too large.
+    with builder.if_then(builder.fcmp_ordered("==", number, ir.Constant(DOUBLE, -1.0)), likely=False):
+        error = api.call("PyErr_Occurred", POINTER)
+        with builder.if_then(cgutils.is_not_null(builder, error), likely=False):
+            api.call("PyErr_Clear", ir.VoidType())
+            builder.ret(nan)
+    builder.ret(number)
+
+
+def _drop(builder: Any, value: Any) -> None:
+    Api(builder).call("Py_DecRef", ir.VoidType(), value)
+    builder.ret_void()
+
+
 _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
+    "goes_on": (ir.FunctionType(I32, []), _goes_on),
+    "length_of": (ir.FunctionType(I64, [POINTER]), _length_of),
+    "item": (ir.FunctionType(POINTER, [POINTER, I64]), _item),
+    "attribute": (ir.FunctionType(POINTER, [POINTER, POINTER]), _attribute),
+    "number_of": (ir.FunctionType(DOUBLE, [POINTER]), _number_of),
+    "drop": (ir.FunctionType(ir.VoidType(), [POINTER]), _drop),
     "read_signed": (_READ, _read_number("PyLong_AsLongLong", I64, -1, "type_int")),
     "read_unsigned": (_READ, _read_number("PyLong_AsUnsignedLongLong", I64, -1, "type_int")),
     "read_float": (
@@ -348,6 +412,8 @@ class _Arguments:
     def read(self, kind: Any, value: Any) -> Any:
         """Check an argument and read it."""
         builder = self.builder
+        if kind == types.voidptr:  # any object
+            return value
         if isinstance(kind, types.BaseTuple):
             items = _call(builder, _ITEMS, "items", value, ir.Constant(I64, len(kind)))
             _demand(builder, cgutils.is_not_null(builder, items), MISSED)
@@ -366,9 +432,36 @@ class _Arguments:
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=1 + LONGEST_ROW)
         allowed = ir.Constant(I8, sum(1 << size for size in sizes))
+        if kind.ndim == 2:
+            return self._read_rows(kind, value, allowed, words)
         self._look_at(_call(builder, _READ, "read_row", value, allowed, words), True)
         data = builder.ptrtoint(_at(builder, words, 1), I64)
         return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
+
+    def _read_rows(self, kind: Any, value: Any, allowed: Any, words: Any) -> Any:
+        """Rows of one of these lengths: an array of them, or a tuple as the only row."""
+        builder = self.builder
+        with builder.goto_entry_block():
+            places = [builder.alloca(I64) for _ in range(4)]  # the object, the address and two lengths
+        with builder.if_else(_is_of(builder, value, "type_array")) as (is_array, is_tuple):
+            with is_array:
+                self._look_at(_call(builder, _READ, "read_array", value, _code_of(kind), words), False)
+                found = [builder.load(_at(builder, words, k)) for k in range(4)]
+                fits = builder.icmp_unsigned("<=", found[3], ir.Constant(I64, LONGEST_ROW))
+                bit = builder.lshr(builder.zext(allowed, I64), builder.and_(found[3], ir.Constant(I64, 7)))
+                known = builder.icmp_unsigned(
+                    "!=", builder.and_(bit, ir.Constant(I64, 1)), ir.Constant(I64, 0)
+                )
+                _demand(builder, builder.and_(fits, known), MISSED)
+                for one, place in zip(found, places, strict=True):
+                    builder.store(one, place)
+            with is_tuple:
+                self._look_at(_call(builder, _READ, "read_row", value, allowed, words), True)
+                data = builder.ptrtoint(_at(builder, words, 1), I64)
+                only = (ir.Constant(I64, 0), data, ir.Constant(I64, 1), builder.load(words))
+                for one, place in zip(only, places, strict=True):
+                    builder.store(one, place)
+        return self._array(kind, *map(builder.load, places))
 
     def _look_at(self, status: Any, may_raise: bool) -> None:
         builder = self.builder
@@ -443,6 +536,8 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     """
     descriptor = lowered.descriptor
     kinds = descriptor.argtypes
+    if types.voidptr in kinds and not lowered.holds_gil:
+        raise TypeError(f"a kernel that takes objects must hold the GIL: {descriptor.qualname}")
     function = ir.Function(module, CALL, name)
     builder = Builder(function.append_basic_block("entry"))
     api, arguments = Api(builder), _Arguments(context, builder)
@@ -465,7 +560,13 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     if before is not None:
         with builder.if_then(status.is_error, likely=False):
             builder.ret(api.call("PyErr_NoMemory", POINTER))
-    builder.ret(_result(context, builder, descriptor.restype, result))
+    made = _result(context, builder, descriptor.restype, result)
+    # `goes_on` or an object's own code has raised; the result is made first, because it owns memory.
+    error = api.call("PyErr_Occurred", POINTER)
+    with builder.if_then(cgutils.is_not_null(builder, error), likely=False):
+        api.call("Py_DecRef", ir.VoidType(), made)
+        builder.ret(_NOTHING)
+    builder.ret(made)
 
 
 def _keep_blocks(context: Any, builder: Any, kind: Any, value: Any) -> None:

@@ -12,8 +12,8 @@ from numba.np.numpy_support import from_dtype
 from broadphase.kernels.machine.python_api import KINDS
 from broadphase.kernels.machine.signatures import PACKAGE
 
-_NUMBERS = {**{name: from_dtype(np.dtype(name)) for name in KINDS}, "none": types.none}
-_TOKEN = re.compile(r"[\w.]*\(|[\w.]+(?:\[\w+\]|<[\d|]+>)?|[),]")
+_NUMBERS = {**{name: from_dtype(np.dtype(name)) for name in KINDS}, "none": types.none, "o": types.voidptr}
+_TOKEN = re.compile(r"[\w.]*\(|[\w.]+(?:\[\w+\])?(?:<[\d|]+>)?|[),]")
 
 
 def parse(text: str) -> tuple[Any, ...]:
@@ -53,7 +53,8 @@ def _parse(tokens: Iterator[str]) -> tuple[Any, ...]:
 
 def _simple(token: str) -> Any:
     if token.endswith(">"):
-        return types.Array(_NUMBERS[token.partition("<")[0]], 1, "C")
+        name, _, dimensions = token.partition("<")[0].partition("[")
+        return types.Array(_NUMBERS[name], int(dimensions.rstrip("]") or 1), "C")
     name, _, dimensions = token.partition("[")
     if not dimensions:
         return _NUMBERS[name]

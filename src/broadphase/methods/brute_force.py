@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_columns
-from broadphase.methods.task import Found, Task, search_all, search_in_shares
+from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 
 # This many boxes take about as long as starting another thread.
@@ -27,9 +27,7 @@ def find(task: Task, rows: int | None = None) -> Found:
     lay_in_columns(boxes, columns)
     ids = _FEW_IDS if n <= ENOUGH_FOR_THREADS else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
     search = partial(compare_all, columns, ids, n, task.touching, task.filter)
-    if n <= ENOUGH_FOR_THREADS:
-        return search_all(task, search, (0, 0), end, 4 * n, ordered=True)
     # Row i is compared with the n - 1 - i rows after it, so the first rows cost most: four shares for each
     # thread balance the load.
-    shares = threads.shares(end, 4 * task.threads)
-    return search_in_shares(task, lambda: search, shares)._replace(ordered=True)
+    shares = 1 if n <= ENOUGH_FOR_THREADS or task.threads == 1 else 4 * task.threads
+    return find_in_shares(task, search, threads.shares(end, shares), expected=5, ordered=True)

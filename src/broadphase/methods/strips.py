@@ -81,7 +81,6 @@ from broadphase.runtime.slices import (
     paced,
     rows_at,
     search_from,
-    stop_if_unwanted,
 )
 
 # -----------------------------------------------------------------------------------------------------------
@@ -436,7 +435,7 @@ def _sort_crowds(axes: tuple[int, ...], binned: Binned, crowds: npt.NDArray[np.i
         )
         at = (first, 0, 0, 0, 0, 0)
         while at[0] < last:
-            stop_if_unwanted()
+            threads.stop_if_unwanted()
             at = sort_crowded(
                 *(axes, bits, binned.begins, binned.ends, crowds, at, last),
                 *(keys, held, words, counts, order, AT_ONCE),

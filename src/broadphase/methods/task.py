@@ -11,6 +11,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
 from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.machine.simd import LANES
 from broadphase.runtime import threads
 from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
 from broadphase.runtime.slices import (
@@ -143,13 +144,57 @@ def search_in_shares(
     return together(threads.run_all(searches, task.threads), cells)
 
 
-def together(parts: Sequence[Part | Found], cells: int) -> Found:
+Kernel = Callable[[int, int, PairArray, int, bool], tuple[PairArray, int, int]]
+"""``kernel(begin, end, out, limit, store)``: pairs in ``out`` or a larger array, how many, and the tests."""
+
+
+def find_in_shares(
+    task: Task,
+    kernel: Kernel,
+    shares: list[tuple[int, int]],
+    *,
+    cells: int = 0,
+    expected: int = 4,
+    ordered: bool = False,
+) -> Found:
+    """Run a kernel on each share of the rows, on several threads; the pairs are in the order of the shares.
+
+    The pairs are in memory that is kept between calls, at first for as many of each box as are ``expected``.
+    """
+    scratch, limit, store = task.scratch, task.limit, task.store
+    if len(shares) == 1:  # most calls: the path is short
+        out = scratch.pairs(expected * len(task.boxes) + LANES if store else 0)
+        rows, found, tests = kernel(*shares[0], out, limit, store)
+        if rows is not out:
+            scratch.pairs(min(found + LANES, _MAX_CAPACITY))  # so that they fit the next time
+        return Found([rows[:found]] if store else [], found, tests, cells, ordered)
+    names = [f"pairs {share}" for share in range(len(shares))]
+    least = expected * len(task.boxes) // len(shares) + FIRST_CAPACITY if store else 0
+    lengths = [max(least, scratch.held(name) // 8) for name in names]
+    memory = [scratch.array(name, (length, 2), np.int32) for name, length in zip(names, lengths, strict=True)]
+    left = [limit]
+
+    def search(begin: int, end: int, out: PairArray) -> Found:
+        rows, found, tests = kernel(begin, end, out, left[0], store)
+        left[0] -= found  # two threads may count at once: the limit then only ends the search later
+        return Found([rows[:found]] if store else [], found, tests)
+
+    parts = threads.run_all(
+        [partial(search, *share, out) for share, out in zip(shares, memory, strict=True)], task.threads
+    )
+    for name, part in zip(names, parts, strict=True):
+        scratch.reserve(name, 8 * part.pairs * store)
+    return together(parts, cells, ordered)
+
+
+def together(parts: Sequence[Part | Found], cells: int, ordered: bool = False) -> Found:
     """The results of several searches, combined."""
     return Found(
         [chunk for part in parts for chunk in part.chunks],
         sum(part.pairs for part in parts),
         sum(part.tests for part in parts),
         cells,
+        ordered,
     )
 
 

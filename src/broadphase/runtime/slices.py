@@ -1,7 +1,8 @@
 """Long work in slices, so that a call can be interrupted between two of them.
 
-A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and exceptions from a
-signal's handler, such as KeyboardInterrupt, are raised between two such calls.  There are three kinds:
+A kernel that does not answer signals itself (`broadphase.kernels.machine.interrupts`) runs for less than
+0.1 s at a time, and exceptions from a signal's handler, such as KeyboardInterrupt, are raised between two
+such calls.  There are three kinds:
 
 - Searches for pairs, and building a tree, stop at any point and resume there
   (`search_from`; the rules are in `broadphase.kernels.arrays.results`).
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.runtime.memory import PairArray, pair_array
-from broadphase.runtime.threads import Cancelled, cancelled
+from broadphase.runtime.threads import stop_if_unwanted
 
 GOAL = 0.08
 """Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
@@ -84,18 +85,6 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
     at_most = max(1, int(MOST / max(each, 1e-9)))
     most = max(1, int(FIRST / max(each, 1e-9)))
     return growing(end, begin, most, at_most) if begin < end else iter(())
-
-
-def stop_if_unwanted() -> None:
-    """Raise, in a helper, if the caller of `runtime.threads.run_all` was interrupted.
-
-    Raises
-    ------
-    Cancelled
-        The caller was interrupted.
-    """
-    if cancelled():
-        raise Cancelled
 
 
 def next_most(most: int, took: float, at_most: int) -> int:

@@ -32,6 +32,7 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 
 from broadphase.kernels.arrays.spin_wait import watch
+from broadphase.kernels.machine import interrupts
 
 Result = TypeVar("Result")
 
@@ -273,8 +274,25 @@ def cancelled() -> bool:
     return False
 
 
+def stop_if_unwanted() -> None:
+    """Raise, in a helper, if the caller of `run_all` was interrupted.
+
+    Raises
+    ------
+    Cancelled
+        The caller was interrupted.
+    """
+    if cancelled():
+        raise Cancelled
+
+
+interrupts.checks.append(stop_if_unwanted)
+
+
 def shares(n: int, parts: int) -> list[tuple[int, int]]:
     """``range(n)`` cut into ``parts`` contiguous ranges of nearly equal length."""
+    if parts == 1:
+        return [(0, n)]
     edges = [n * part // parts for part in range(parts + 1)]
     return list(pairwise(edges))
 

@@ -1,11 +1,12 @@
 """Every box against every later box: the definition of the problem, and the oracle of the tests.
 
 One box is compared with `LANES` others at a time, with only the comparisons of the definition.
-This is the shortest example of a search that stops and continues (`broadphase.kernels.arrays.results`).
+This is the shortest example of a search for pairs.
 """
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, finished, put_row, result
 from broadphase.kernels.boxes.overlap import may_pair
 from broadphase.kernels.boxes.queries import (
@@ -19,6 +20,7 @@ from broadphase.kernels.boxes.queries import (
     set_ray,
     sort_by_distance,
 )
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many
 from broadphase.kernels.machine.simd import (
@@ -47,38 +49,41 @@ def lay_in_columns(boxes, columns):
 
 
 @jit
-def compare_all(columns, ids, n, touching, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs ``i < j`` of ``n`` boxes with ``i < end``, in order, from ``at = i, j`` on.
+def compare_all(columns, ids, n, touching, filter, begin, end, out, limit, store):  # noqa: A002
+    """Pairs ``i < j`` of ``n`` boxes with ``begin <= i < end``, in order: the pairs, how many, and the tests.
 
-    Returns ``at, found, tests``.  ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, in one
-    row of the same length.
+    ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, in one row of the same length.
     """
-    i, j = at
-    found = tests = np.int64(0)
+    found = tests = checked = np.int64(0)
     filtered = filter.classes.shape[0] + filter.categories.shape[0] > 0
-    while i < end and tests <= most:
-        j = max(j, i + 1)
+    for i in range(begin, end):
+        while (
+            store and found + n - i + LANES > out.shape[0]
+        ):  # in the loop over j it would take a fourth of the time
+            out = larger(out, found)
         if filtered:
-            j, found = _compare_one(columns, ids, n, touching, filter, i, j, out, found, store, True)
+            found = _compare_one(columns, ids, n, touching, filter, i, out, found, store, True)
         else:
-            j, found = _compare_one(columns, ids, n, touching, filter, i, j, out, found, store, False)
-        if j < n:
-            break
+            found = _compare_one(columns, ids, n, touching, filter, i, out, found, store, False)
         tests += n - 1 - i
-        i += 1
-        j = np.int64(0)
-    return (i, j), found, tests
+        if found > limit:
+            break
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return out, found, tests
 
 
 @inline
-def _compare_one(columns, ids, n, touching, filter, i, j, out, found, store, filtered):  # noqa: A002
-    """Compare box ``i`` with all from ``j`` on until ``out`` is full; how far, and how many are found."""
+def _compare_one(columns, ids, n, touching, filter, i, out, found, store, filtered):  # noqa: A002
+    """Compare box ``i`` with all later ones, for which ``out`` has room; returns the number of pairs."""
     flat = columns.shape[0] == 4
     dim = columns.shape[0] // 2
     x0, y0, z0 = splat(columns[0, i]), splat(columns[1, i]), splat(columns[dim - 1, i])
     x1, y1, z1 = splat(columns[dim, i]), splat(columns[dim + 1, i]), splat(columns[2 * dim - 1, i])
     first = splat(ids[0, i])
-    while j < n:
+    for j in range(i + 1, n, LANES):
         if touching:
             together = (x0 <= load(columns, dim, j)) & (load(columns, 0, j) <= x1)
             together = together & (y0 <= load(columns, dim + 1, j)) & (load(columns, 1, j) <= y1)
@@ -90,16 +95,13 @@ def _compare_one(columns, ids, n, touching, filter, i, j, out, found, store, fil
             if not flat:
                 together = together & (z0 < load(columns, 5, j)) & (load(columns, 2, j) < z1)
         if bits(together) != 0:
-            if store and found + LANES > out.shape[0]:
-                return j, found
             if filtered:
                 together = _let_through(bits(together), i, j, filter)
             if store:
                 found += put_pairs(out, found, first, load(ids, 0, j), together)
             else:
                 found += count_lanes(bits(together))
-        j += LANES
-    return j, found
+    return found
 
 
 @inline

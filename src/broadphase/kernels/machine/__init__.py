@@ -7,5 +7,6 @@ processor they are compiled.  `kernel` handles calls in a running program: a ker
 compiled for.  `python_api` lists the functions and objects of the interpreter that machine code uses.
 
 `simd` has vectors of 8 or 16 lanes, `memory` has arrays on the stack, rows of a known length and prefetching,
-`floats` has the neighbours of a float; `intrinsics` has the compiled forms of these functions.
+`floats` has the neighbours of a float, `interrupts` ends kernels that run for long, `objects` reads Python
+objects; `intrinsics` has the compiled forms of these functions.
 """

@@ -1,4 +1,4 @@
-"""The compiled forms of the functions of `simd`, `memory`, `floats` and `spin_wait`.
+"""The compiled forms of the functions of `simd`, `memory`, `floats`, `spin_wait`, `interrupts` and `objects`.
 
 Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  They are intrinsics and not
 ``@overload``: Numba compiles every overload as a function of its own.
@@ -348,6 +348,14 @@ def give_way(typingctx):
     return types.none(), codegen
 
 
+@intrinsic
+def goes_on(typingctx):
+    def codegen(context, builder, signature, args):
+        return builder.icmp_unsigned("!=", _call(builder, "broadphase_goes_on", _I32), ir.Constant(_I32, 0))
+
+    return types.boolean(), codegen
+
+
 # --- floats ---
 
 
@@ -484,3 +492,54 @@ def one_row(typingctx, columns, dtype):
 @intrinsic
 def some_rows(typingctx, rows, columns, dtype):
     return _array(dtype, 2, 2, False)
+
+
+# --- objects ---------------------------------------------------------------------------------------------
+
+_OBJECT = types.voidptr
+
+
+def _of_library(name, result, kind, *arguments):
+    """A call of a function that every library has (`broadphase.compiler.builtins`)."""
+
+    def codegen(context, builder, signature, args):
+        return _call(builder, f"broadphase_{name}", kind, *args)
+
+    return result(*arguments), codegen
+
+
+@intrinsic
+def length_of(typingctx, sequence):
+    return _of_library("length_of", types.int64, _I64, _OBJECT)
+
+
+@intrinsic
+def item(typingctx, sequence, k):
+    return _of_library("item", _OBJECT, ir.IntType(8).as_pointer(), _OBJECT, types.int64)
+
+
+@intrinsic
+def attribute(typingctx, thing, name):
+    return _of_library("attribute", _OBJECT, ir.IntType(8).as_pointer(), _OBJECT, _OBJECT)
+
+
+@intrinsic
+def number_of(typingctx, thing):
+    return _of_library("number_of", types.float64, ir.DoubleType(), _OBJECT)
+
+
+@intrinsic
+def is_there(typingctx, thing):
+    def codegen(context, builder, signature, args):
+        return cgutils.is_not_null(builder, args[0])
+
+    return types.boolean(_OBJECT), codegen
+
+
+@intrinsic
+def drop(typingctx, thing):
+    def codegen(context, builder, signature, args):
+        _call(builder, "broadphase_drop", ir.VoidType(), args[0])
+        return context.get_dummy_value()
+
+    return types.none(_OBJECT), codegen

@@ -23,15 +23,34 @@ COMMON: set[str] = set()
 unsigned = np.uint64
 
 
-def numbers(**sizes: tuple[int, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def numbers(**lengths: tuple[int, ...]) -> Decorator:
     """Declare parameters that Python passes as tuples of numbers: ``values=(4, 6)`` means four or six.
 
     Machine code receives them as a row whose length is known at the call.  So one function serves 2-D and
     3-D, although tuples of different lengths are different types.
     """
+    return _declare({name: f"f8<{'|'.join(map(str, sizes))}>" for name, sizes in lengths.items()})
 
+
+def rows(**lengths: tuple[int, ...]) -> Decorator:
+    """As `numbers`, for parameters that are an array of rows of one of these lengths, or a tuple as its row.
+
+    Machine code receives an array of rows in both cases: a single query is a batch of one.
+    """
+    return _declare({name: f"f8[2]<{'|'.join(map(str, sizes))}>" for name, sizes in lengths.items()})
+
+
+def objects(*names: str) -> Decorator:
+    """Declare parameters that are Python objects (`broadphase.kernels.machine.objects`)."""
+    return _declare(dict.fromkeys(names, "o"))
+
+
+def _declare(kinds: dict[str, str]) -> Decorator:
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__dict__["numbers"] = sizes
+        function.__dict__.setdefault("declared", {}).update(kinds)
         return function
 
     return mark

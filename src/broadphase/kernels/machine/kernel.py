@@ -36,7 +36,7 @@ class Kernel:
         self.name = f"{self.module}.{function.__name__}"
         self.made_of = fingerprint(function.__module__)
         self._count = function.__code__.co_argcount
-        self.rows = rows_of(function)
+        self.declared = declared_of(function)
         self._calls: dict[str, Callable[..., Any]] = {}
         self._builtin: Callable[..., Any] | None = None
 
@@ -62,7 +62,7 @@ class Kernel:
         plain_ones = tuple(map(plainer, arguments))
         if self._builtin is not None and any(a is not b for a, b in zip(arguments, plain_ones, strict=True)):
             return self._builtin(*plain_ones)
-        types = describe_all(plain_ones, self.rows)
+        types = describe_all(plain_ones, self.declared)
         if len(plain_ones) != self._count:
             raise TypeError(f"{self.name} takes {self._count} arguments; got {len(plain_ones)}")
         call = self._calls.get(types)
@@ -79,11 +79,11 @@ class Kernel:
         return call or plain(self.function)
 
 
-def rows_of(function: Callable[..., Any]) -> dict[int, tuple[int, ...]]:
-    """The parameters that are tuples of numbers, with their lengths (see `jit.numbers`)."""
-    sizes = function.__dict__.get("numbers", {})
+def declared_of(function: Callable[..., Any]) -> dict[int, str]:
+    """The types of the parameters that are declared by `jit.numbers`, `jit.rows` and `jit.objects`."""
+    kinds = function.__dict__.get("declared", {})
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return {k: sizes[name] for k, name in enumerate(names) if name in sizes}
+    return {k: kinds[name] for k, name in enumerate(names) if name in kinds}
 
 
 def plainer(value: Any) -> Any:
@@ -110,13 +110,13 @@ class TypeRecorder:
     def __init__(self, found: "Kernel", folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
         self._call = found.callable()
-        self.rows = found.rows
+        self.declared = found.declared
         self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
         self._seen: set[str] = set()
 
     def __call__(self, *arguments: Any) -> Any:
         """Note the types, once each, and call the kernel."""
-        types = describe_all(tuple(map(plainer, arguments)), self.rows)
+        types = describe_all(tuple(map(plainer, arguments)), self.declared)
         if types not in self._seen:
             self._seen.add(types)
             with open(self._file, "a", encoding="utf-8") as file:
@@ -134,11 +134,11 @@ def try_call(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
-        return owner.builtin(_refuse) or _TryCall(kernel, owner.name, owner.rows)
+        return owner.builtin(_refuse) or _TryCall(kernel, owner.name, owner.declared)
     if isinstance(kernel, TypeRecorder):
-        return _TryCall(kernel, kernel.name, kernel.rows)
+        return _TryCall(kernel, kernel.name, kernel.declared)
     name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
-    return _TryCall(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))
+    return _TryCall(kernel, name, declared_of(getattr(kernel, "__wrapped__", kernel)))
 
 
 def _refuse(*arguments: Any) -> None:
@@ -148,12 +148,12 @@ def _refuse(*arguments: Any) -> None:
 class _TryCall:
     """The same for a kernel that is not a builtin: not compiled yet, recorded, or plain Python."""
 
-    def __init__(self, kernel: Callable[..., Any], name: str, rows: dict[int, tuple[int, ...]]) -> None:
-        self._kernel, self._name, self._rows = kernel, name, rows
+    def __init__(self, kernel: Callable[..., Any], name: str, declared: dict[int, str]) -> None:
+        self._kernel, self._name, self._declared = kernel, name, declared
 
     def __call__(self, *arguments: Any) -> Any:
         try:
-            known = describe_all(arguments, self._rows) in listed().get(self._name, ())
+            known = describe_all(arguments, self._declared) in listed().get(self._name, ())
         except TypeError:
             return None
         return self._kernel(*arguments) if known else None

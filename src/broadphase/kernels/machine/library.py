@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.kernels.machine import python_api
+from broadphase.kernels.machine.interrupts import check
 from broadphase.kernels.machine.signatures import kind
 from broadphase.kernels.machine.target import HOST
 
@@ -132,6 +133,10 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
         "true": id(True),
         "false": id(False),
         "none": id(None),
+        "error_attribute": id(AttributeError),
+        "error_index": id(IndexError),
+        "error_type": id(TypeError),
+        "check": id(check),
         "array_new": _array_function(ARRAY_NEW),
         "array_set_base": _array_function(ARRAY_SET_BASE),
         "number_i8": np.dtype(np.int64).num,

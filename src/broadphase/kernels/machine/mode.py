@@ -6,7 +6,7 @@ v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other architectures have 
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from os.path import dirname, exists, join
 from typing import Any
@@ -33,8 +33,27 @@ _COMPILED = join(dirname(dirname(__file__)), "compiled")
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """The function without NumPy's warnings: like compiled code, it wraps and overflows silently."""
-    return np.errstate(all="ignore")(function)
+    """The function without NumPy's warnings: like compiled code, it wraps and overflows silently.
+
+    A tuple for a parameter that is declared as rows becomes an array of one row, as in machine code.
+    """
+    silent = np.errstate(all="ignore")(function)
+    kinds = function.__dict__.get("declared", {})
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    rows = {k for k, name in enumerate(names) if kinds.get(name, "").startswith("f8[2]")}
+    if not rows:
+        return silent
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return silent(
+            *(
+                np.array([value], np.float64) if k in rows and isinstance(value, tuple) else value
+                for k, value in enumerate(arguments)
+            )
+        )
+
+    return call
 
 
 def levels() -> tuple[str, ...]:

@@ -7,12 +7,16 @@ depend on the version of Python or NumPy.  The compiler uses the positions in th
 """
 
 FUNCTIONS = (
+    "PyErr_Clear",
+    "PyErr_ExceptionMatches",
     "PyErr_NoMemory",
     "PyErr_Occurred",
     "PyEval_RestoreThread",
     "PyEval_SaveThread",
     "PyFloat_AsDouble",
     "PyFloat_FromDouble",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
     "PyLong_AsLongLong",
     "PyLong_AsUnsignedLongLong",
     "PyLong_FromLongLong",
@@ -21,7 +25,10 @@ FUNCTIONS = (
     "PyCapsule_New",
     "PyMem_RawFree",
     "PyMem_RawMalloc",
+    "PyObject_GetAttr",
     "PyObject_Vectorcall",
+    "PySequence_GetItem",
+    "PySequence_Size",
     "PyThread_tss_get",
     "PyThread_tss_set",
     "PyTuple_New",
@@ -46,6 +53,10 @@ NUMBERS = (
     "true",
     "false",
     "none",
+    "error_attribute",
+    "error_index",
+    "error_type",
+    "check",  # called by kernels that run for long (`broadphase.kernels.machine.interrupts`)
     "array_new",  # PyArray_New and PyArray_SetBaseObject, of NumPy's own table
     "array_set_base",
     "number_i8",  # NumPy's type numbers of 64-bit integers, which differ between platforms

@@ -6,6 +6,7 @@
 
 ``f4[2]`` is a two-dimensional C-contiguous array of float32, ``i8`` a number, ``(i8, i8)`` a tuple,
 ``f8<4|6>`` a tuple of four or six numbers as a row of float64 (`broadphase.kernels.machine.jit.numbers`),
+``f8[2]<4|6>`` an array of such rows, or a tuple as the only one (`rows`), ``o`` any object (`objects`),
 ``boxes.overlap.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  A kernel that is called with other
 types is compiled at the call, if a compiler is installed.  ``python -m broadphase.compiler --record`` writes
 the file.
@@ -23,7 +24,7 @@ from broadphase.kernels.machine.python_api import KINDS
 PACKAGE = "broadphase.kernels."
 FILE = join(dirname(dirname(__file__)), "signatures.txt")
 
-_NONE: dict[int, tuple[int, ...]] = {}
+_NONE: dict[int, str] = {}
 _SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8", type(None): "none"}
 
 
@@ -54,16 +55,26 @@ def describe(value: Any) -> str:
         raise TypeError(f"kernels take arrays, numbers and tuples of them; got {named}") from None
 
 
-def describe_all(arguments: tuple[Any, ...], rows: Mapping[int, tuple[int, ...]] = _NONE) -> str:
-    """The types of all arguments of a call, as written in the file; ``rows``: the arguments that are rows."""
+def describe_all(arguments: tuple[Any, ...], declared: Mapping[int, str] = _NONE) -> str:
+    """The types of all arguments of a call, as written in the file.
+
+    ``declared``: those of some of them, if they fit (`broadphase.kernels.machine.jit.numbers` and the like).
+    """
     return ", ".join(
-        f"f8<{'|'.join(map(str, rows[k]))}>" if k in rows and _is_row(one, rows[k]) else describe(one)
-        for k, one in enumerate(arguments)
+        declared[k] if k in declared and _fits(value, declared[k]) else describe(value)
+        for k, value in enumerate(arguments)
     )
 
 
-def _is_row(value: Any, sizes: tuple[int, ...]) -> bool:
-    is_one = isinstance(value, tuple) and len(value) in sizes
+def _fits(value: Any, kind: str) -> bool:
+    """Whether a value is a row or rows as declared, or may be any object."""
+    if kind == "o":
+        return True
+    what, _, sizes = kind.rstrip(">").partition("<")
+    lengths = tuple(map(int, sizes.split("|")))
+    if isinstance(value, np.ndarray):
+        return describe(value) == what == "f8[2]" and value.shape[1] in lengths
+    is_one = isinstance(value, tuple) and len(value) in lengths
     return is_one and all(type(number) in (float, int) for number in value)
 
 

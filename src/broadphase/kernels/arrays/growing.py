@@ -1,0 +1,22 @@
+"""Results that grow inside a kernel.
+
+A search writes into the array that it is given, and when that is full into a larger one of its own; it
+returns the array that it wrote last::
+
+    if found + LANES > out.shape[0]:
+        out = larger(out, found)
+"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import common
+
+
+@common
+def larger(rows, filled):
+    """An array of twice as many rows, and some; its first ``filled`` rows are those of ``rows``."""
+    out = np.empty((2 * rows.shape[0] + 1024, rows.shape[1]), rows.dtype)
+    for row in range(filled):
+        for column in range(rows.shape[1]):
+            out[row, column] = rows[row, column]
+    return out
