@@ -181,9 +181,9 @@ def world() -> None:
     world.add_many([bp.Box(400 + 9 * k, 0, 5, 5) for k in range(20)], tag="crate")
     world.separate(world.bodies("crate"))
     fan = np.column_stack([np.cos(np.arange(100.0)), np.sin(np.arange(100.0))])
-    assert len(world.raycast_many(np.full((100, 2), 15.0), fan, ignore=player).ids) == 100
-    assert len(world.raycast_many((15, 15), bp.ray_fan((1, 0), 60, 9)).ids) == 9
-    assert len(world.nearest_many(np.zeros((5, 2)), 3).ids) == 5
+    assert len(world.raycast(np.full((100, 2), 15.0), fan, ignore=player).ids) == 100
+    assert len(world.raycast((15, 15), bp.ray_fan((1, 0), 60, 9)).ids) == 9
+    assert len(world.nearest(np.zeros((5, 2)), 3).ids) == 5
     assert len(world.query_box([[0, 0, 500, 500]]))
     field = world.tiles.flow_field((3, 3))
     assert field.distances.shape == solid.shape

@@ -155,11 +155,11 @@ WORLD_CALLS = {  # the argument, a value of a wrong type, and the call
     "query_box ignore": ("ignore", (THREE, TEXT, STRANGER), lambda w, it: w.query_box(BOX, ignore=it)),
     "nearest": ("point", ALL, lambda w, it: w.nearest(it)),
     "nearest k": ("k", NO_NUMBERS, lambda w, it: w.nearest((0, 0), it)),
-    "nearest_many": ("points", NO_NUMBERS, lambda w, it: w.nearest_many(it)),
+    "nearest_many": ("point", NO_NUMBERS, lambda w, it: w.nearest([it])),
     "raycast origin": ("origin", ALL, lambda w, it: w.raycast(it, (1, 0))),
     "raycast direction": ("direction", ALL, lambda w, it: w.raycast((0, 0), it)),
     "query_ray": ("max_distance", NO_NUMBERS, lambda w, it: w.query_ray((0, 0), (1, 0), it)),
-    "raycast_many": ("origins", NO_NUMBERS, lambda w, it: w.raycast_many(it, [(1, 0)])),
+    "raycast_many": ("origin", NO_NUMBERS, lambda w, it: w.raycast(it, [(1, 0)])),
 }
 
 

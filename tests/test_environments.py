@@ -451,8 +451,8 @@ def test_points_and_worlds_keep_the_axes_of_a_question():
     world = bp.World()
     world.add_many([bp.Box(x, y, 0.5, 0.5) for x, y in random.uniform(0, 8, (30, 2))])
     ways, own = random.normal(size=(2, 3, 1, 2)), random.integers(-1, 30, (3, 4))
-    hits = world.raycast_many(places, ways, radii, ignore=own)
-    right = world.raycast_many(
+    hits = world.raycast(places, ways, radii, ignore=own)
+    right = world.raycast(
         flat,
         np.broadcast_to(ways, places.shape).reshape(-1, 2),
         far,
@@ -461,7 +461,7 @@ def test_points_and_worlds_keep_the_axes_of_a_question():
     for found, wanted in zip(hits, right, strict=True):
         np.testing.assert_array_equal(found, wanted.reshape(2, 3, 4, *wanted.shape[1:]))
     assert (hits.ids >= 0).any()
-    for found, wanted in zip(world.nearest_many(places, 3), world.nearest_many(flat, 3), strict=True):
+    for found, wanted in zip(world.nearest(places, 3), world.nearest(flat, 3), strict=True):
         np.testing.assert_array_equal(found, wanted.reshape(2, 3, 4, 3))
     boxes = np.concatenate((places, places + 0.3), axis=-1)
     for found, wanted in (

@@ -129,7 +129,7 @@ def test_worlds_take_numbers_without_axes(of):
         yield [one.id for one in world.query_box((of(0), of(0), of(9), of(9)))]
         yield world.raycast((of(0), of(1)), (of(1), of(0)), of(40)).distance
         yield world.nearest((of(0), of(0)), of(2)).distances
-        yield world.raycast_many([(0, 1)], [(1, 0)], of(40)).distances
+        yield world.raycast([(0, 1)], [(1, 0)], of(40)).distances
 
     for found, wanted in zip(queries(of), queries(lambda number: number), strict=True):
         assert np.array_equal(found, wanted)

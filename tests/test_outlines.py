@@ -171,9 +171,17 @@ def test_rays_are_drawn_once_from_the_first_picture_on():
     world.raycast((120, 155), (2, 0))
     world.query_ray((120, 155), (1, 0), 150)
     world.line_of_sight((120, 120), (130, 120))
-    world.raycast_many([[120, 130]], [[0, 1]], 50)
+    world.raycast([[120, 130]], [[0, 1]], 50)
+    assert not world.line_of_sight((250, 155), (120, 155)), "drawn up to what blocks it"
+    assert not world.line_of_sight([(120, 155)], (250, 155)).any()
     lines = shown(world)["ray", frozenset()].lines.tolist()
-    assert lines == [[120, 155, 200, 155], [120, 155, 270, 155], [120, 120, 130, 120], [120, 130, 120, 180]]
+    assert lines == [
+        [120, 155, 200, 155],
+        [120, 155, 270, 155],
+        [120, 120, 130, 120],
+        [120, 130, 120, 180],
+        *2 * [[120, 155, 200, 155]],
+    ]
     assert ("ray", frozenset()) not in shown(world)
 
 

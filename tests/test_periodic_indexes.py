@@ -297,4 +297,4 @@ def test_rays_that_would_go_around_for_ever(max_distance):
             run_query((0, 0), (1, 0), max_distance)
         run_query((0, 0), (1, 0), 95.0)
     with pytest.raises(ValueError, match="max_distance"):
-        world.raycast_many([(0, 0)], [(1, 0)], max_distance)
+        world.raycast([(0, 0)], [(1, 0)], max_distance)

@@ -201,7 +201,7 @@ def test_rays(goes, each):
         starts = both.rng.random((40, 2)) * LENGTHS
         motions = np.concatenate((both.rng.normal(size=(32, 2)), [(1, 0), (0, 1), (-1, 0), (0, -1)] * 2))
         far = both.rng.choice([10.0, 100.0, 300.0], 40)
-        many = both.round.raycast_many(starts, motions, far)
+        many = both.round.raycast(starts, motions, far)
         for at, (start, ray, longest) in enumerate(
             zip(starts.tolist(), motions.tolist(), far.tolist(), strict=True)
         ):

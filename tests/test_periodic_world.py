@@ -179,8 +179,8 @@ def test_without_movers():
     for blocks in (False, True):
         assert world.move_many([], [], [], movers_block=blocks).places.shape == (0, 2)
         assert world.walk_many([], [], [], movers_block=blocks).floors.shape == (0, 3)
-    assert world.nearest_many(np.empty((0, 2))).ids.shape == (0, 1)
-    assert world.raycast_many(np.empty((0, 2)), np.empty((0, 2)), 5.0).ids.shape == (0,)
+    assert world.nearest(np.empty((0, 2))).ids.shape == (0, 1)
+    assert world.raycast(np.empty((0, 2)), np.empty((0, 2)), 5.0).ids.shape == (0,)
     assert world.query_box(np.empty((0, 4))).shape == (0, 2)
     assert not world.update().began
 
@@ -305,7 +305,7 @@ def test_far_from_the_boundary_a_periodic_world_is_as_any(each):
                 said += [flat(events.began), flat(events.stayed), flat(events.ended)]
                 said.append(world.query_box([(1000, 1000, 1010, 1020)]).tolist())
                 said.append(str(world.raycast((990, 990), (2, 1), 60)))
-                said.append(world.nearest_many([(1005, 1007)], 4).distances.tolist())
+                said.append(world.nearest([(1005, 1007)], 4).distances.tolist())
             answers.append(said)
         assert answers[0] == answers[1]
 
@@ -373,7 +373,7 @@ def test_too_long():
         (lambda world, body: world.push(body, -1e9, 0), "more than 100 times"),
         (lambda world, body: world.raycast((0, 0), (1, 0)), "max_distance = inf for ray 0"),
         (lambda world, body: world.query_ray((0, 0), (1, 1)), "max_distance = inf for ray 0"),
-        (lambda world, body: world.raycast_many([(0, 0)], [(1, 0)]), "max_distance = inf for ray 0"),
+        (lambda world, body: world.raycast([(0, 0)], [(1, 0)]), "max_distance = inf for ray 0"),
         (lambda world, body: world.raycast((0, 0), (0, 0), 5), "points nowhere"),
         (lambda world, body: setattr(world, "tiles", bp.TileMap([[True]], 99)), "give a map from 0 to 100"),
         (lambda world, body: world.query_shape(Polygon([(0, 0), (1e6, 0), (0, 5)])), "more than 100 periods"),

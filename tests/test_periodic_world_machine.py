@@ -250,7 +250,7 @@ class PeriodicMachine(RuleBasedStateMachine):
                 hit.point, oracle.inside(best[hit.other.id].point, self.world.period), self.world.period
             )
         first = self.world.raycast((x, y), (dx, dy), far)
-        many = self.world.raycast_many([(x, y)], [(dx, dy)], far)
+        many = self.world.raycast([(x, y)], [(dx, dy)], far)
         assert (first.distance if first else math.inf) == pytest.approx(
             expected[0][0] if expected else math.inf
         )
@@ -262,7 +262,7 @@ class PeriodicMachine(RuleBasedStateMachine):
         expected = oracle.nearest(self.world, oracle.inside((x, y), self.world.period))[:k]
         bodies, distances = self.world.nearest((x, y), k)
         assert distances == pytest.approx([far for far, _ in expected], abs=1e-9)
-        many = self.world.nearest_many([(x, y), (0, 0)], k)
+        many = self.world.nearest([(x, y), (0, 0)], k)
         assert many.ids[0].tolist() == [body.id for body in bodies] + [-1] * (k - len(bodies))
         assert many.distances[0, : len(bodies)].tolist() == distances
 

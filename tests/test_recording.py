@@ -200,13 +200,13 @@ def test_every_query_and_move_is_counted(tmp_path):
         world.try_turn(body, 0.0)
         world.walk(body, 1.0, 0.0)
         world.walk_many([body], 1.0, 0.0)
-        world.raycast_many([[9, 9]], [[1, 0]])
-        world.nearest_many([[9, 9]])
+        world.raycast([[9, 9]], [[1, 0]])
+        world.nearest([[9, 9]])
         world.query_box([[0, 0, 1, 1]])
         world.update()
     calls = bp.Recording(tmp_path / "a.bprec")[0].calls
-    called = ["add_many", "remove_many", "turn_many", "try_turn", "walk", "walk_many", "raycast_many"]
-    called += ["nearest_many", "query_box", "update"]
+    called = ["add_many", "remove_many", "turn_many", "try_turn", "walk", "walk_many", "raycast"]
+    called += ["nearest", "query_box", "update"]
     assert {name: known.times for name, known in calls.items()} == dict.fromkeys(called, 1)
 
 

@@ -177,7 +177,7 @@ def test_it_is_taken_wherever_bodies_are():
         one.remove_many(some[:2])
     assert world.positions.tolist() == twin.positions.tolist()
     found = [
-        one.nearest_many([[0, 0], [0, 0]], ignore=some[2:]) for one, some in ((world, bodies), (twin, listed))
+        one.nearest([[0, 0], [0, 0]], ignore=some[2:]) for one, some in ((world, bodies), (twin, listed))
     ]
     assert found[0].ids.tolist() == found[1].ids.tolist() == [[3], [2]]
 

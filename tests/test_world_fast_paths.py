@@ -226,9 +226,9 @@ def test_a_wall_without_listeners_is_found_by_everything_after_an_update(period,
         lambda world, hero: world.raycast((16, 50), (1, 0), 50).other,
         lambda world, hero: world.query_point((21, 50))[0],
         lambda world, hero: world.body(world.query_box([[20, 50, 21, 51]])[0, 1]),
-        lambda world, hero: world.body(world.raycast_many([[16, 50]], [[1, 0]], 50).ids[0]),
+        lambda world, hero: world.body(world.raycast([[16, 50]], [[1, 0]], 50).ids[0]),
         lambda world, hero: world.nearest((22, 50)).bodies[0],
-        lambda world, hero: world.body(world.nearest_many([[22, 50]]).ids[0, 0]),
+        lambda world, hero: world.body(world.nearest([[22, 50]]).ids[0, 0]),
     )
     for call in queries:
         world, hero, wall = lived()

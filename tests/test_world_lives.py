@@ -263,7 +263,7 @@ class Life:
             return
         at = [(self.number(60) + 0.125, self.number(44) + 0.125) for _ in range(3)]
         k = self.random.choice((1, 3))
-        many = self.world.nearest_many(at, k)
+        many = self.world.nearest(at, k)
         for row, point in enumerate(at):
             wanted = self.model.distances(*point)[:k]
             one = self.world.nearest(point, k)
@@ -280,7 +280,7 @@ class Life:
         wanted = self.model.first_on_ray(x, y, axis, sign, far)
         hit = self.world.raycast((x, y), direction, far)
         assert (hit and (hit.distance, hit.other.id)) == wanted
-        many = self.world.raycast_many([(x, y)], [direction], far)
+        many = self.world.raycast([(x, y)], [direction], far)
         assert many.ids.tolist() == [-1 if wanted is None else wanted[1]]
         every = self.world.query_ray((x, y), direction, far)
         assert [every[0].other.id] == [wanted[1]] if wanted else not every
@@ -409,8 +409,8 @@ class Life:
             "query_point": lambda w, of: (w.query_point(place), w.query_point([place])),
             "raycast": lambda w, of: w.raycast(place, (dx, dy or 1), far, ignore=of(ignored)),
             "query_ray": lambda w, of: w.query_ray(place, (dx, dy or 1), far),
-            "raycast_many": lambda w, of: w.raycast_many([place] * 3, [(dx, dy or 1), (1, 0), (0, 1)], far),
-            "nearest": lambda w, of: (w.nearest(place, 3, ignore=of(ignored)), w.nearest_many([place], 3)),
+            "raycast_many": lambda w, of: w.raycast([place] * 3, [(dx, dy or 1), (1, 0), (0, 1)], far),
+            "nearest": lambda w, of: (w.nearest(place, 3, ignore=of(ignored)), w.nearest([place], 3)),
         }
         if boxes:
             walker = pick.choice(boxes)

@@ -10,7 +10,7 @@ from broadphase import Box, Circle, World
 
 
 def check(world, points, k, ignore=None, each=None, **rules):
-    found = world.nearest_many(points, k, ignore=ignore, **rules)
+    found = world.nearest(points, k, ignore=ignore, **rules)
     assert found.ids.shape == found.distances.shape == (len(points), k)
     each = [ignore] * len(points) if each is None else each
     for row, point in enumerate(points.tolist()):
@@ -30,7 +30,7 @@ def test_many_points_are_single_points(count):
             check(world, points, k, **rules)
     bodies = list(world)
     check(world, np.array([body.position for body in bodies]).reshape(-1, 2), 3, world.ids, bodies)
-    assert world.nearest_many(np.empty((0, 2)), 2).ids.shape == (0, 2)
+    assert world.nearest(np.empty((0, 2)), 2).ids.shape == (0, 2)
 
 
 def test_equals_come_by_id_and_large_bounds_are_not_believed():
@@ -39,16 +39,16 @@ def test_equals_come_by_id_and_large_bounds_are_not_believed():
         world.add(Circle(x, 0, 1))
     far = world.add(Box(3, 3, 40, 40))
     far.angle = 45  # its bounds hold the point, the box does not
-    assert world.nearest_many([[0, 0]], 3).ids.tolist() == [[0, 1, 2]]
+    assert world.nearest([[0, 0]], 3).ids.tolist() == [[0, 1, 2]]
     check(world, np.array([[0.0, 0.0], [-3.0, 20.0]]), 4)
 
 
 def test_bad_questions_are_refused():
     world = World()
     for call, said in [
-        (lambda: world.nearest_many([[0, math.nan]]), r"points\[0\]"),
-        (lambda: world.nearest_many([[0, 0]], 0), "k must be at least 1"),
-        (lambda: world.nearest_many([[0, 0]], ignore=[4]), r"ignore\[0\] = 4"),
+        (lambda: world.nearest([[0, math.nan]]), r"point\[0\]"),
+        (lambda: world.nearest([[0, 0]], 0), "k must be at least 1"),
+        (lambda: world.nearest([[0, 0]], ignore=[4]), r"ignore\[0\] = 4"),
     ]:
         with pytest.raises(ValueError, match=said):
             call()

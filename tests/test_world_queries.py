@@ -206,7 +206,9 @@ def test_the_first_hit_is_the_first_of_all_hits(rule, scale):
         (Box(5, -2, 0, 4), 5, (-1, 0)),  # a wall without thickness
         (Box(-9, -2, 4, 4), None, None),  # behind
         (Box(20, -2, 4, 4), None, None),  # too far
-        (Box(10, -2, 4, 4), None, None),  # just so far
+        (Box(10, -2, 4, 4), 10, (-1, 0)),  # just so far
+        (Circle(12, 0, 2), 10, (-1, 0)),
+        (Box(0, -2, 4, 4), 0, (-1, 0)),
     ],
 )
 def test_a_ray_meets_one_shape(shape, distance, normal):
@@ -248,7 +250,7 @@ def test_rays_hit_walls_of_any_thickness(thick, far):
         assert hit.other is body
         assert hit.distance == pytest.approx(far, rel=1e-12, abs=2 * thick)
         assert hit.normal == pytest.approx((-way[0], -way[1]), abs=1e-9)
-        assert world.raycast_many([(0, 0)], [way]).ids.tolist() == [body.id]
+        assert world.raycast([(0, 0)], [way]).ids.tolist() == [body.id]
         assert [one.other for one in world.query_ray((0, 0), way)] == [body]
         assert world.raycast((0, 0), (-way[0], -way[1])) is None
         assert world.raycast((0, 0), way, 0.999 * far) is None

@@ -54,7 +54,7 @@ def with_slopes(world, random, spread=100.0):
 
 def check(world, origins, directions, max_distance=math.inf, ignore=None, each=None, **rules):
     """Every row against `World.raycast`, exactly."""
-    hits = world.raycast_many(origins, directions, max_distance, ignore=ignore, **rules)
+    hits = world.raycast(origins, directions, max_distance, ignore=ignore, **rules)
     assert [column.dtype for column in hits] == [np.int32, np.float64, np.float64, np.int64]
     each = [ignore] * len(origins) if each is None else each
     lengths = np.broadcast_to(max_distance, len(origins)).tolist()
@@ -123,8 +123,8 @@ def test_bounds_that_are_near_do_not_hide_what_is_nearer_than_their_shape():
     slanted = world.add(Polygon([(5, -300), (950, -300), (950, 10)]))
     between = world.add(Circle(700, 0, 3))
     start, motion = np.array([[0.0, 0.0]]), np.array([[1.0, 0.0]])
-    assert world.raycast_many(start, motion).ids.tolist() == [between.id]
-    assert world.raycast_many(start, motion, ignore=between).ids.tolist() == [slanted.id]
+    assert world.raycast(start, motion).ids.tolist() == [between.id]
+    assert world.raycast(start, motion, ignore=between).ids.tolist() == [slanted.id]
 
 
 @pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", "uniform_grid", "sweep_and_prune"])
@@ -133,7 +133,7 @@ def test_every_index_gives_the_same_answers(broadphase):
     other, _ = mixed_world(5, 60, broadphase=broadphase)
     origins, directions = some_rays(random, 100)
     for ours, theirs in zip(
-        world.raycast_many(origins, directions), other.raycast_many(origins, directions), strict=True
+        world.raycast(origins, directions), other.raycast(origins, directions), strict=True
     ):
         assert np.array_equal(ours, theirs)
 
@@ -154,7 +154,7 @@ def test_fans_ignore_the_querying_body():
     some = [None if k % 2 else body for k, body in enumerate(each)]
     check(world, origins, directions, math.inf, some, some)
     check(world, origins, directions, math.inf, np.where(np.arange(len(each)) % 2, -1, ids), some)
-    assert (world.raycast_many(origins, directions, tiles=False).distances == 0.0).any()
+    assert (world.raycast(origins, directions, tiles=False).distances == 0.0).any()
 
 
 def test_the_lower_id_and_the_body_before_the_tile_win_among_equals():
@@ -162,12 +162,12 @@ def test_the_lower_id_and_the_body_before_the_tile_win_among_equals():
     world.tiles = TileMap([[False, True]], 10)
     world.add(Box(10, 0, 5, 5), static=True)
     world.add(Box(10, 0, 5, 10))
-    assert world.raycast_many([[0, 2], [0, 7], [2, 12]], [1, 0]).ids.tolist() == [0, 1, -1]
+    assert world.raycast([[0, 2], [0, 7], [2, 12]], [1, 0]).ids.tolist() == [0, 1, -1]
     world.remove(world.body(0))
     world.add(Box(30, 0, 5, 5))
-    assert world.raycast_many([[0, 2]], [[1, 0]]).ids.tolist() == [1]
-    assert world.raycast_many([[0, 2]], [[1, 0]], ignore=1).ids.tolist() == [-1]
-    assert world.raycast_many([[0, 2]], [[1, 0]], ignore=1).tiles.tolist() == [[1, 0]]
+    assert world.raycast([[0, 2]], [[1, 0]]).ids.tolist() == [1]
+    assert world.raycast([[0, 2]], [[1, 0]], ignore=1).ids.tolist() == [-1]
+    assert world.raycast([[0, 2]], [[1, 0]], ignore=1).tiles.tolist() == [[1, 0]]
 
 
 coordinates = st.one_of(st.integers(-6, 6).map(float), st.floats(-8, 8))
@@ -209,19 +209,19 @@ def test_any_rays_in_any_world(bodies, rays, max_distance, tiles):
 def test_what_has_just_changed_is_seen():
     world = World()
     body = world.add(Circle(10, 0, 1))
-    assert world.raycast_many([[0, 0]], [[1, 0]]).distances.tolist() == [9.0]
+    assert world.raycast([[0, 0]], [[1, 0]]).distances.tolist() == [9.0]
     body.x = 20
-    assert world.raycast_many([[0, 0]], [[1, 0]]).distances.tolist() == [19.0]
+    assert world.raycast([[0, 0]], [[1, 0]]).distances.tolist() == [19.0]
     world.remove(body)
-    hits = world.raycast_many([[0, 0]], [[1, 0]])
+    hits = world.raycast([[0, 0]], [[1, 0]])
     assert (hits.ids.tolist(), hits.distances.tolist()) == ([-1], [math.inf])
-    assert [column.shape for column in world.raycast_many(np.empty((0, 2)), np.empty((0, 2)))] == [
+    assert [column.shape for column in world.raycast(np.empty((0, 2)), np.empty((0, 2)))] == [
         (0,),
         (0,),
         (0, 2),
         (0, 2),
     ]
-    assert world.raycast_many((0, 0), [[1, 0], [0, 1]]).ids.tolist() == [-1, -1]
+    assert world.raycast((0, 0), [[1, 0], [0, 1]]).ids.tolist() == [-1, -1]
 
 
 def test_bad_rays_are_refused():
@@ -231,25 +231,25 @@ def test_bad_rays_are_refused():
     world.remove(gone)
     two, motions = np.zeros((2, 2)), np.ones((2, 2))
     for query, said in [
-        (lambda: world.raycast_many(two, [[1, 0], [0, 0]]), r"directions\[1\] = \[0.0, 0.0\] points nowhere"),
-        (lambda: world.raycast_many([[0, 0], [math.nan, 0]], motions), r"origins\[1\] = \[nan, 0.0\]"),
-        (lambda: world.raycast_many(two, np.ones((3, 2))), "origins has 2 rows and directions has 3"),
-        (lambda: world.raycast_many(two, motions, [1, 2, 3]), "max_distance has 3 rows and there are 2 rays"),
-        (lambda: world.raycast_many(two, motions, [1, -1]), "max_distance"),
-        (lambda: world.raycast_many(two, motions, ignore=[1, 0]), r"ignore\[1\] = 0 is the id of no body"),
-        (lambda: world.raycast_many(two, motions, ignore=[1, 7]), r"ignore\[1\] = 7 is the id of no body"),
-        (lambda: world.raycast_many(two, motions, ignore=[1]), "one for each of 2 rays"),
-        (lambda: world.raycast_many(two, motions, ignore=[None, stranger]), r"ignore\[1\]"),
-        (lambda: world.raycast_many(two, motions, ignore=gone), "ignore"),
-        (lambda: world.raycast_many(two, motions, mask=-1), "mask"),
+        (lambda: world.raycast(two, [[1, 0], [0, 0]]), r"direction\[1\] = \[0.0, 0.0\] points nowhere"),
+        (lambda: world.raycast([[0, 0], [math.nan, 0]], motions), r"origin\[1\] = \[nan, 0.0\]"),
+        (lambda: world.raycast(two, np.ones((3, 2))), "origin has 2 rows and direction has 3"),
+        (lambda: world.raycast(two, motions, [1, 2, 3]), "max_distance has 3 rows and there are 2 rays"),
+        (lambda: world.raycast(two, motions, [1, -1]), "max_distance"),
+        (lambda: world.raycast(two, motions, ignore=[1, 0]), r"ignore\[1\] = 0 is the id of no body"),
+        (lambda: world.raycast(two, motions, ignore=[1, 7]), r"ignore\[1\] = 7 is the id of no body"),
+        (lambda: world.raycast(two, motions, ignore=[1]), "one for each of 2 rays"),
+        (lambda: world.raycast(two, motions, ignore=[None, stranger]), r"ignore\[1\]"),
+        (lambda: world.raycast(two, motions, ignore=gone), "ignore"),
+        (lambda: world.raycast(two, motions, mask=-1), "mask"),
     ]:
         with pytest.raises(ValueError, match=said):
             query()
     for query in (
-        lambda: world.raycast_many(two, motions, "far"),
-        lambda: world.raycast_many(two, "east"),
-        lambda: world.raycast_many(two, motions, ignore=["me", "you"]),
+        lambda: world.raycast(two, motions, "far"),
+        lambda: world.raycast(two, "east"),
+        lambda: world.raycast(two, motions, ignore=["me", "you"]),
     ):
         with pytest.raises(TypeError):
             query()
-    assert isinstance(world.raycast_many(two, motions), bp.BodyHits)
+    assert isinstance(world.raycast(two, motions), bp.BodyHits)

@@ -179,9 +179,9 @@ WORLD = {
     "query_point": (LOW, NAN, lambda world, a: world.query_point(a)),
     "query_radius": (LOW, NAN, lambda world, a: world.query_radius(a, 1.0)),
     "query_radius, r": (ONES, NAN, lambda world, r: world.query_radius(LOW, r)),
-    "raycast_many": (LOW, NAN, lambda world, a: world.raycast_many(a, (1, 0))),
-    "raycast_many, ignore": (IDS, OUTSIDE, lambda world, ids: world.raycast_many(LOW, (1, 0), ignore=ids)),
-    "nearest_many": (LOW, NAN, lambda world, a: world.nearest_many(a, 2)),
+    "raycast_many": (LOW, NAN, lambda world, a: world.raycast(a, (1, 0))),
+    "raycast_many, ignore": (IDS, OUTSIDE, lambda world, ids: world.raycast(LOW, (1, 0), ignore=ids)),
+    "nearest_many": (LOW, NAN, lambda world, a: world.nearest(a, 2)),
 }
 
 

@@ -31,7 +31,7 @@ def ray_fan(direction: Any, angle: float, count: int) -> Floats:
     Returns
     -------
     numpy.ndarray
-        ``(..., count, 2)`` unit vectors, from x towards y; for `World.raycast_many` and the like.
+        ``(..., count, 2)`` unit vectors, from x towards y; for `World.raycast` and the like.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def ray_fan(direction: Any, angle: float, count: int) -> Floats:
     >>> world = bp.World()
     >>> wall = world.add(bp.Box(10, -50, 5, 100))
     >>> fan = bp.ray_fan((1, 0), 90, 3)
-    >>> hits = world.raycast_many((0, 0), fan, 100)
+    >>> hits = world.raycast((0, 0), fan, 100)
     >>> (fan * hits.distances[:, None]).round(9).tolist()  # where they end: the corners of what is seen
     [[10.0, -10.0], [10.0, 0.0], [10.0, 10.0]]
     """

@@ -27,7 +27,7 @@ _OF_WORLD = (
     *("add", "add_many", "remove", "remove_many", "clear", "restore"),
     *("move", "try_move", "move_many", "move_all", "step", "push", "resize", "separate"),
     *("walk", "walk_many", "try_turn", "turn_many", "move_as_one", "turn_as_one", "shape_cast"),
-    *("grounded", "blocker", "line_of_sight", "query_shape", "query_cone", "raycast_many", "nearest_many"),
+    *("grounded", "blocker", "line_of_sight", "query_shape", "query_cone"),
     *_QUERIES,
 )
 _ENDS_OF_INDEX, _END_OF_WORLD = ("pairs", "changes"), "update"

@@ -37,9 +37,18 @@ from broadphase.kernels.movement.motion import (
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
-from broadphase.kernels.tree.queries import TOO_TALL, first_shape_on_ray, put_in_box
+from broadphase.kernels.tree.dynamic_tree import stack_size
+from broadphase.kernels.tree.queries import put_in_box
+from broadphase.kernels.tree.shapes import (
+    TOO_TALL,
+    first_shape_on_ray,
+    first_shapes_on_rays,
+    nearest_shapes,
+    nearest_shapes_of_many,
+)
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
+from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Ignored, Layers, Rows
 from broadphase.world.space import Images
 
@@ -55,6 +64,9 @@ _FEW_WAITING = 128
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 SPARSE = 8
+
+# So many rays or points are answered in one call of a kernel, so that Ctrl-C is answered.
+_AT_A_TIME = 100_000
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -286,13 +298,55 @@ class BroadPhase:
 
         None if the indexes do not support that: use `gather_on_ray`.
         """
-        if self._store.marks.counts.item(-1) or self._unsettled:
-            self.hand_over()
-        trees = self._searched()
-        if trees[0] is None:
+        trees = self._all_trees()
+        if trees is None:
             return None
         found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, rules)
         return None if found[0] == TOO_TALL else found
+
+    def _all_trees(self) -> tuple[Tree | None, ...] | None:
+        """The trees of all bodies, for kernels; None for indexes without."""
+        if self._store.marks.counts.item(-1) or self._unsettled:
+            self.hand_over()
+        trees = self._searched()
+        return None if trees[0] is None else trees
+
+    def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats] | None:
+        """The same for many rays: the rows, -1 for none, and ``(m, 3)`` distances and normals.
+
+        Ray ``k`` passes through the bodies in ``own[k]``.
+        """
+        trees = self._all_trees()
+        if trees is None:
+            return None
+        found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
+        scratch = _scratch(trees)
+        for begin, end in ranges(0, len(rays), _AT_A_TIME):
+            known = own, self._store.table.columns, rules, scratch
+            first_shapes_on_rays(trees, rays, begin, end, *known, found, hits)
+        return found, hits
+
+    def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats] | None:
+        """The bodies nearest to a point, by distance, then row; None if the indexes do not support that."""
+        trees = self._all_trees()
+        if trees is None:
+            return None
+        rows, distances, count = nearest_shapes(trees, point, k, self._store.table.columns, rules)
+        return None if count == TOO_TALL else (rows, distances)
+
+    def nearest_to_many(
+        self, points: Floats, k: int, own: Rows, rules: BodyRules
+    ) -> tuple[Rows, Floats] | None:
+        """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
+        trees = self._all_trees()
+        if trees is None:
+            return None
+        rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
+        scratch = _scratch(trees)
+        for begin, end in ranges(0, len(points), max(_AT_A_TIME // k, 1)):
+            known = own, self._store.table.columns, rules, scratch
+            nearest_shapes_of_many(trees, points, begin, end, *known, rows, distances)
+        return rows, distances
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
         """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
@@ -476,6 +530,12 @@ class BroadPhase:
             expect(np.count_nonzero(ids != NOT_IN) == len(rows), "no row is in an index twice")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
+
+
+def _scratch(trees: tuple[Any, ...]) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Nodes and keys for a search in each of the trees."""
+    most = max(int(stack_size(children)) for _, children, _, _ in trees)
+    return np.empty(most, np.int64), np.empty(most)
 
 
 def _longer(numbers: Rows, least: int) -> Rows:

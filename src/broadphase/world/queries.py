@@ -52,7 +52,7 @@ _Flags = npt.NDArray[np.bool_]
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
-_NONE, _NO_ROWS = np.empty(0, np.bool_), np.empty(0, np.int32)
+_NONE, _NO_ROWS, _NO_BITS = np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.uint32)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 # So many rays are cast at once, so that their candidates fit into memory for any number of rays.
@@ -70,7 +70,7 @@ _MORE = 4
 
 
 class BodyHits(NamedTuple):
-    """Where many rays enter bodies or tiles, one row a ray; see `World.raycast_many`."""
+    """Where many rays enter bodies or tiles, one row a ray; see `World.raycast`."""
 
     ids: Rows
     """``(m,)``: the id of the body; -1 where the ray hits no body."""
@@ -114,6 +114,8 @@ class Queries:
         self._space, self._store, self._broad_phase = state.space, state.store, state.broad_phase
         self._shape = columns_of(Box(0, 0, 0, 0))
         """The box or circle of a query, overwritten by the next."""
+        self._free = kernel.BodyRules(_NO_BITS, _NO_BITS, _NO_ROWS, _NONE, _NONE, _NO_ROWS, -1, -1)
+        """See `_known`."""
         self.asked = AskedRays()
         """For pictures."""
 
@@ -136,9 +138,13 @@ class Queries:
 
     def _known(self, rules: Rules) -> kernel.BodyRules:
         """The same where all bodies count."""
+        if rules is not None:
+            return rules
         store = self._store
-        known = store.category, store.mask, store.group, _NONE, _NONE, _NO_ROWS, -1, -1
-        return rules or _new(kernel.BodyRules, known)
+        if self._free.category is not store.category:  # the arrays have grown
+            known = store.category, store.mask, store.group, _NONE, _NONE, _NO_ROWS, -1, -1
+            self._free = _new(kernel.BodyRules, known)
+        return self._free
 
     def _without(self, rules: Rules, *rows: int) -> kernel.BodyRules:
         """The same without some bodies."""
@@ -329,36 +335,117 @@ class Queries:
             self.asked.note((*start, *_unit(dx, dy), max_distance), far)
         return hits
 
-    def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> bool:
-        """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
+    def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> Any:
+        """Whether nothing lies between two bodies or points, or several; see `World.line_of_sight`."""
+        if _are_several(a) or _are_several(b):
+            return self._lines_of_sight(a, b, tiles, rules)
         ends = ((a, "a"), (b, "b"))
         own = [self._store.row(one, name) for one, name in ends if isinstance(one, Body)]
-        rules = self._without(rules, *own)
-        if self._store.any_sensor:
-            rules = rules._replace(sensor=self._store.sensor)
-        (x, y), (to_x, to_y) = (
-            one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends
-        )
-        if (to_x, to_y) < (x, y):  # the same rounding from both ends
-            x, y, to_x, to_y = to_x, to_y, x, y
+        start, end = (one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends)
+        return self._sees(start, end, tiles, self._without(self._opaque(rules), *own))
+
+    def _opaque(self, rules: Rules) -> kernel.BodyRules:
+        """The rules without sensors, which do not block the view."""
+        known = self._known(rules)
+        return known._replace(sensor=self._store.sensor) if self._store.any_sensor else known
+
+    def _sees(self, start: _Place, end: _Place, tiles: bool, rules: kernel.BodyRules) -> bool:
+        """Whether nothing lies between two points."""
+        start, end = sorted((start, end))  # the same rounding from both ends
         along_x, along_y = self._space.lengths.tolist()
-        dx, dy = math.remainder(to_x - x, along_x), math.remainder(to_y - y, along_y)
-        if dx == 0.0 and dy == 0.0:
+        way = math.remainder(end[0] - start[0], along_x), math.remainder(end[1] - start[1], along_y)
+        if way == (0.0, 0.0):
             return True
+        blocked = self._blocked_at(start, end, way, tiles, rules)
         if self.asked.wanted:
-            self.asked.note((x, y, *_unit(dx, dy), math.hypot(dx, dy)), math.inf)
+            self.asked.note((*start, *_unit(*way), math.hypot(*way)), blocked)
+        return blocked == math.inf
+
+    def _blocked_at(
+        self, start: _Place, end: _Place, way: _Place, tiles: bool, rules: kernel.BodyRules
+    ) -> float:
+        """How far away the view along a line is blocked: infinite where it is not."""
+        (x, y), (dx, dy), far = start, way, math.hypot(*way)
+        unit = _unit(dx, dy)
         if self._space.periodic:
-            return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, rules, 1)
-        map_ = self._state.tiles if tiles else None
-        if map_ is not None and not map_.line_of_sight((x, y), (to_x, to_y)):
-            return False
-        while hits := self._straight((x, y), _unit(dx, dy), math.hypot(dx, dy), rules, 1):
-            body: Any = hits[0].other
-            if not isinstance(body.shape, Box) or _is_crossed(body.shape.bounds, x, y, dx, dy):
-                return False
+            # What begins where the line ends is not between.
+            hits = self._along_ray(start, unit, math.nextafter(far, 0.0), tiles, rules, 1)
+            return hits[0].distance if hits else math.inf
+        table, map_ = self._store.table.columns, self._state.tiles if tiles else None
+        if map_ is not None and not map_.line_of_sight(start, end):
+            stop = map_.raycast(start, unit, far) if self.asked.wanted else None
+            return far if stop is None else stop.distance
+        while hits := self._straight(start, unit, far, rules, 1):
+            row = hits[0].other.id
+            if table.kinds[row] != BOX or kernel.is_box_crossed(table, row, x, y, dx, dy):
+                return hits[0].distance
             # Only its corner is on the line; the unit vector was rounded.
-            rules = self._without(rules, body.id)
-        return True
+            rules = self._without(rules, row)
+        return math.inf
+
+    def _lines_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> _Flags:
+        """The same for many lines."""
+        starts, from_rows, axes = self._ends(a, "a")
+        ends, to_rows, more = self._ends(b, "b")
+        starts, ends = of_one_length(starts, ends, "a", "b")
+        own = np.empty((len(starts), 2), np.int32)
+        own[:, 0], own[:, 1] = from_rows, to_rows
+        axes, rules = axes if len(axes) >= len(more) else more, self._opaque(rules)
+        free = self._free_lines(starts, ends, own, tiles, rules)
+        for k in np.flatnonzero(free < 0).tolist():
+            line = tuple(starts[k].tolist()), tuple(ends[k].tolist())
+            free[k] = self._sees(*line, tiles, self._without(rules, *own[k][own[k] >= 0].tolist()))
+        return free.astype(np.bool_).reshape(axes)
+
+    def _free_lines(
+        self, starts: Floats, ends: Floats, own: Rows, tiles: bool, rules: kernel.BodyRules
+    ) -> npt.NDArray[np.int8]:
+        """Whether nothing lies on lines, but for the bodies ``own``; -1 where `_sees` is to say."""
+        free, turned = np.full(len(starts), -1, np.int8), starts[:, 0] > ends[:, 0]
+        if self._space.periodic or self.asked.wanted:
+            return free
+        turned |= (starts[:, 0] == ends[:, 0]) & (starts[:, 1] > ends[:, 1])
+        starts, ends = np.where(turned[:, None], [ends, starts], [starts, ends])
+        ways, map_ = ends - starts, self._state.tiles if tiles else None
+        long = np.flatnonzero(ways.any(axis=1))
+        free[:] = 1
+        if map_ is not None and len(long):
+            free[long] = map_.line_of_sight(starts[long], ends[long])
+            long = long[free[long] == 1]
+        rays = _unit_rays(starts[long], ways[long], np.hypot(*ways[long].T))
+        found = self._broad_phase.first_on_rays(rays, own[long], rules)
+        if found is None:
+            free[long] = -1
+            return free
+        rows, table = found[0], self._store.table.columns
+        met = rows >= 0
+        free[long[met]] = 0
+        lines = zip(long[met].tolist(), rows[met].tolist(), strict=True)
+        for k, row in lines:
+            if table.kinds[row] == BOX:
+                (x, y), (dx, dy) = starts[k].tolist(), ways[k].tolist()
+                if not kernel.is_box_crossed(table, row, x, y, dx, dy):
+                    free[k] = -1
+        return free
+
+    def _ends(self, given: Any, name: str) -> tuple[Floats, Any, tuple[int, ...]]:
+        """The points that bodies or points stand for, the rows of the bodies, -1 for none, and the axes."""
+        store = self._store
+        if isinstance(given, Bodies):
+            rows = store.rows_of(given, name)
+            return store.table.centers(rows), rows, (len(rows),)
+        if isinstance(given, Body) or (isinstance(given, (list, tuple)) and any(map(_is_body, given))):
+            one, several = isinstance(given, Body), [given] if isinstance(given, Body) else given
+            names = [name] if one else [f"{name}[{k}]" for k in range(len(several))]
+            owners, places = [], []
+            for end, said in zip(several, names, strict=True):
+                owners.append(store.row(end, said) if _is_body(end) else -1)
+                places.append(end.center if _is_body(end) else as_two(end, said))
+            return np.array(places), np.array(owners, np.int32), () if one else (len(owners),)
+        points = settled(given, name, POINTS)
+        if points.ndim > 2 and points.shape[-1] == 2:
+            return checked_points(points.reshape(-1, 2), name), -1, points.shape[:-1]
+        return checked_points(points, name), -1, points.shape[:-1]
 
     def _along_ray(
         self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
@@ -371,13 +458,13 @@ class Queries:
             stop = self._state.tiles.raycast(start, direction, max_distance)
             if stop is not None:
                 last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
-                max_distance = math.nextafter(stop.distance, math.inf)
-        return self._straight(start, direction, max_distance, rules, most) + last
+                max_distance = stop.distance
+        return self._straight(start, direction, math.nextafter(max_distance, math.inf), rules, most) + last
 
     def _straight(
         self, start: _Place, direction: _Place, max_distance: float, rules: Rules, most: int
     ) -> list[BodyHit]:
-        """The first bodies that a ray hits, not their images."""
+        """The first bodies that a ray hits before ``max_distance``, not their images."""
         (x, y), (dx, dy) = start, direction
         if most == 1:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._known(rules))
@@ -406,7 +493,8 @@ class Queries:
         start = space.place(*start)
         last = self._tile_ahead(start, direction, max_distance) if tiles else []
         if last:
-            max_distance = math.nextafter(last[0].distance, math.inf)
+            max_distance = last[0].distance
+        max_distance = math.nextafter(max_distance, math.inf)
         ray, done = np.array([[*start, *direction, max_distance]]), np.zeros(1, np.bool_)
         hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
@@ -435,26 +523,27 @@ class Queries:
     def rays(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
     ) -> BodyHits:
-        """See `World.raycast_many`."""
+        """See `World.raycast`, for many."""
         (origins, directions, max_distance, ignore), axes = _in_rows(
-            (origins, "origins", 2), (directions, "directions", 2), (max_distance, "max_distance", 0),
-            (ignore, "ignore", 0),
+            (origins, "origin", 2), (directions, "direction", 2), (max_distance, "max_distance", 0),
+            (_no_empty(ignore), "ignore", 0),
         )  # fmt: skip
         rays = _rays(origins, directions, max_distance)
-        own = self._left_out(ignore, len(rays))
-        fits = self._all_fitting(rules)
+        own = self._left_out(ignore, len(rays), "rays")
+        lengths = rays[:, 4].copy()
         at, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
         normals = np.zeros((len(rays), 2))
         if tiles:
             self._first_tiles(rays, at, distances, normals)
             stopped = at[:, 0] >= 0
-            rays[stopped, 4] = np.nextafter(distances[stopped], math.inf)  # a body that is as near goes first
-        found, hits = self._first_bodies(rays, own, fits)
+            rays[stopped, 4] = distances[stopped]
+        rays[:, 4] = np.nextafter(rays[:, 4], math.inf)  # a body that is as near as a tile goes first
+        found, hits = self._first_bodies(rays, own, rules)
         is_body = found >= 0
         at[is_body] = -1
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
         if self.asked.wanted:
-            self.asked.note(rays, distances)
+            self.asked.note(np.column_stack((rays[:, :4], lengths)), distances)
         return arguments.in_axes(BodyHits(found, distances, normals, at), axes)
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
@@ -480,11 +569,11 @@ class Queries:
             distances[active], normals[active] = far, sides
             done[active] = found[:, 0] >= 0
 
-    def _first_bodies(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
+    def _first_bodies(self, rays: Floats, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
         space = self._space
         if not space.periodic:
-            return self._first_straight(rays, own, fits)
+            return self._first_straight(rays, own, rules)
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in legs(rays, space.lengths, done):
@@ -492,7 +581,7 @@ class Queries:
             images = rays[active][of]
             images[:, :2] -= space.shift(turns)
             images[:, 4] = ends[of]
-            found, into = self._first_straight(images, own[active][of], fits)
+            found, into = self._first_straight(images, own[active][of], rules)
             # What an earlier leg has found takes part.
             rays_of = np.concatenate((active[of], active))
             found, into = np.concatenate((found, rows[active])), np.concatenate((into, hits[active]))
@@ -503,11 +592,17 @@ class Queries:
             done[active] = hits[active, 0] <= ends
         return rows, hits
 
-    def _first_straight(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
+    def _first_straight(self, rays: Floats, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images.
 
-        Most rays end soon: so they look a little ahead first, and not at all that lies on their line.
+        Where the indexes have no trees, rays look a little ahead first, and not at all that lies on their
+        line: most of them end soon.
         """
+        rays = np.ascontiguousarray(rays)
+        known = self._broad_phase.first_on_rays(rays, own, self._known(rules))
+        if known is not None:
+            return known
+        fits = self._all_fitting(rules)
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         table = self._store.table.columns
         waiting = np.arange(len(rays), dtype=np.int64)
@@ -517,7 +612,7 @@ class Queries:
                 ahead = rays[some]
                 np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
                 for ids, ends, rows in self._broad_phase.on_rays(ahead):
-                    kernel.first_on_rays(rays, some, ends, ids, rows, table, fits, own, found, hits)
+                    kernel.first_on_rays(rays, some, ends, ids, rows, table, fits, own[:, 0], found, hits)
             waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
         return found, hits
 
@@ -535,27 +630,27 @@ class Queries:
     # ---- nearest bodies
 
     def nearest(self, point: Any, k: int, rules: Rules, as_ids: bool) -> NearestBodies | Nearest:
-        """See `World.nearest`."""
-        x, y = at = as_two(point, "point")
-        most = arguments.count(k, "k", 1)
-        found: list[tuple[int, float]]
+        """See `World.nearest`, for one point."""
+        x, y = as_two(point, "point")
+        most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
         if self._space.periodic:
-            x, y = at = self._space.place(*at)
-            distances: dict[int, float] = {}
-            for shift_x, shift_y in self._shifts_around(np.array([at]))[1].tolist():
-                for row, distance in self._nearest(x - shift_x, y - shift_y, most, rules):
-                    distances[row] = min(distance, distances.get(row, math.inf))
-            found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
+            at = np.array([self._space.place(x, y)])
+            rows, distances = self._nearest_around(at, most, np.full((1, 1), -1, np.int32), rules)
+            rows, distances = rows[0], distances[0]
+            rows, distances = rows[rows >= 0], distances[rows >= 0]
         else:
-            found = self._nearest(x, y, most, rules)
-        rows, distances_of = [row for row, _ in found], [distance for _, distance in found]
+            rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules)) or (
+                self._nearest(x, y, most, rules)
+            )
         if as_ids:
-            return Nearest(np.array(rows, np.int32), np.array(distances_of))
+            return Nearest(rows, distances)
         bodies: list[Any] = self._store.bodies
-        return NearestBodies([bodies[row] for row in rows], distances_of)
+        found = [bodies[row] for row in rows.tolist()]
+        named: NearestBodies = _new(NearestBodies, (found, distances.tolist()))
+        return named
 
-    def _nearest(self, x: float, y: float, most: int, rules: Rules) -> list[tuple[int, float]]:
-        """The nearest bodies, not their images: rows and distances."""
+    def _nearest(self, x: float, y: float, most: int, rules: Rules) -> tuple[Rows, Floats]:
+        """The nearest bodies, not their images, where the indexes have no trees."""
         count_wanted = most + (0 if rules is None else len(rules.ignored))
         while True:
             count, beyond = self._broad_phase.gather_nearest((x, y), count_wanted)
@@ -566,7 +661,8 @@ class Queries:
             found = self._by_distance(count)[:most]
             # Other bodies are at least this far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
-                return [(row, hit[0]) for row, hit in found]
+                rows = np.array([row for row, _ in found], np.int32)
+                return rows, np.array([hit[0] for _, hit in found])
             count_wanted *= 4
 
     def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
@@ -578,22 +674,30 @@ class Queries:
         return list(zip(near.tolist(), hits.tolist(), strict=True))
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
-        """See `World.nearest_many`."""
-        (points, ignore), axes = _in_rows((points, "points", 2), (ignore, "ignore", 0))
-        at = np.atleast_2d(as_points(points, "points"))
+        """See `World.nearest`, for many points."""
+        (points, ignore), axes = _in_rows((points, "point", 2), (_no_empty(ignore), "ignore", 0))
+        at = np.atleast_2d(as_points(points, "point"))
         most = arguments.count(k, "k", 1)
-        own = self._left_out(ignore, len(at))
-        fits = self._all_fitting(rules)
-        space = self._space
-        if not space.periodic:
-            return arguments.in_axes(self._nearest_many(at, most, own, fits), axes)
-        at = space.places(at)
-        of, shifts = self._shifts_around(at)
-        ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
-        return arguments.in_axes(Nearest(*nearest_of_images(of, ids, far, len(at))), axes)
+        own = self._left_out(ignore, len(at), "points")
+        if self._space.periodic:
+            found = self._nearest_around(self._space.places(at), most, own, rules)
+        else:
+            found = self._nearest_many(at, most, own, rules)
+        return arguments.in_axes(Nearest(*found), axes)
 
-    def _nearest_many(self, at: Floats, most: int, own: Rows, fits: _Flags) -> Nearest:
+    def _nearest_around(self, at: Floats, most: int, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
+        """`_nearest_many` in a periodic space, for points in it."""
+        of, turns = self._space.turns_near(self._space.band(at))
+        ids, far = self._nearest_many(at[of] - self._space.shift(turns), most, own[of], rules)
+        rows, distances = nearest_of_images(of, ids, far, len(at))
+        return rows, distances
+
+    def _nearest_many(self, at: Floats, most: int, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
+        found = self._broad_phase.nearest_to_many(np.ascontiguousarray(at), most, own, self._known(rules))
+        if found is not None:
+            return found
+        fits = self._all_fitting(rules)
         ids, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
         waiting, count_wanted = np.arange(len(at)), most + bool((own >= 0).any())
         while len(waiting):
@@ -608,14 +712,14 @@ class Queries:
                 last = far[:, -1] if far.shape[1] == most else np.full(len(some), math.inf)
                 late.append(some[(beyond < math.inf) & ~(last < beyond)])
             waiting, count_wanted = np.concatenate(late), count_wanted * _MORE
-        return Nearest(ids, distances)
+        return ids, distances
 
     def _near_points(
         self, points: Floats, count_wanted: int, own: Rows, fits: _Flags
     ) -> tuple[Rows, Floats, Floats]:
         """Bodies near points by distance, then row, -1 behind them; and how far all others are at least."""
         rows, beyond = self._broad_phase.nearest_many(points, count_wanted)
-        left_out = (rows < 0) | (rows == own[:, None])
+        left_out = (rows < 0) | (rows[:, :, None] == own[:, None]).any(axis=2)
         left_out[~left_out] = ~fits[rows[~left_out]]
         rows[left_out] = -1
         distances = np.full(rows.shape, math.inf)
@@ -623,32 +727,29 @@ class Queries:
         order = np.lexsort((rows, distances), axis=1)
         return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
 
-    def _shifts_around(self, points: Floats) -> tuple[_Numbers, Floats]:
-        """The shifts of images that may be nearest to points: the point of each, and ``(k, 2)``."""
-        of, turns = self._space.turns_near(self._space.band(points))
-        return of, self._space.shift(turns)
-
-    def _left_out(self, ignore: Any, count: int) -> Rows:
-        """The row that each query ignores; -1 for none."""
-        if ignore is None or isinstance(ignore, Body):
-            return np.full(count, -1 if ignore is None else self._store.row(ignore, "ignore"), np.int32)
+    def _left_out(self, ignore: Any, count: int, what: str) -> Rows:
+        """``(count, 1)``: the row that each query ignores; -1 for none."""
+        if ignore is None:
+            return np.full((count, 1), -1, np.int32)
+        if isinstance(ignore, Body):
+            return np.full((count, 1), self._store.row(ignore, "ignore"), np.int32)
         given = self._store.rows_of(ignore, "ignore") if isinstance(ignore, Bodies) else ignore
         named: npt.NDArray[Any] = settled(given, "ignore")
         if named.ndim == 0 and named.dtype.kind in "iu":
             named = np.broadcast_to(named, (count,))
         if named.shape != (count,):
             raise ValueError(
-                f"ignore must be one body, or one for each of {count} rays; got shape {named.shape}"
+                f"ignore must be one body, or one for each of {count} {what}; got shape {named.shape}"
             )
         if named.dtype.kind not in "iu":
             listed = enumerate(named.tolist())
             rows = [-1 if one is None else self._store.row(one, f"ignore[{k}]") for k, one in listed]
-            return np.array(rows, np.int32)
+            return np.array(rows, np.int32)[:, None]
         strange = np.flatnonzero(~self._store.are_ids(named) & (named != -1))
         if len(strange):
             at = int(strange[0])
             raise ValueError(f"ignore[{at}] = {named[at]} is the id of no body; -1 leaves nothing out")
-        return named.astype(np.int32)
+        return named.astype(np.int32)[:, None]
 
 
 def _unit(dx: float, dy: float) -> _Place:
@@ -660,20 +761,15 @@ def _unit(dx: float, dy: float) -> _Place:
     return dx / length, dy / length
 
 
-def _is_crossed(bounds: Bounds, x: float, y: float, dx: float, dy: float) -> bool:
-    """Whether a line enters a box: by the times at which it crosses the edges, as on tiles."""
-    enter, leave = 0.0, 1.0
-    for at, step, low, high in ((x, dx, bounds[0], bounds[2]), (y, dy, bounds[1], bounds[3])):
-        if step == 0.0:
-            if not low < at < high:
-                return False
-            continue
-        first, last = sorted(((low - at) / step, (high - at) / step))
-        enter, leave = (
-            max(enter, first),
-            min(leave, last if last > first else math.nextafter(first, math.inf)),
-        )
-    return enter < leave
+def _is_body(value: Any) -> bool:
+    return isinstance(value, Body)
+
+
+def _are_several(ends: Any) -> bool:
+    """Whether it is several bodies or points."""
+    if _is_body(ends):
+        return False
+    return isinstance(ends, Bodies) or is_batch(ends) or (isinstance(ends, list) and any(map(_is_body, ends)))
 
 
 def is_batch(values: Any) -> bool:
@@ -691,6 +787,11 @@ def is_batch(values: Any) -> bool:
     if hasattr(type(values), "__dlpack__") and not hasattr(type(values), "ndim"):
         return as_numpy(values, "values").ndim > 1
     return getattr(values, "ndim", 0) > 1
+
+
+def _no_empty(ignore: Any) -> Any:
+    """``None`` for an empty tuple, which ignores nothing."""
+    return None if type(ignore) is tuple and not ignore else ignore
 
 
 def _in_rows(*given: arguments.Named) -> tuple[list[Any], arguments.Axes | None]:
@@ -742,18 +843,23 @@ def _once_around(space: Space, bounds: Floats, shapes: ShapeColumns) -> tuple[Fl
 def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     """``(m, 5)``: ``x, y``, a unit vector, and how far; to the last bit as `World.raycast` takes them."""
     starts, vectors = of_one_length(
-        as_points(origins, "origins"), as_points(directions, "directions", WAYS), "origins", "directions"
+        as_points(origins, "origin"), as_points(directions, "direction", WAYS), "origin", "direction"
     )
     max_distance = arguments.distance_or_distances(max_distance, "max_distance")
     if isinstance(max_distance, np.ndarray) and len(max_distance) != len(starts):
         raise ValueError(f"max_distance has {len(max_distance)} rows and there are {len(starts)} rays")
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    nowhere = np.flatnonzero(largest == 0.0)
+    nowhere = np.flatnonzero(~vectors.any(axis=1))
     if len(nowhere):
         at = int(nowhere[0])
         raise ValueError(
-            f"directions[{at}] = {vectors[at].tolist()} points nowhere; one component must not be zero"
+            f"direction[{at}] = {vectors[at].tolist()} points nowhere; one component must not be zero"
         )
+    return _unit_rays(starts, vectors, max_distance)
+
+
+def _unit_rays(starts: Floats, vectors: Floats, max_distance: Any) -> Floats:
+    """``(m, 5)``: ``x, y``, the unit vector of a direction, as `_unit` has it, and how far."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
     vectors = vectors / largest
     lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
     return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(max_distance, len(starts))))

@@ -43,7 +43,7 @@ from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.platforms import Push, push
 from broadphase.world.movement.separation import separate
 from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
-from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
+from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries, is_batch
 from broadphase.world.sideways import walk_sideways
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
@@ -62,6 +62,15 @@ class _Which(TypedDict, total=False):
     category: Categories | None
     mask: Categories | None
     ignore: BodyOrBodies
+
+
+class _Many(TypedDict, total=False):
+    """The same for many queries in one call."""
+
+    tag: Any
+    category: Categories | None
+    mask: Categories | None
+    ignore: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -1448,7 +1457,7 @@ class World:
 
         See Also
         --------
-        ray_fan : with `raycast_many`, what a cone shows of walls.
+        ray_fan : with `raycast`, what a cone shows of walls.
 
         Examples
         --------
@@ -1513,44 +1522,68 @@ class World:
         """
         return self._queries.radius(center, r, self._queries.rules(tag, category, mask, ignore), as_ids)
 
+    @overload
+    def raycast(
+        self,
+        origin: tuple[float, float],
+        direction: tuple[float, float],
+        max_distance: float = ...,
+        *,
+        tiles: bool = ...,
+        **which: Unpack[_Which],
+    ) -> BodyHit | None: ...
+    @overload
     def raycast(
         self,
         origin: Any,
         direction: Any,
-        max_distance: float = math.inf,
+        max_distance: Any = ...,
+        *,
+        tiles: bool = ...,
+        **which: Unpack[_Many],
+    ) -> Any: ...
+    def raycast(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
         *,
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
         tiles: bool = True,
-        ignore: BodyOrBodies = (),
-    ) -> BodyHit | None:
-        """The first body or solid tile that a ray hits; of several at one distance, the lowest id.
+        ignore: Any = (),
+    ) -> BodyHit | BodyHits | None:
+        """The first body or solid tile that a ray hits, or each of many; of equals, that of the lowest id.
 
         Parameters
         ----------
-        origin : (float, float)
-        direction : (float, float)
-            Of any length but 0.
-        max_distance : float
-            In world units.
-        tag, category, mask, ignore
+        origin, direction : (float, float) or array_like, shape (m, 2)
+            Directions are of any length but 0.  Arrays may have several leading axes, such as
+            ``(robots, rays, 2)``; they broadcast, and results have them.
+        max_distance : float or array_like, shape (m,)
+            In world units; what is exactly so far away is hit.
+        tag, category, mask
             As of `query_box`.
         tiles : bool
-            Whether tiles stop the ray.
+            Whether tiles stop rays.
         ignore : Body or bodies
-            Bodies that the ray passes through, such as the one that casts it: a ray from inside a body hits
-            that first.
+            Bodies that a ray passes through, such as the one that casts it: a ray from inside a body hits
+            that first.  For many rays, one body for all or one for each, as bodies or ids; ``None`` or -1 for
+            none.  An array of ids is fastest.
 
         Returns
         -------
         BodyHit or None
-            ``other, distance, normal, point``
+            Of one ray: ``other, distance, normal, point``.
+        BodyHits
+            Of many, as arrays: ``ids, distances, normals, tiles``; each hits a body, a tile or nothing.
 
         Raises
         ------
         TypeError, ValueError
-            A number is not one or not finite, the direction is zero, or ``max_distance`` negative.
+            A number is not one or not finite, a direction is zero, ``max_distance`` is negative, lengths do
+            not match, or ``ignore`` names what is not a body of this world.
 
         Examples
         --------
@@ -1560,7 +1593,29 @@ class World:
         >>> hit = world.raycast((0, 0), (1, 0))
         >>> hit.other is wall, hit.distance, hit.normal
         (True, 10.0, (-1.0, 0.0))
+
+        Two robots look left and right, and neither sees itself:
+
+        >>> world = bp.World()
+        >>> world.tiles = bp.TileMap([[True, False, False, False]], 10)
+        >>> robots = [world.add(bp.Circle(x, 5, 2)) for x in (15, 30)]
+        >>> hits = world.raycast(
+        ...     [[15, 5], [15, 5], [30, 5], [30, 5]],
+        ...     [[-1, 0], [1, 0], [-1, 0], [1, 0]],
+        ...     ignore=[0, 0, 1, 1],
+        ... )
+        >>> hits.ids.tolist(), hits.distances.tolist()
+        ([-1, 1, 0, -1], [5.0, 13.0, 13.0, inf])
+        >>> hits.tiles[0].tolist(), hits.normals[1].tolist()
+        ([0, 0], [-1.0, 0.0])
         """
+        if (
+            is_batch(origin)
+            or is_batch(direction)
+            or not (type(max_distance) is float or np.ndim(max_distance) == 0)
+        ):
+            rules = self._queries.rules(tag, category, mask, None)
+            return self._queries.rays(origin, direction, max_distance, tiles, rules, ignore)
         rules = self._queries.rules(tag, category, mask, ignore)
         hits = self._queries.ray(origin, direction, max_distance, tiles, rules, 1)
         return hits[0] if hits else None
@@ -1614,6 +1669,17 @@ class World:
             return self._queries.ray_hits(origin, direction, max_distance, tiles, rules)
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
 
+    @overload
+    def line_of_sight(
+        self,
+        a: Body | tuple[float, float],
+        b: Body | tuple[float, float],
+        *,
+        tiles: bool = ...,
+        **which: Unpack[_Which],
+    ) -> bool: ...
+    @overload
+    def line_of_sight(self, a: Any, b: Any, *, tiles: bool = ..., **which: Unpack[_Which]) -> Any: ...
     def line_of_sight(
         self,
         a: Any,
@@ -1624,25 +1690,30 @@ class World:
         mask: Categories | None = None,
         tiles: bool = True,
         ignore: BodyOrBodies = (),
-    ) -> bool:
+    ) -> Any:
         """Whether no body and no solid tile lies between two bodies or points; sensors do not block the view.
 
         Parameters
         ----------
-        a, b : Body or (float, float)
-            A body stands for its centre, and does not block the view itself.  In a periodic world the line
-            goes to the nearest image.
+        a, b : Body, (float, float), several bodies or array_like, shape (m, 2)
+            A body stands for its centre, and does not block its own view.  In a periodic world the line goes
+            to the nearest image.  One and many work too.
         tag, category, mask : optional
             As of `query_box`: only such bodies block the view.
         tiles : bool
             Whether tiles block it.
         ignore : Body or bodies
-            Bodies that do not block the view.
+            Bodies that do not block the view, of all lines.
+
+        Returns
+        -------
+        bool, or (m,) bool
+            In the axes of the points where these have several.
 
         Raises
         ------
         TypeError, ValueError
-            A point is not a pair of finite numbers, or a body is not in this world.
+            A point is not a pair of finite numbers, a body is not in this world, or lengths do not match.
 
         Examples
         --------
@@ -1652,75 +1723,22 @@ class World:
         >>> wall = world.add(bp.Box(10, -5, 1, 10), static=True)
         >>> world.line_of_sight(guard, thief), world.line_of_sight(guard, thief, ignore=wall)
         (False, True)
+        >>> world.line_of_sight(guard, [(5, 0), (15, 0), (15, 20)]).tolist()
+        [True, False, True]
         """
         return self._queries.line_of_sight(a, b, tiles, self._queries.rules(tag, category, mask, ignore))
 
-    def raycast_many(
-        self,
-        origins: Any,
-        directions: Any,
-        max_distance: Any = math.inf,
-        *,
-        tag: Any = None,
-        category: Categories | None = None,
-        mask: Categories | None = None,
-        tiles: bool = True,
-        ignore: Any = None,
-    ) -> BodyHits:
-        """The first body or solid tile that each of many rays hits: the answers of `raycast`, as arrays.
-
-        Parameters
-        ----------
-        origins, directions : array_like, shape (m, 2)
-            Or one ``(x, y)`` for all rays.  Directions are of any length but 0.  Arrays may have several
-            leading axes, such as ``(robots, rays, 2)``; they broadcast, and results have them.
-        max_distance : float or array_like, shape (m,)
-            In world units.
-        tag, category, mask, tiles
-            As of `raycast`, the same for all.
-        ignore : Body, int, list of Body, or array_like of int, shape (m,), optional
-            A body that rays pass through: one for all rays, or one for each, as bodies or ids; ``None`` or -1
-            for none.  An array of ids is fastest.
-
-        Returns
-        -------
-        BodyHits
-            ``ids, distances, normals, tiles``: a ray hits a body, a tile or nothing.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `raycast`; lengths do not match, or ``ignore`` names what is not a body of this world.
-
-        Examples
-        --------
-        Two robots look left and right, and neither sees itself:
-
-        >>> import broadphase as bp
-        >>> world = bp.World()
-        >>> world.tiles = bp.TileMap([[True, False, False, False]], 10)
-        >>> robots = [world.add(bp.Circle(x, 5, 2)) for x in (15, 30)]
-        >>> hits = world.raycast_many(
-        ...     [[15, 5], [15, 5], [30, 5], [30, 5]],
-        ...     [[-1, 0], [1, 0], [-1, 0], [1, 0]],
-        ...     ignore=[0, 0, 1, 1],
-        ... )
-        >>> hits.ids.tolist(), hits.distances.tolist()
-        ([-1, 1, 0, -1], [5.0, 13.0, 13.0, inf])
-        >>> hits.tiles[0].tolist(), hits.normals[1].tolist()
-        ([0, 0], [-1.0, 0.0])
-        """
-        rules = self._queries.rules(tag, category, mask, None)
-        return self._queries.rays(origins, directions, max_distance, tiles, rules, ignore)
-
     @overload
     def nearest(
-        self, point: Any, k: int = ..., *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
+        self,
+        point: tuple[float, float],
+        k: int = ...,
+        *,
+        as_ids: Literal[False] = ...,
+        **which: Unpack[_Which],
     ) -> NearestBodies: ...
     @overload
-    def nearest(
-        self, point: Any, k: int = ..., *, as_ids: Literal[True], **which: Unpack[_Which]
-    ) -> Nearest: ...
+    def nearest(self, point: Any, k: int = ..., *, as_ids: bool = ..., **which: Unpack[_Many]) -> Any: ...
     def nearest(
         self,
         point: Any,
@@ -1729,25 +1747,36 @@ class World:
         tag: Any = None,
         category: Categories | None = None,
         mask: Categories | None = None,
-        ignore: BodyOrBodies = (),
+        ignore: Any = (),
         as_ids: bool = False,
     ) -> NearestBodies | Nearest:
-        """The ``k`` bodies nearest to a point, by distance, then id; inside a body the distance is 0.
+        """The ``k`` bodies nearest to a point, or to each of many, by distance, then id; 0 inside a body.
 
         Parameters
         ----------
-        point : (float, float)
+        point : (float, float) or array_like, shape (m, 2)
+            Results have several leading axes where points have.
         k : int
             At least 1.
-        tag, category, mask, ignore
+        tag, category, mask
+            As of `query_box`.
+        ignore : Body or bodies
             As of `raycast`.
         as_ids : bool
-            Whether to return arrays, a `Nearest` with up to ``k`` ids and distances, instead of lists.
+            Whether to return arrays for one point too: a `Nearest` with up to ``k`` ids and distances.
 
         Returns
         -------
         NearestBodies
-            ``bodies, distances``: two lists of up to ``k``.
+            Of one point: ``bodies, distances``, two lists of up to ``k``.
+        Nearest
+            Of many: ``ids, distances`` of shape ``(m, k)``; filled up with -1 and inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A point is not a pair of finite numbers, ``k`` is less than 1, lengths do not match, or ``ignore``
+            names what is not a body of this world.
 
         Examples
         --------
@@ -1757,52 +1786,17 @@ class World:
         >>> found = world.nearest((0, 0), k=2, tag="monster")
         >>> [body.id for body in found.bodies], found.distances
         ([0, 1], [4.0, 8.0])
-        """
-        return self._queries.nearest(point, k, self._queries.rules(tag, category, mask, ignore), as_ids)
 
-    def nearest_many(
-        self,
-        points: Any,
-        k: int = 1,
-        *,
-        tag: Any = None,
-        category: Categories | None = None,
-        mask: Categories | None = None,
-        ignore: Any = None,
-    ) -> Nearest:
-        """The ``k`` bodies nearest to each of many points: the answers of `nearest`, as arrays.
+        The neighbour of each:
 
-        Parameters
-        ----------
-        points : array_like, shape (m, 2)
-            Results have several leading axes where points have.
-        k : int
-            At least 1.
-        tag, category, mask
-            As of `nearest`, the same for all.
-        ignore : Body, int, list of Body, or array_like of int, shape (m,), optional
-            As of `raycast_many`.
-
-        Returns
-        -------
-        Nearest
-            ``ids, distances`` of shape ``(m, k)``, by distance, then id; filled up with -1 and inf.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As of `nearest` and `raycast_many`.
-
-        Examples
-        --------
-        >>> import broadphase as bp
-        >>> world = bp.World()
-        >>> birds = [world.add(bp.Circle(x, 0, 1)) for x in (0, 5, 20)]
-        >>> found = world.nearest_many(world.positions, ignore=world.ids)
+        >>> found = world.nearest(world.positions, ignore=world.ids)
         >>> found.ids.tolist(), found.distances.tolist()
-        ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
+        ([[1], [0], [1]], [[3.0], [3.0], [10.0]])
         """
-        return self._queries.nearest_many(points, k, self._queries.rules(tag, category, mask, None), ignore)
+        if is_batch(point):
+            rules = self._queries.rules(tag, category, mask, None)
+            return self._queries.nearest_many(point, k, rules, ignore)
+        return self._queries.nearest(point, k, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     def outlines(
         self, view: Any = None, *, show: Collection[Kind] = SHOWN, colors: Mapping[Any, Any] | None = None

@@ -78,7 +78,7 @@ def ray_of(table, i, x, y, dx, dy, max_distance):
     if not (enter < leave and leave > 0.0 and enter < max_distance):
         return -1.0, 0.0, 0.0
     if enter >= 0.0:
-        return max(enter, 0.0), nx, ny
+        return enter + 0.0, nx, ny  # not -0.0
     return 0.0, 0.0, 0.0
 
 
@@ -116,6 +116,14 @@ def _through_box(x, y, dx, dy, width, height):
             nx, ny = (sign, 0.0) if axis == 0 else (0.0, sign)
         leave = min(leave, last)
     return enter, leave, nx, ny
+
+
+@holds_gil
+def is_box_crossed(table, i, x, y, dx, dy):
+    """Whether a line ``dx, dy`` from a point enters box ``i``: by the times at the edges, as on tiles."""
+    from_x, from_y = x - table.x[i], y - table.y[i]
+    enter, leave, _, _ = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
+    return max(enter, 0.0) < min(leave, 1.0)
 
 
 @inline

@@ -10,5 +10,5 @@
 
 `bvh` is built once, top down, as a binary tree; it also finds the pairs.  A `dynamic_tree` has up to 16
 children for each node and follows boxes that are inserted, removed and moved.  `queries` answers box, ray and
-nearest queries, single and in batches.
+nearest queries, single and in batches; `shapes` those of a world, whose bodies are shapes in several trees.
 """

@@ -26,7 +26,6 @@ from broadphase.kernels.boxes.queries import (
     keep_nearest,
     passes,
     ray_distance,
-    set_array,
     sort_by_distance,
     write_normal,
 )
@@ -45,7 +44,6 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.shapes.queries import fits, ray_of
 from broadphase.kernels.tree.dynamic_tree import (
     HEIGHT,
     LOOSE,
@@ -367,7 +365,7 @@ def ray_scratch(length: int, columns: int, dtype: "np.dtype[Any]") -> tuple[npt.
 
 
 @inline
-def _prepare_rays(values, first, count, rays, lines):
+def prepare_rays(values, first, count, rays, lines):
     """Write ``count`` rays from row ``first`` on to columns: to ``rays`` as `set_ray` does, and to ``lines``.
 
     ``lines`` has, with a row for each axis: where the ray starts and the reciprocal of its direction, for the
@@ -424,7 +422,7 @@ def _divide_steps(rays, count):
 
 
 @inline
-def _sides_entered(lines, k):
+def sides_entered(lines, k):
     """For each axis, how far behind a node's low edges those lie where ray ``k`` enters; in 2-D y twice."""
     dim = lines.shape[0] // 4
     x, y, z = lines[dim, k] < 0.0, lines[dim + 1, k] < 0.0, lines[2 * dim - 1, k] < 0.0
@@ -443,7 +441,7 @@ def _times(nodes, node, lines, k, axis, side, lane):
 
 
 @always_inline
-def _slots_hit(nodes, node, lines, k, sides, bound, times):
+def slots_hit(nodes, node, lines, k, sides, bound, times):
     """Which slots of a node ray ``k`` may enter up to the time ``bound``, as bits, and when, in ``times``.
 
     A row of ``nodes`` holds all edges of a node.  Unused slots hold NaN, which the last comparison keeps.
@@ -471,7 +469,7 @@ def _first_hit(source, touching, k, ignored, scratch):
     nodes, children = with_columns(edges, 2 * dim * WIDTH), with_columns(children, WIDTH)
     kind = edges.dtype.type
     ray = rays[:-1, k]
-    sides = _sides_entered(lines, k)
+    sides = sides_entered(lines, k)
     times = some_rows(1, WIDTH, edges.dtype)
     best, nearest, bound = np.int64(-1), np.inf, kind(ray[2 * dim])
     tests = np.int64(0)
@@ -483,7 +481,7 @@ def _first_hit(source, touching, k, ignored, scratch):
         child = stack[left] >> 6
         level = stack[left] & 63
         while level != _BOX:
-            hit = _slots_hit(nodes, child, lines, k, sides, bound, times)
+            hit = slots_hit(nodes, child, lines, k, sides, bound, times)
             tests += WIDTH
             if hit == 0:
                 break
@@ -527,7 +525,7 @@ def search_firsts(
     tests = np.int64(0)
     for begin in range(first, last, RAYS):
         count = min(last - begin, RAYS)
-        _prepare_rays(rays, begin, count, prepared, lines)
+        prepare_rays(rays, begin, count, prepared, lines)
         for k in range(count):
             q = begin + k
             own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
@@ -557,15 +555,15 @@ def search_rays(
     times = some_rows(1, WIDTH, edges.dtype)
     found = tests = np.int64(0)
     for q in range(begin, rays.shape[0]):
-        _prepare_rays(rays, q, np.int64(1), prepared, lines)
-        bound, sides = edges.dtype.type(ray[2 * dim]), _sides_entered(lines, NODE_0)
+        prepare_rays(rays, q, np.int64(1), prepared, lines)
+        bound, sides = edges.dtype.type(ray[2 * dim]), sides_entered(lines, NODE_0)
         before, before_tests = found, tests
         left = push_roots(children, stack, keys)
         while left > 0:
             left -= 1
             node = stack[left] >> 6
             level = stack[left] & 63
-            hit = _slots_hit(nodes, node, lines, NODE_0, sides, bound, times)
+            hit = slots_hit(nodes, node, lines, NODE_0, sides, bound, times)
             tests += WIDTH
             while hit != 0:
                 child = child_of(children, node, lowest_lane(hit))
@@ -584,70 +582,6 @@ def search_rays(
     return rays.shape[0], found, tests
 
 
-# A shape's distance is computed from the shape and not from its box: by rounding it may be less than that of
-# the box.  Nodes are kept that are farther by this much of the coordinates.
-_SHAPE_ROUNDING = 1e-9
-TOO_TALL = np.int64(-2)
-
-
-@inline
-def _nearer(edges, node, k, ray, near):
-    """``near`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
-    row = 4 * node
-    size = max(max(abs(edges[row, k]), abs(edges[row + 2, k])), abs(ray[0]))
-    size = max(size, max(max(abs(edges[row + 1, k]), abs(edges[row + 3, k])), abs(ray[1])))
-    return near - _SHAPE_ROUNDING * (size + near)
-
-
-@holds_gil
-@numbers(values=(5,))
-def first_shape_on_ray(trees, values, shapes, rules):
-    """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
-
-    ``trees`` are four of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
-    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.  Row `TOO_TALL`: the
-    kernel's stack is too small for one of the trees.
-    """
-    best, nearest, nx, ny = np.int64(-1), math.inf, 0.0, 0.0
-    one = one_row(len(values), np.float64)
-    set_array(values, one[NODE_0])
-    rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, np.float64)
-    _prepare_rays(one, NODE_0, np.int64(1), rays, lines)
-    ray, sides = rays[:-1, NODE_0], _sides_entered(lines, NODE_0)
-    times, stack, keys = some_rows(1, WIDTH, np.float64), many(WAITING, np.int64), many(WAITING, np.float64)
-    for edges, children, boxes, rows in trees:
-        if stack_size(children) > WAITING:
-            return TOO_TALL, nearest, nx, ny
-        nodes = with_columns(edges, 4 * WIDTH)
-        left = push_roots(children, stack, keys)
-        while left > 0:
-            left -= 1
-            if keys[left] > nearest:
-                continue
-            node = stack[left] >> 6
-            level = stack[left] & 63
-            hit = _slots_hit(nodes, node, lines, NODE_0, sides, ray[4], times)
-            begin = left
-            while hit != 0:
-                k = lowest_lane(hit)
-                hit &= hit - 1
-                near = _nearer(edges, node, k, ray, times[0, k])
-                if near > nearest:
-                    continue
-                child = child_of(children, node, k)
-                if level > 0:
-                    left = stack_by_key(stack, keys, left, begin, child, level, near)
-                    continue
-                row = np.int64(rows[child])
-                if not fits(rules, row) or ray_distance(boxes, child, ray, False) < 0.0:
-                    continue
-                x, y, dx, dy, max_distance = values[0], values[1], values[2], values[3], values[4]
-                distance, x, y = ray_of(shapes, row, x, y, dx, dy, max_distance)
-                if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
-                    best, nearest, nx, ny = row, distance, x, y
-    return best, nearest, nx, ny
-
-
 # -----------------------------------------------------------------------------------------------------------
 # The nearest boxes to a point in the dynamic tree: nearer nodes first, and no node that is too far.
 #
@@ -656,7 +590,7 @@ def first_shape_on_ray(trees, values, shapes, rules):
 
 
 @inline
-def _squares(edges, node, dim, point, squares):
+def squares_of(edges, node, dim, point, squares):
     """Squared distances of the 16 slots of a node; NaN for unused slots."""
     for k in range(WIDTH):
         squares[k] = 0.0
@@ -674,7 +608,7 @@ def _squares(edges, node, dim, point, squares):
 
 
 @inline
-def _reach(distance):
+def reach_of(distance):
     """The square of a distance, slightly enlarged: no node beyond it holds anything as near.
 
     Distances are rounded, and squares may underflow or overflow: then nothing is pruned.
@@ -708,7 +642,7 @@ def search_around(source, point, ids, distances, scratch, max_distance):
             continue
         node = nodes[left] >> 6
         level = nodes[left] & 63
-        _squares(edges, node, dim, point, squares)
+        squares_of(edges, node, dim, point, squares)
         tests += WIDTH
         begin = left
         for k in range(WIDTH):
@@ -723,7 +657,7 @@ def search_around(source, point, ids, distances, scratch, max_distance):
                 distance = distance_to_box(boxes, child, point)
                 kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
                 if kept == wanted:
-                    max_distance = _reach(distances[0])
+                    max_distance = reach_of(distances[0])
     return kept, tests
 
 
@@ -749,7 +683,7 @@ def search_nearest(
                 for k in range(wanted):
                     out[q, k] = out[q - 1, k]
                 continue
-            max_distance = _reach(distances[0] + bound)
+            max_distance = reach_of(distances[0] + bound)
         kept, made = search_around(source, points[q], out[q], distances, (nodes, keys, squares), max_distance)
         tests += made
         for k in range(kept, wanted):
@@ -823,7 +757,7 @@ def query_ray(
         return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
     rays, lines = some_rows(8, 1, np.float64)[: 2 * dim + 2], some_rows(12, 1, edges.dtype)[: 4 * dim]
     scratch = (rays, lines, many(WAITING, np.int64), many(WAITING, edges.dtype))
-    _prepare_rays(values, NODE_0, np.int64(1), rays, lines)
+    prepare_rays(values, NODE_0, np.int64(1), rays, lines)
     source = (edges, children, boxes, categories, masks, category, mask)
     hit, distance, tests = _first_hit(source, touching, NODE_0, NO_BOX, scratch)
     if hit < 0:

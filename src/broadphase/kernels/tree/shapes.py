@@ -1,0 +1,208 @@
+"""Queries of shapes whose boxes are in trees: the first on a ray, and the nearest to a point; one or many.
+
+``trees`` are four of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
+"""
+
+import math
+
+import numpy as np
+
+from broadphase.kernels.arrays.results import result
+from broadphase.kernels.boxes.queries import ray_distance, set_array
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
+from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
+from broadphase.kernels.machine.simd import lowest_lane
+from broadphase.kernels.shapes.queries import distance_of, fits, ray_of
+from broadphase.kernels.tree.dynamic_tree import (
+    NODE_0,
+    WAITING,
+    WIDTH,
+    child_of,
+    push_roots,
+    stack_by_key,
+    stack_size,
+)
+from broadphase.kernels.tree.queries import prepare_rays, reach_of, sides_entered, slots_hit, squares_of
+
+# A shape's distance is computed from the shape and not from its box: by rounding it may be less than that of
+# the box.  Nodes are kept that are farther by this much of the coordinates.
+_ROUNDING = 1e-9
+TOO_TALL = np.int64(-2)
+NO_ROW = np.int64(-1)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The first shape on a ray.
+
+
+@inline
+def _nearer(edges, node, k, ray, near):
+    """``near`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
+    row = 4 * node
+    size = max(max(abs(edges[row, k]), abs(edges[row + 2, k])), abs(ray[0]))
+    size = max(size, max(max(abs(edges[row + 1, k]), abs(edges[row + 3, k])), abs(ray[1])))
+    return near - _ROUNDING * (size + near)
+
+
+@inline
+def _counts(rules, own, k, row):
+    """Whether query ``k`` may find a shape."""
+    for column in range(own.shape[1]):
+        if own[k, column] == row:
+            return False
+    return fits(rules, row)
+
+
+@inline
+def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
+    """`first_shape_on_ray` for row ``first`` of ``values``, but for the shapes ``own[first]``."""
+    best, nearest, nx, ny = NO_ROW, math.inf, 0.0, 0.0
+    rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, np.float64)
+    prepare_rays(values, first, np.int64(1), rays, lines)
+    ray, sides = rays[:-1, NODE_0], sides_entered(lines, NODE_0)
+    times = some_rows(1, WIDTH, np.float64)
+    x, y, dx, dy = values[first, 0], values[first, 1], values[first, 2], values[first, 3]
+    for edges, children, boxes, rows in trees:
+        if stack_size(children) > stack.shape[0]:
+            return TOO_TALL, nearest, nx, ny
+        nodes = with_columns(edges, 4 * WIDTH)
+        left = push_roots(children, stack, keys)
+        while left > 0:
+            left -= 1
+            if keys[left] > nearest:
+                continue
+            node = stack[left] >> 6
+            level = stack[left] & 63
+            hit = slots_hit(nodes, node, lines, NODE_0, sides, ray[4], times)
+            begin = left
+            while hit != 0:
+                k = lowest_lane(hit)
+                hit &= hit - 1
+                near = _nearer(edges, node, k, ray, times[0, k])
+                if near > nearest:
+                    continue
+                child = child_of(children, node, k)
+                if level > 0:
+                    left = stack_by_key(stack, keys, left, begin, child, level, near)
+                    continue
+                row = np.int64(rows[child])
+                if not _counts(rules, own, first, row) or ray_distance(boxes, child, ray, False) < 0.0:
+                    continue
+                distance, out_x, out_y = ray_of(shapes, row, x, y, dx, dy, values[first, 4])
+                if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
+                    best, nearest, nx, ny = row, distance, out_x, out_y
+    return best, nearest, nx, ny
+
+
+@holds_gil
+@numbers(values=(5,))
+def first_shape_on_ray(trees, values, shapes, rules):
+    """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
+
+    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.  Row `TOO_TALL`: the
+    kernel's stack is too small for one of the trees.
+    """
+    ray = one_row(len(values), np.float64)
+    set_array(values, ray[NODE_0])
+    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    own[0, 0] = NO_ROW
+    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
+
+
+@jit
+def first_shapes_on_rays(trees, rays, begin, end, own, shapes, rules, scratch, found, hits):
+    """The same for ``rays[begin:end]``: the rows, -1 for none, and rows of distance and normal.
+
+    Ray ``k`` passes through the shapes ``own[k]``.  ``scratch``: nodes and keys of `stack_size`.
+    """
+    stack, keys = scratch
+    for k in range(begin, end):
+        row, distance, nx, ny = _first_shape(trees, rays, k, shapes, rules, own, stack, keys)
+        found[k] = row
+        if row >= 0:
+            hits[k, 0], hits[k, 1], hits[k, 2] = distance, nx, ny
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The shapes nearest to a point.
+
+
+@inline
+def _put_nearest(ids, distances, kept, row, distance):
+    """Insert by distance, then by row; how many there are then: at most as many as fit."""
+    at = kept
+    if kept == ids.shape[0]:
+        at -= 1
+        if distance > distances[at] or (distance == distances[at] and row > ids[at]):
+            return kept
+    while at > 0 and (distances[at - 1] > distance or (distances[at - 1] == distance and ids[at - 1] > row)):
+        ids[at], distances[at] = ids[at - 1], distances[at - 1]
+        at -= 1
+    ids[at], distances[at] = row, distance
+    return min(kept + 1, ids.shape[0])
+
+
+@inline
+def _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids, distances):
+    """The nearest shapes but ``own[k]``, as many as fit, by distance, then row; how many, or `TOO_TALL`."""
+    point, squares = few(2, np.float64), many(WIDTH, np.float64)
+    point[0], point[1] = x, y
+    kept, bound = np.int64(0), math.inf
+    for edges, children, boxes, rows in trees:
+        if stack_size(children) > stack.shape[0]:
+            return TOO_TALL
+        left = push_roots(children, stack, keys)
+        while left > 0:
+            left -= 1
+            if keys[left] > bound:
+                continue
+            node = stack[left] >> 6
+            level = stack[left] & 63
+            squares_of(edges, node, 2, point, squares)
+            begin = left
+            for slot in range(WIDTH):
+                square = squares[slot]
+                if not square <= bound:  # also where the slot is not in use
+                    continue
+                child = child_of(children, node, slot)
+                if level > 0:
+                    left = stack_by_key(stack, keys, left, begin, child, level, square)
+                    continue
+                row = np.int64(rows[child])
+                if not _counts(rules, own, k, row):
+                    continue
+                distance = distance_of(shapes, row, x, y)
+                kept = _put_nearest(ids, distances, kept, row, distance)
+                if kept == ids.shape[0]:
+                    last = distances[kept - 1]
+                    far = max(max(abs(boxes[child, 0]), abs(boxes[child, 2])), abs(x))
+                    far = max(far, max(max(abs(boxes[child, 1]), abs(boxes[child, 3])), abs(y)))
+                    bound = reach_of(last + _ROUNDING * (far + last))
+    return kept
+
+
+@holds_gil
+@numbers(values=(2,))
+def nearest_shapes(trees, values, k, shapes, rules):
+    """The ``k`` shapes nearest to a point, by distance, then row: ``rows, distances, count``.
+
+    The count is how many there are, or `TOO_TALL`, as of `first_shape_on_ray`.
+    """
+    ids, distances = result(k, np.int32), result(k, np.float64)
+    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    own[0, 0] = NO_ROW
+    x, y = float(values[0]), float(values[1])
+    count = _nearest_shapes(trees, x, y, shapes, rules, own, NODE_0, stack, keys, ids, distances)
+    return ids[: max(count, 0)], distances[: max(count, 0)], count
+
+
+@jit
+def nearest_shapes_of_many(trees, points, begin, end, own, shapes, rules, scratch, ids, distances):
+    """The same for ``points[begin:end]``, in rows of ``ids`` and ``distances``, which are -1 and inf before.
+
+    Point ``k`` does not find the shapes ``own[k]``.  ``scratch``: nodes and keys of `stack_size`.
+    """
+    stack, keys = scratch
+    for k in range(begin, end):
+        x, y = points[k, 0], points[k, 1]
+        _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids[k], distances[k])
