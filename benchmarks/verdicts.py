@@ -1,7 +1,7 @@
 """When each index wins and when it loses, in words, from the data of the map "who wins".
 
 ``python benchmarks/verdicts.py`` reads ``src/broadphase/tour/page/map.json``, which `who_wins.py` measures,
-writes the words into the tour (``index.html`` beside it) and into ``docs/choosing.md``, and prints them.
+writes the words into ``docs/choosing.md``, and prints them.
 
 An index *wins* a scene if it takes at most 1.1 times as long as the fastest, and *loses* it from three times
 on.  The words name at most two parts of the map, each given by values of its axes, in which it wins (or
@@ -12,7 +12,6 @@ others.  A further condition must bring 6 % of them.
 import itertools
 import json
 import re
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ import numpy.typing as npt
 import broadphase as bp
 
 MAP = Path(bp.__file__).parent / "tour" / "page" / "map.json"
-TOUR = MAP.with_name("index.html")
 CHOOSING = Path(__file__).parents[1] / "docs" / "choosing.md"
 
 WINS, LOSES = 1.1, 3.0
@@ -197,21 +195,6 @@ def of_the_default(data: dict[str, Any]) -> str:
 # ---- where they are written
 
 
-def tour_with(html: str, found: dict[str, tuple[str, str]]) -> str:
-    """The page of the tour with these verdicts."""
-
-    def own(verdict: re.Match[str]) -> str:
-        text = verdict[0]
-        sentences = found[verdict[1].lower().replace(" ", "_")]
-        for kind, sentence in zip(("wins", "loses"), sentences, strict=True):
-            before, text = re.split(rf'(?<=<div class="{kind}">)', text)
-            title, _, after = re.split("(?<=<dd>)(.*?)(?=</dd>)", text, maxsplit=1)
-            text = f"{before}{title}{escape(sentence)}.{after}"
-        return text
-
-    return re.sub(r'<dl class="verdict" data-method="([^"]*)">.*?</dl>', own, html, flags=re.S)
-
-
 def choosing_with(text: str, data: dict[str, Any]) -> str:
     """The page *Which index?* with the verdicts of the data."""
     rows = [
@@ -227,7 +210,6 @@ def main() -> None:
     """Write the verdicts, and print them."""
     data = json.loads(MAP.read_text("utf-8"))
     found = verdicts(data)
-    TOUR.write_text(tour_with(TOUR.read_text("utf-8"), found), "utf-8")
     CHOOSING.write_text(choosing_with(CHOOSING.read_text("utf-8"), data), "utf-8")
     for method, (wins, loses) in found.items():
         print(f"{method}\n  wins {wins}\n  loses {loses}")

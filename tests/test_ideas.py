@@ -72,6 +72,11 @@ def test_the_lines_of_a_page_find_the_pairs(ideas, name):
         assert sorted(map(list, found_by(ideas, name, boxes))) == expected
 
 
+def test_boxes_outside_the_grid_are_in_its_cells_at_the_edge(ideas):
+    boxes = [(-20, 5, -10, 15), (-15, 8, -5, 20), (500, 5, 520, 15), (510, 10, 530, 30)]
+    assert ideas.uniform_grid(boxes, 30, 3, 2) == {(0, 1), (2, 3)}
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_code_of_a_page_runs_when_it_is_copied(name):
     code = whole_code.idea(name)

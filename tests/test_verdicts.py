@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import re
 import sys
 from pathlib import Path
 
@@ -30,15 +29,6 @@ def made_up(time_of, methods=("box_tree", "adaptive")):
 
 def test_the_pages_say_what_follows_from_the_data():
     found = verdicts.verdicts(DATA)
-    html = verdicts.TOUR.read_text("utf-8")
-    assert verdicts.tour_with(html, found) == html, "run python benchmarks/verdicts.py"
-    for method, (wins, loses) in found.items():
-        own = re.search(rf'data-method="{method.replace("_", " ").capitalize()}">(.*?)</dl>', html, re.DOTALL)
-        if method == DATA["auto"]:  # the tour has a step for each method, and none for the default
-            assert own is None
-            continue
-        assert f"<dd>{wins}.</dd>" in own[1]
-        assert f"<dd>{loses}.</dd>" in own[1]
     text = verdicts.CHOOSING.read_text("utf-8")
     assert verdicts.choosing_with(text, DATA) == text, "run python benchmarks/verdicts.py"
     assert all(wins in text and loses in text for wins, loses in found.values())

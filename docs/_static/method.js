@@ -68,6 +68,10 @@ export const STEPS = {
           const [i, j] = [one[0], other[0]].sort((a, b) => a - b);
           const edges = [one, other].map((edge) => at(boxes, edge));
           yield { line: "order[at - 1], order[at] =", i, j, axis, edges };
+          if (one[1] === other[1]) {
+            yield { line: "continue", i, j, axis, edges };
+            continue;
+          }
           yield { line: TEST, i, j, test: true, axis, edges };
           const hit = meet(boxes[i], boxes[j]);
           yield { line: hit ? ADD : "pairs.discard(", i, j, hit, lost: !hit, axis, edges };
@@ -199,7 +203,7 @@ const shifted = (boxes, far) => {
 export const SCENES = {
   brute_force: [{ now: scattered(8, [60, 60]) }, { now: scattered(120, [16, 16]) }],
   sort_and_sweep: [{ now: EVEN }, { now: scattered(24, [36, 9], [215, 4, 265, HEIGHT - 4]) }],
-  sweep_and_prune: [{ now: shifted(EVEN, 3), before: EVEN }, { now: shifted(EVEN, 160), before: EVEN }],
+  sweep_and_prune: [{ now: shifted(EVEN, 7), before: EVEN }, { now: shifted(EVEN, 160), before: EVEN }],
   uniform_grid: [{ now: EVEN }, { now: [...scattered(22, [4, 4], [182, 122, 238, 178]), [20, 20, 60, 60], [400, 230, 440, 270]] }],
   spatial_hash: [{ now: EVEN }, { now: scattered(24, [200, 130]) }],
   box_tree: [{ now: scattered(96, [14, 14]) }, { now: [...scattered(12, [300, 3]), ...scattered(12, [3, 200], undefined, 8)] }],
@@ -379,7 +383,7 @@ class Figure {
     this.scrub.setAttribute("aria-valuetext", `step ${this.at} of ${this.steps.length}`);
     this.counts.replaceChildren(
       make("strong", { className: "tests" }, whole(tests)), ` of ${whole(all)} tests `,
-      make("strong", { className: "found" }, whole(found.size)), ` of ${whole(this.expected.size)} pairs. `,
+      make("strong", { className: "found" }, whole(found.size)), this.kept.size ? ` pairs in the list, ${whole(this.expected.size)} at the end. ` : ` of ${whole(this.expected.size)} pairs. `,
       make("span", {}, `Every pair of ${whole(n)} boxes: ${whole(every)} tests${all > every ? `, fewer than the ${whole(all)} here` : ""}.`),
     );
     this.canvas.setAttribute("aria-label", `${n} boxes; ${tests} tests made, ${found.size} pairs found. Arrow keys move the marked box.`);

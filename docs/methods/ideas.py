@@ -44,28 +44,34 @@ def sweep_and_prune(boxes, pairs, edges):
             while at > 0 and place[at] < place[at - 1]:
                 for order in (row, place):
                     order[at - 1], order[at] = order[at], order[at - 1]
-                i, j = sorted((row[at - 1][0], row[at][0]))
+                at -= 1
+                (i, far), (j, other) = sorted(row[at : at + 2])
+                if far == other:
+                    continue  # two near or two far edges: no pair begins or ends
                 if overlap(boxes[i], boxes[j]):
                     pairs.add((i, j))
                 else:
                     pairs.discard((i, j))
-                at -= 1
     return pairs
+
+
+def clamped(number, count):
+    return min(max(int(number), 0), count - 1)  # what lies outside is in the cells at the edge
 
 
 def uniform_grid(boxes, cell, columns, rows):
     pairs = set()
     cells = [[] for _ in range(columns * rows)]
     for i, (left, top, right, bottom) in enumerate(boxes):
-        for y in range(int(top // cell), int(bottom // cell) + 1):
-            for x in range(int(left // cell), int(right // cell) + 1):
+        for y in range(clamped(top // cell, rows), clamped(bottom // cell, rows) + 1):
+            for x in range(clamped(left // cell, columns), clamped(right // cell, columns) + 1):
                 cells[y * columns + x].append(i)
     for number, members in enumerate(cells):
         for i, j in combinations(members, 2):
             if overlap(boxes[i], boxes[j]):
-                # Of the cells that they share one reports them.
-                x = max(boxes[i][0], boxes[j][0]) // cell
-                y = max(boxes[i][1], boxes[j][1]) // cell
+                # Of the cells that they share the first reports them.
+                x = clamped(max(boxes[i][0], boxes[j][0]) // cell, columns)
+                y = clamped(max(boxes[i][1], boxes[j][1]) // cell, rows)
                 if number == y * columns + x:
                     pairs.add((i, j))
     return pairs

@@ -59,6 +59,14 @@ def next_picture(page):
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
 
+def open_charts(page):
+    """Look at the answer, which the charts show, and close it again."""
+    page.evaluate("document.querySelectorAll('.step.now details').forEach(one => { one.open = true; })")
+    until(page, "document.getElementById('cover').hidden")
+    page.evaluate("document.querySelectorAll('.step.now details').forEach(one => { one.open = false; })")
+    next_picture(page)
+
+
 def figure(page, kind="test"):
     next_picture(page)
     return page.locator(f"#numbers [data-kind={kind}] dd").first.inner_text()
@@ -241,12 +249,47 @@ def test_methods_side_by_side_are_shown_test_by_test_and_counted_over_frames(tou
 
 def test_the_weight_of_an_entry_is_chosen(tour):
     page = tour("cells", "?slider=4")
+    open_charts(page)
     label = "canvas => canvas.getAttribute('aria-label')"
     before = page.locator("#work").evaluate("canvas => canvas.toDataURL()")
     page.get_by_label("An entry counts as").select_option("4 tests")
     next_picture(page)
     assert page.locator("#work").evaluate("canvas => canvas.toDataURL()") != before
     assert "90: 28 tests and 40 entries" in page.locator("#work").evaluate(label), "the counts stay"
+
+
+def test_the_charts_show_the_answer_after_the_guess(tour):
+    for step, given in (("strips", "2.0"), ("cells", "pairs are missed")):
+        page = tour(step)
+        assert page.locator("#cover").is_visible()
+        assert not page.locator("#work").is_visible()
+        if step == "strips":
+            page.locator("#strips input").fill(given)
+            page.get_by_role("button", name="Guess").click()
+            assert "and it is right" in page.locator(".step.now .guess").inner_text()
+        else:
+            page.get_by_role("button", name=given).click()
+        until(page, "document.getElementById('cover').hidden")
+        assert page.locator("#work").is_visible()
+
+
+def test_the_cures_are_weighed_by_what_they_cost(tour):
+    page = tour("twice", "?slider=3")
+    open_charts(page)
+    label = page.locator("#work").get_attribute("aria-label")
+    assert "set: 19 tests and 9 questions" in label
+    assert "marks: 14 tests and 19 questions" in label
+    assert not page.locator("#weight").is_visible()
+
+
+def test_only_a_near_and_a_far_edge_are_tested(tour):
+    page = tour("kept", "?slider=4")
+    swaps, tests = page.evaluate(
+        "[tour.picture.lanes[0].swaps.length / 3, tour.picture.lanes[0].tests.length / 2]"
+    )
+    assert 0 < tests < swaps
+    assert shown_tests(page) == tests
+    assert figure(page, "own") == str(swaps)
 
 
 def test_swaps_are_shown_one_after_the_other(tour):
@@ -415,7 +458,7 @@ def test_picture_slider_numbers_and_chart_share_the_first_screen(tour, width, he
     for step in STEPS:
         page.evaluate("name => { location.hash = name; }", step)
         until(page, "name => tour.shown?.step.name === name", step)
-        next_picture(page)
+        open_charts(page)
         *boxes, bar = page.evaluate(BOXES, [*SEEN, ".turn"])
         boxes = dict(zip(SEEN, boxes, strict=True))
         bottom = bar["y"] if bar["y"] > height / 2 else height
@@ -431,6 +474,18 @@ def test_picture_slider_numbers_and_chart_share_the_first_screen(tour, width, he
             apart_in_y = a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
             apart_in_x = a["x"] + a["width"] <= b["x"] + 1 or b["x"] + b["width"] <= a["x"] + 1
             assert apart_in_y or apart_in_x, (step, one, other)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (820, 1180)])
+def test_the_question_its_goal_and_the_picture_are_seen_together(tour, width, height):
+    page = tour(width=width, height=height)
+    for step in STEPS:
+        page.evaluate("name => { location.hash = name; }", step)
+        until(page, "name => tour.shown?.step.name === name", step)
+        next_picture(page)
+        for part in (".step.now .question", ".step.now .goal", "#views canvas"):
+            box = page.locator(part).first.bounding_box()
+            assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
 
 
 @pytest.mark.exhaustive
@@ -473,9 +528,9 @@ def test_the_answers_are_what_the_methods_count(tour):
     assert first["sorted"][-1] == 276
     assert first["kept"][0] == 0
     assert first["kept"] == sorted(first["kept"])
-    for step, best in (("cells", 60), ("strips", 8)):
+    for step, best, weight in (("cells", 60, 1), ("strips", 2, 30)):
         each = counts(page, step)
-        work = [one["work"]["tests"] + one["work"]["entries"] for one in each]
+        work = [one["work"]["tests"] + weight * one["work"]["entries"] for one in each]
         assert each[int(np.argmin(work))]["value"] == best
     cells = counts(page, "cells")
     entries = [one["work"]["entries"] for one in cells]
@@ -484,7 +539,10 @@ def test_the_answers_are_what_the_methods_count(tour):
     assert "a ball has more than six entries" in words
     assert first["slots"][0] == 276 < first["slots"][1]
     assert first["strips"][0] == 742
-    assert "one strip makes 742 tests, but only 197 compares of sixteen" in words
+    assert [one["work"]["entries"] for one in each][:2] == [0, 8]
+    assert each[1]["tests"][0] == 380
+    assert "two: 380 tests, and 8 copies more than balls" in words
+    assert "One strip makes 742 tests, but only 197 compares of sixteen" in words
     tree = {one["value"]: one for one in counts(page, "tree")}
     assert (tree[96]["asked"], tree[768]["asked"]) == (58, 117)
     assert tree[768]["levels"] == tree[96]["levels"] + 1
@@ -498,6 +556,7 @@ def test_the_answers_are_what_the_methods_count(tour):
 
 def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
     page = tour("together", "?slider=10")
+    open_charts(page)
     until(page, "document.getElementById('growth-machine').textContent.includes('cores')")
     times = page.evaluate("fetch('times.json').then((answer) => answer.json())")["methods"]
     values = page.evaluate("tour.step.values")

@@ -85,7 +85,7 @@ class Plot {
     context.globalAlpha = BAND;
     context.beginPath();
     for (const [x, y] of points) context.lineTo(this.x(x), this.y(y));
-    for (const [x, , upper] of points.toReversed()) context.lineTo(this.x(x), this.y(Math.min(upper, 1.02)));
+    for (const [x, , upper] of [...points].reverse()) context.lineTo(this.x(x), this.y(Math.min(upper, 1.02)));
     context.fill();
     context.restore();
   }

@@ -1,5 +1,6 @@
 // Below the picture of a method: the pairs of brute force, the intervals of the sweep, the edges that swap.
 
+import { isTested } from "./methods/sweep_and_prune.js";
 import { canvasFont, colour, sharp, whole } from "./palette.js";
 
 const HEAD = 22; // pixels for the title
@@ -88,7 +89,9 @@ export function drawEnds(canvas, width, height, ends, before, swaps, end) {
     const then = before && before[0] === ends[0] ? [...before.subarray(1 + axis * items, 1 + (axis + 1) * items)] : now;
     const goal = end === null || !swaps ? now : swapped(then, swaps, axis, end);
     const top = (axis * height) / 2;
+    const made = swaps ? swaps.subarray(0, 3 * (end ?? all)) : [];
     slopes(context, then, goal, top + HEAD + 10, height / 2 - HEAD - 26, width, current && current[0] === axis ? current : null);
+    drawCrossings(context, then, goal, made, axis, [top + HEAD + 10, height / 2 - HEAD - 26, width]);
     title(context, axis ? "Along y: before above, now below" : "Along x: before above, now below", width, top);
   }
 }
@@ -125,6 +128,37 @@ function slopes(context, then, now, high, tall, width, current) {
   context.stroke(moved);
   brackets(context, then, high - 6, step, null);
   brackets(context, now, low + 7, step, current);
+}
+
+/** A mark where the lines of two edges cross: filled where a near and a far edge passed each other, which is a test, blue
+ * where the boxes are apart on this axis now, vermilion where they overlap on it; empty where nothing had to be tested. */
+function drawCrossings(context, then, now, swaps, axis, [high, tall, width]) {
+  const step = (width - 24) / Math.max(now.length - 1, 1);
+  const [from, to] = [then, now].map((row) => new Map(row.map((edge, k) => [edge, k])));
+  const size = Math.min(Math.max(step * 0.35, 2), 4.5);
+  context.lineWidth = 1.3;
+  for (let at = 0; at < swaps.length; at += 3) {
+    const [edge, other] = [swaps[at + 1], swaps[at + 2]];
+    if (swaps[at] !== axis || edge >> 1 === other >> 1) continue;
+    const gap = from.get(other) - from.get(edge);
+    const share = gap / (gap - (to.get(other) - to.get(edge)));
+    if (!(share >= 0 && share <= 1)) continue; // they passed back
+    const x = 12 + step * (from.get(edge) + share * (to.get(edge) - from.get(edge)));
+    const isMixed = isTested(edge, other);
+    const [near, far] = edge & 1 ? [other, edge] : [edge, other];
+    context.strokeStyle = context.fillStyle = colour(!isMixed ? "soft" : to.get(near) < to.get(far) ? "hit" : "test");
+    context.beginPath();
+    if (edge & 1 && other & 1) context.rect(x - size, high + share * tall - size, 2 * size, 2 * size); // two far edges
+    else context.arc(x, high + share * tall, size, 0, 2 * Math.PI);
+    if (isMixed) context.fill();
+    else {
+      context.save();
+      context.fillStyle = colour("stage");
+      context.fill();
+      context.restore();
+      context.stroke();
+    }
+  }
 }
 
 /** A near edge is an opening bracket, a far edge a closing bracket. */
@@ -262,7 +296,14 @@ export function writeFinds(context, finds, { centers }, { left, top, scale }) {
 }
 
 /** The finds of each pair. */
-const rowsOf = (finds) => Object.values(Object.groupBy(finds, ({ i, j }) => `${i} ${j}`));
+function rowsOf(finds) {
+  const rows = new Map();
+  for (const found of finds) {
+    const name = `${found.i} ${found.j}`;
+    rows.set(name, [...(rows.get(name) ?? []), found]);
+  }
+  return [...rows.values()];
+}
 const letterOf = (row) => String.fromCharCode(97 + (row % 26));
 
 /** For each slot of a table how many balls it holds and how many tests that takes. */

@@ -1,6 +1,5 @@
 // A guess before each answer, and something to achieve in each step.  Both are kept in this browser.
 
-
 const KEPT = "broadphase tour";
 
 /** For each step: a number of what is shown, and whether it is reached. */
@@ -12,7 +11,7 @@ const GOALS = {
   twice: { value: ({ picture, value }) => (value === "nothing" ? picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size : null), isReached: (more) => more === 0 },
   slots: { value: ({ picture, value }) => (value === 17 ? picture.lanes[0].made : null), isReached: (tests) => tests < 60 },
   tree: { value: ({ picture, value }) => (value === 96 && picture.state.query.balls.length >= 8 ? picture.state.query.made : null), isReached: (tests) => tests < 40 },
-  strips: { value: ({ work, value }) => (value === 8 ? work.tests + work.entries : null), isReached: (sum) => sum < 330 },
+  strips: { value: ({ work, value }) => (value === 8 ? work.entries : null), isReached: (copies) => copies < 40 },
   lists: { value: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
   together: { value: ({ picture, value }) => (value === 10 ? picture.lanes.at(-1).made : null), isReached: (tests) => tests === 0 },
 };
@@ -30,7 +29,9 @@ const entriesIn = (cells) => cells.reduce((sum, balls, at) => (at % 7 === 4 ? su
 export class Guesses {
   #kept = {};
 
-  constructor(sections) {
+  /** `opened()` is called when an answer may be seen. */
+  constructor(sections, opened) {
+    this.opened = opened;
     try {
       this.#kept = JSON.parse(localStorage.getItem(KEPT)) ?? {};
     } catch { /* the browser keeps nothing */ }
@@ -38,6 +39,7 @@ export class Guesses {
     for (const section of this.sections) {
       this.#ask(section);
       section.querySelector(".goal").append(make("output"));
+      section.querySelector("details").addEventListener("toggle", opened);
     }
   }
 
@@ -57,11 +59,12 @@ export class Guesses {
     const take = (given) => {
       this.#keep(section.id, { guess: given });
       details.open = true;
+      this.opened();
       this.#ask(section);
     };
     const form = make(guess === undefined ? "form" : "p", { className: "guess" });
     if (guess !== undefined) {
-      form.append("Your guess: ", make("strong", {}, guess), guess === ask.dataset.answer ? ", and it is right." : `. It is: ${ask.dataset.answer}.`);
+      form.append("Your guess: ", make("strong", {}, guess), isSame(guess, ask.dataset.answer) ? ", and it is right." : `. It is: ${ask.dataset.answer}.`);
     } else if (ask.dataset.choices) {
       form.ariaLabel = "Your guess";
       for (const choice of ask.dataset.choices.split(" | ")) {
@@ -78,6 +81,12 @@ export class Guesses {
       });
     }
     details.before(form);
+  }
+
+  /** Whether the answer of a step may be seen: it was guessed, or looked at. */
+  isOpen(name) {
+    const section = this.sections.find(({ id }) => id === name);
+    return !section || section.querySelector("details").open || this.#kept[name]?.guess !== undefined;
   }
 
   /** Say how far the reader is from the goal of a step. */
@@ -97,11 +106,14 @@ export class Guesses {
     return this.sections.map((section) => {
       const { guess, isReached } = this.#kept[section.id] ?? {};
       const { answer } = section.querySelector(".ask").dataset;
-      const said = guess === undefined ? "no guess" : guess === answer ? `your guess, ${guess}, was right` : `you guessed ${guess}; it is ${answer}`;
+      const said = guess === undefined ? "no guess" : isSame(guess, answer) ? `your guess, ${guess}, was right` : `you guessed ${guess}; it is ${answer}`;
       return make("li", {}, make("a", { href: `#${section.id}` }, section.dataset.short), `: ${said}${isReached ? "; goal reached" : ""}`);
     });
   }
 }
+
+/** Whether a guess is the answer; 2.0 is 2. */
+const isSame = (guess, answer) => guess === answer || (guess !== "" && Number(guess) === Number(answer));
 
 function make(tag, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(tag), attributes);

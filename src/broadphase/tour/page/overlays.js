@@ -65,6 +65,16 @@ export function writeCells(context, cells, place, shade, slots) {
   context.restore();
 }
 
+/** Where the numbers of cells are: left, top, right, bottom on the screen. */
+export function cornersOf(cells, place) {
+  const corners = [];
+  for (let at = 0; at < cells.length; at += CELL) {
+    const box = onScreen(cells, at, place);
+    if (box) corners.push([Math.max(box[0], 0), Math.max(box[1], 0), Math.max(box[0], 0) + 22, Math.max(box[1], 0) + 20]);
+  }
+  return corners;
+}
+
 function hatch(path, left, top, width, height) {
   const step = 7;
   for (let along = step; along < width + height; along += step) {

@@ -3,7 +3,7 @@
 import { canvasFont, colour } from "./palette.js";
 
 const [MOST_LINES, MOST_WORDS] = [12, 4]; // to the nearest
-const ROOM = [120, 18]; // pixels that the words of one ball take
+const HIGH = 16; // pixels that a word is high
 
 /** The reason why `i` is not compared with `j`. */
 function reasonOf({ state, lanes: [own] }, i, j) {
@@ -37,8 +37,9 @@ export function skipsOf(picture, ball) {
   return others.sort((a, b) => far(a) - far(b)).map((other) => ({ ball: other, reason: reasonOf(picture, ball, other) }));
 }
 
-/** Grey lines from a ball to the nearest that are skipped, and words at some. */
-export function drawSkips(context, { centers, halves }, from, skips, { left, top, scale, width, height }) {
+/** Grey lines from a ball to the nearest that are skipped, and words at some, off the balls and the `corners` of cells, where their
+ * numbers are: left, top, right, bottom on the screen. */
+export function drawSkips(context, { centers, halves }, from, skips, { left, top, scale, width, height }, corners) {
   const at = (ball) => [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale];
   const [x, y] = at(from);
   context.save();
@@ -54,20 +55,31 @@ export function drawSkips(context, { centers, halves }, from, skips, { left, top
   context.setLineDash([]);
   context.font = canvasFont(0.85);
   context.textAlign = "center";
-  context.textBaseline = "top";
+  context.textBaseline = "middle";
   context.lineJoin = "round";
   context.lineWidth = 3.5;
   context.strokeStyle = colour("stage");
-  const written = [];
+  const taken = [...Array(centers.length / 2).keys()].map((ball) => around(at(ball), halves[2 * ball] * scale, halves[2 * ball + 1] * scale));
+  taken.push(...corners.map((corner) => [...corner]));
+  let written = 0;
   for (const { ball, reason } of skips.slice(0, MOST_LINES)) {
+    if (written === MOST_WORDS) break;
+    const [wide, high] = [context.measureText(reason).width / 2 + 3, HIGH / 2];
     const [u, v] = at(ball);
-    if (written.length === MOST_WORDS || written.some(([a, b]) => Math.abs(a - u) < ROOM[0] && Math.abs(b - v) < ROOM[1])) continue;
-    written.push([u, v]);
-    const half = context.measureText(reason).width / 2 + 4;
-    const below = v + halves[2 * ball + 1] * scale + 2;
-    const place = [Math.min(Math.max(u, half), width - half), below + ROOM[1] < height ? below : 2 * v - below - ROOM[1]];
-    context.strokeText(reason, ...place);
-    context.fillText(reason, ...place);
+    const [beside, beyond] = [halves[2 * ball] * scale + wide + 2, halves[2 * ball + 1] * scale + high + 2];
+    // Below, above, or beside the ball, where nothing else is; else its line says enough.
+    const free = [[u, v + beyond], [u, v - beyond], [u + beside, v], [u - beside, v]].find(([a, b]) => {
+      const box = around([a, b], wide, high);
+      return box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height && !taken.some((other) => meet(box, other));
+    });
+    if (!free) continue;
+    taken.push(around(free, wide, high));
+    written += 1;
+    context.strokeText(reason, ...free);
+    context.fillText(reason, ...free);
   }
   context.restore();
 }
+
+const around = ([x, y], wide, high) => [x - wide, y - high, x + wide, y + high];
+const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

@@ -55,7 +55,7 @@ export const STEPS = [
     make: (count) => ({ balls: ballsIn(count) }),
   },
   {
-    name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16, 32, 64], start: 2,
+    name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16, 32, 64], start: 2, extra: ({ copies, count }) => copies.length - count,
     make: (strips) => {
       const balls = ballsIn(SOME);
       // Not in the middle, where a border is.

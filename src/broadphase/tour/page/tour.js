@@ -45,6 +45,7 @@ class Tour {
   #times = null;
   #queued = false;
   #resting = 0; // the timer after which a slow search begins
+  #isOpen = true; // whether the charts, which show the answer, may be seen
   #linking = 0; // the timer after which the address follows
 
   begin() {
@@ -57,7 +58,7 @@ class Tour {
       item.append(link);
       return item;
     }));
-    this.guesses = new Guesses(this.sections);
+    this.guesses = new Guesses(this.sections, () => this.#open());
     find("verdicts").replaceChildren(verdictTable());
     if (pages) this.#showWays();
     for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
@@ -138,15 +139,25 @@ class Tour {
     this.#showPlace();
     find("slider-label").textContent = SLIDERS[step.name].label;
     find("slider").max = step.values.length - 1;
-    find("growth").hidden = isAlone;
     const { bars } = SLIDERS[step.name];
-    find("working").hidden = !bars;
+    const hasAnswer = Boolean(bars) || !isAlone; // the charts show it
+    this.#isOpen = !hasAnswer || embedded || this.guesses.isOpen(step.name);
+    find("growth").hidden = isAlone || !this.#isOpen;
+    find("working").hidden = !bars || !this.#isOpen;
+    find("cover").hidden = this.#isOpen;
     const { weigh } = SLIDERS[step.name];
     find("weighing").hidden = !weigh;
     find("weighed").textContent = weigh ?? "";
     find("details").hidden = !isAlone || step.hasQuery || ["cells", "lists"].includes(step.name);
     find("charts").className = `charts${bars && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
     find("legend").replaceChildren(...legendOf(step));
+  }
+
+  /** Show the charts: the answer is known now. */
+  #open() {
+    if (this.step === END || this.#isOpen) return;
+    this.#showStep();
+    this.redraw();
   }
 
   #showEnd() {
@@ -287,9 +298,12 @@ class Tour {
       view.write(Math.min(end, made), made, this.#all[lane]);
     });
     this.#write(foundSoFar(picture, 0, end), end);
-    if (this.#views.length > 1) this.#drawGrowth();
-    const { bars, names } = SLIDERS[step.name];
-    if (bars) drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, this.weight);
+    if (this.#views.length > 1 && this.#isOpen) this.#drawGrowth();
+    const { bars, names, weights, wrong } = SLIDERS[step.name];
+    if (bars && this.#isOpen) {
+      const weightOf = (k) => (weights === undefined ? this.weight : [weights].flat()[Math.min(k, [weights].flat().length - 1)]);
+      drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, weightOf, wrong);
+    }
     if (!this.playing) this.guesses.look(step, slider, picture, this.#works[slider]);
     this.drawn += 1;
     if (this.playing) this.redraw();
@@ -504,7 +518,7 @@ function verdictTable() {
     row.append(made);
     return made;
   };
-  for (const title of ["Method", "Wins", "Loses", "Why", "In Python"]) cell(head, "th", [title]).scope = "col";
+  for (const title of ["Method", "Good when", "Bad when", "Why", "In Python"]) cell(head, "th", [title]).scope = "col";
   const body = table.createTBody();
   for (const verdict of document.querySelectorAll(".verdict")) {
     const row = body.insertRow();

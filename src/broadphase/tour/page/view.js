@@ -3,6 +3,7 @@
 import { drawBodies } from "./bodies.js";
 import * as details from "./details.js";
 import * as overlay from "./overlays.js";
+import { isTested } from "./methods/sweep_and_prune.js";
 import { colour, named, sample, sharp, whole } from "./palette.js";
 import { sweptCopy } from "./picture.js";
 import { drawBallTests, drawVisits } from "./query.js";
@@ -59,13 +60,14 @@ export class View {
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
       if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
     };
-    drawStage(context, { world, frame: picture, own, place, shade, end }, below);
+    const tested = own.swaps ? testsOf(own.swaps, end) : end;
+    drawStage(context, { world, frame: picture, own, place, shade, end: tested }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (query) drawBallTests(context, query, picture.centers, place, end);
     if (this.alone && !query) {
       const isUnderWay = end > 0 && end < own.made && !own.swaps;
       const ball = isUnderWay ? own.tests[2 * (end - 1)] : picture.marked;
-      drawSkips(context, picture, ball, skipsOf(picture, ball), place);
+      drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place);
     if (picture.state.options.bullets) drawBullets(context, picture, place);
@@ -200,6 +202,13 @@ export class View {
     const nearest = shown.reduce((best, ball) => (beside(ball) < beside(best) ? ball : best), marked);
     return beside(nearest) <= reach ? nearest : null;
   }
+}
+
+/** How many of the first swaps needed a test: those of a near edge and a far edge of two balls. */
+function testsOf(swaps, end) {
+  let tests = 0;
+  for (let at = 0; at < 3 * end; at += 3) if (isTested(swaps[at + 1], swaps[at + 2])) tests += 1;
+  return tests;
 }
 
 /** What the method keeps, the bodies, and what it compared and found; `below` is drawn below the bodies. */

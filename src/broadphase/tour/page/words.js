@@ -20,16 +20,17 @@ const WAYS = {
 };
 
 /** `bars`: what the bars of all values count, tests first.  `counts`: what is shown one after the other, if not tests.
- * `weigh`: of what the reader says how many tests it counts as.  `names`: of the bars, if not the values. */
+ * `weigh`: of what the reader says how many tests it counts as; else `weights` say it, one for all bars or one each.  `wrong`: the
+ * bar that finds pairs twice.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
   sorted: { label: "Push together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
   kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
-  twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure"], weigh: "A question counts as" },
+  twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none: wrong", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies in strips"], weigh: "A copy counts as" },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies more than balls, 30 tests each"], weights: 30 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
@@ -42,7 +43,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   if (picture.state.query) return figuresOfQuery(picture.state, end, total);
   const { count } = picture.state.balls;
   const result = picture.state.results[step.methods[0]];
-  const { made } = result;
+  const made = step.name === "kept" ? result.tests.length / 2 : result.made;
   const found = [];
   const pairs = { name: "pairs found", figure: whole(picture.found ?? picture.pairs), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
@@ -60,7 +61,7 @@ export function figuresOf(step, picture, end, total, work, all) {
 
 const OWN_FIGURES = {
   sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
-  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; each counts as a test; ${whole(all)} in all frames so far` }),
+  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; only a near and a far edge are tested; ${whole(all)} in all frames so far` }),
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
@@ -111,7 +112,7 @@ function touchingPairs(picture) {
 
 const LEGENDS = {
   sorted: [["bar own", "width of a ball, sorted"]],
-  kept: [["bar own", "edges that swap"]],
+  kept: [["bar own", "edges that swap"], ["dot none", "two near [[ or far ]] edges pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are darker"]],
   twice: [["cell own", "cell with balls"]],
   lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],

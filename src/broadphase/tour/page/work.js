@@ -5,14 +5,14 @@ import { canvasFont, colour, sharp, whole } from "./palette.js";
 const FAINT = 0.4; // how dark the bars of other values are
 
 /** `works[k]` is `{tests, entries}`, `texts[k]` its label; that of `now` is strong.  `nouns` name tests and, if any are
- * counted, entries; an entry counts as `weight` tests. */
-export function drawWork(canvas, works, texts, now, method, nouns, weight) {
+ * counted, entries; an entry of bar `k` counts as `weightOf(k)` tests; the bar `wrong` gives a wrong result. */
+export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wrong) {
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = sharp(canvas, width, height);
   context.clearRect(0, 0, width, height);
   const [left, top, bottom] = [8, 26, 24];
   const step = (width - 2 * left) / texts.length;
-  const most = Math.max(...works.map((one) => one.tests + weight * one.entries), 1);
+  const most = Math.max(...works.map((one, k) => one.tests + weightOf(k) * one.entries), 1);
   const tall = height - top - bottom;
   words(context, nouns, method);
   works.forEach((one, k) => {
@@ -23,8 +23,10 @@ export function drawWork(canvas, works, texts, now, method, nouns, weight) {
     context.font = canvasFont(0.95, k === now ? 700 : 400);
     context.fillStyle = colour(k === now ? "ink" : "soft");
     context.fillText(texts[k], x + wide / 2, height - 7);
-    const [tests, entries] = [(one.tests / most) * (tall - 14), ((weight * one.entries) / most) * (tall - 14)];
-    context.fillText(whole(one.tests + weight * one.entries), x + wide / 2, height - bottom - tests - entries - 5);
+    const [tests, entries] = [(one.tests / most) * (tall - 14), ((weightOf(k) * one.entries) / most) * (tall - 14)];
+    const sum = one.tests + weightOf(k) * one.entries;
+    if (k === wrong) context.fillStyle = colour("bad");
+    context.fillText(k === wrong ? "reported twice" : whole(sum), x + wide / 2, height - bottom - tests - entries - 5);
     context.globalAlpha = k === now ? 1 : FAINT;
     context.fillStyle = colour("test");
     context.fillRect(x, height - bottom - tests, wide, tests);

@@ -5,6 +5,9 @@
 import { overlap, Search } from "./search.js";
 import { sortAndSweep } from "./sort_and_sweep.js";
 
+/** Whether two edges that pass each other can begin or end a pair: a near one and a far one, of two balls. */
+export const isTested = (edge, other) => edge >> 1 !== other >> 1 && ((edge ^ other) & 1) === 1;
+
 export class SweepAndPrune {
   constructor(boxes) {
     this.boxes = boxes.slice();
@@ -68,7 +71,7 @@ export class SweepAndPrune {
       if (!(down ? this.#comesFirst(edge, other, axis) : this.#comesFirst(other, edge, axis))) break;
       row[place] = other;
       places[other] = place;
-      search.made += 1;
+      search.made += 1; // what is shown and counted is swaps; some need a test
       if (search.keep) search.swaps.push(axis, edge, other);
       this.#look(edge, other, search);
     }
@@ -78,10 +81,9 @@ export class SweepAndPrune {
 
   /** Two edges have swapped: only a near edge and a far edge can begin or end a pair. */
   #look(edge, other, search) {
+    if (!isTested(edge, other)) return;
     const [i, j] = [edge >> 1, other >> 1];
-    if (i === j) return;
     if (search.keep) search.tests.push(i, j);
-    if (!((edge ^ other) & 1)) return;
     if (overlap(this.boxes, i, j)) this.pairs.add(this.#key(i, j));
     else this.pairs.delete(this.#key(i, j));
   }
