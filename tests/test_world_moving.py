@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from world_helpers import world_with
 
-from broadphase import Box, Circle, Polygon, Tile, TileMap, World
+from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, World
 from broadphase.geometry.narrow_phase import contact
 
 STACK_CAPACITY = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
@@ -281,6 +281,41 @@ def test_a_ceiling_squeezes():
     assert world.push(lift, 0, -10).squeezed == []
     assert world.push(lift, 0, -5).squeezed == [body]
     assert body.y == 10
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("period", [None, (640, 640)])
+@pytest.mark.parametrize(
+    ("rider", "ahead"),
+    [
+        (Box(6, -12, 8, 12), Box(20, -3, 8, 12)),
+        (Circle(10, -6, 6), Circle(26, 2, 6)),
+        (Capsule(10, -16, 10, -6, 6), Capsule(26, -5, 26, 2, 6)),
+        (Polygon([(6, 0), (10, -8), (14, 0)]), Polygon([(20, -4), (30, 0), (20, 8)])),
+    ],
+)
+def test_a_lift_at_any_speed_squeezes_nothing_that_has_room(period, rider, ahead):
+    """A last bit is not "inside": each frame leaves the body flush but for rounding."""
+    for speed in (k / 60 for k in range(1, 121, 7)):
+        world = World(period=period)
+        lift, carried = (
+            world.add(Box(320, 320, 20, 4)),
+            world.add(rider.moved_to(rider.x + 320, rider.y + 320)),
+        )
+        for _ in range(40):
+            assert world.push(lift, 0, -speed) == ([carried], [], [])
+        world = World(period=period)
+        lift, pushed = (
+            world.add(Box(320, 320, 20, 4)),
+            world.add(ahead.moved_to(ahead.x + 320, ahead.y + 320)),
+        )
+        for _ in range(40):
+            assert world.push(lift, speed, 0) == ([], [pushed], [])
+        assert pushed.bounds[0] >= lift.bounds[2] - 1e-9
+        place = pushed.position
+        world.push(lift, -speed, 0)
+        world.push(lift, 0, 0.5)
+        assert pushed.position == place  # what leaves it does not draw it along
 
 
 def test_a_platform_does_not_carry_bodies_on_tiles_next_to_it():

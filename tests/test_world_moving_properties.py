@@ -96,7 +96,9 @@ def test_a_platform_arrives_and_only_what_is_squeezed_is_inside(crates, walls, p
                 continue
             taken = body in push.carried or body in push.pushed
             assert taken or body.position == before[body]
-            inside = {other.id for other in world.query_shape(body.shape)} - {body.id}
-            assert inside <= ({moving.id} if body in push.squeezed else set())
+            near = [other for other in world.query_shape(body.shape) if other is not body]
+            # A last bit is not inside: a share of a displacement is rounded.
+            inside = {other for other in near if contact(body.shape, other.shape).depth > 1e-12}
+            assert inside <= ({moving} if body in push.squeezed else set())
         for body in push.squeezed:
             world.remove(body)

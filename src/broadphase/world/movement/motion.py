@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.geometry.narrow_phase import overlap
+from broadphase.geometry.narrow_phase import contact
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
@@ -35,6 +35,9 @@ _new = tuple.__new__  # a named tuple in half the time
 
 # A stopped body is moved a little at most this often, until it overlaps nothing despite rounding.
 _MOST_NUDGES = 8
+
+# Of the coordinates: only a deeper overlap counts as inside.
+_INSIDE = 1e-12
 
 # So many bodies in a row are pushed ahead of a walker.
 _MOST_PUSHED = 16
@@ -402,14 +405,17 @@ class Motion:
         return around
 
     def overlap(self, row: int, other: int) -> bool:
-        """Whether two bodies overlap now."""
+        """Whether two bodies overlap now, by more than places are rounded by."""
         space, store = self._space, self._store
         if not space.periodic:
-            return overlap(store.shape(row), store.shape(other))
+            one, two = store.shape(row), store.shape(other)
+            found = contact(one, two)
+            return found is not None and found.depth > _INSIDE * max(map(abs, (*one.bounds, *two.bounds)))
         columns = store.table.columns
         images = space.images_of(columns, np.array([other]), store.bounds(row))
         pairs = np.column_stack((np.full(len(images.rows), row), images.rows))
-        return bool(contacts_between(space, columns, pairs, images.turns).overlapping.any())
+        overlapping, _, depths = contacts_between(space, columns, pairs, images.turns)
+        return bool((overlapping & (depths > _INSIDE * space.largest)).any())
 
     def bounds_from(self, row: int, other: int) -> Bounds:
         """The bounds of the image of ``other`` that is nearest to ``row``."""

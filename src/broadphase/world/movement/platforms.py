@@ -165,9 +165,11 @@ def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[i
     ):
         if other not in excluded and _is_movable_by(motion, other, row):
             move = resolve(store.shape(row), *displacement, motion.around_only(other), None, "cross")
-            if move.hits and not motion.overlap(row, other):
-                found[other] = 1.0 - move.hits[0].time
-                motion._contacts.note(row, other, move.hits[0].normal, stopped=True)
+            # What is inside by a rounding error is a hit at once, also for a platform that leaves it.
+            hits = [hit for hit in move.hits if _leads_into(displacement, hit.normal)]
+            if hits and not motion.overlap(row, other):
+                found[other] = 1.0 - hits[0].time
+                motion._contacts.note(row, other, hits[0].normal, stopped=True)
     return found
 
 
@@ -214,6 +216,10 @@ def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Ve
         return (-bottom if displacement[1] > 0.0 else top), row
 
     return sorted(rows, key=behind)
+
+
+def _leads_into(displacement: _Vector, normal: _Vector) -> bool:
+    return displacement[0] * normal[0] + displacement[1] * normal[1] < 0.0
 
 
 def _scaled(displacement: _Vector, share: float) -> _Vector:
