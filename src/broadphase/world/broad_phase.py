@@ -311,6 +311,18 @@ class BroadPhase:
         trees = self._searched()
         return None if trees[0] is None else trees
 
+    @property
+    def plain_trees(self) -> tuple[Tree | None, ...] | None:
+        """The trees of all bodies, where all is in them already and nothing lies across an edge; else None."""
+        if (
+            self._outdated
+            or self._unsettled
+            or self._store.marks.counts.item(-1)
+            or self._store.space.periodic
+        ):
+            return None
+        return None if self._trees[0] is None else self._trees
+
     def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats] | None:
         """The same for many rays: the rows, -1 for none, and ``(m, 3)`` distances and normals.
 
@@ -332,7 +344,7 @@ class BroadPhase:
         if trees is None:
             return None
         rows, distances, count = nearest_shapes(trees, point, k, self._store.table.columns, rules)
-        return None if count == TOO_TALL else (rows, distances)
+        return None if count < 0 else (rows, distances)
 
     def nearest_to_many(
         self, points: Floats, k: int, own: Rows, rules: BodyRules

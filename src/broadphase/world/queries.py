@@ -22,9 +22,11 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, POINTS, WAYS
 from broadphase.inputs.numeric import as_numpy, real
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
+from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.runtime.arrays import Floats
@@ -67,6 +69,12 @@ _SHORTEST = 1e-6
 _CANDIDATES = 1 << 20
 # By this factor more are looked at where those were not enough.
 _MORE = 4
+
+
+# Kernels that read a single query as it was given; they answer None to other types.
+_try_box, _try_ray, _try_nearest = map(
+    try_call, (in_trees.shapes_in_box, in_trees.raycast_shapes, in_trees.nearest_shapes)
+)
 
 
 class BodyHits(NamedTuple):
@@ -171,6 +179,9 @@ class Queries:
 
     def box(self, box: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_box`."""
+        found = self._found_as_given(box, 4, rules, as_ids)
+        if found is not None:
+            return found
         if is_batch(box):
             return self._boxes(box, rules)
         return self._overlapping(as_bounds(box), None, rules, as_ids)
@@ -184,6 +195,9 @@ class Queries:
 
     def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
+        found = self._found_as_given(point, 2, rules, as_ids)
+        if found is not None:
+            return found
         if is_batch(point):
             return self._points(point, rules)
         x, y = as_two(point, "point")
@@ -199,6 +213,20 @@ class Queries:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
         shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
         return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
+
+    def _found_as_given(self, values: Any, count: int, rules: Rules, as_ids: bool) -> Any:
+        """The bodies in a box or at a point that is a tuple of numbers; None: ask in another way."""
+        trees = self._broad_phase.plain_trees if type(values) is tuple and len(values) == count else None
+        if trees is None:
+            return None
+        store = self._store
+        found = _try_box(trees, values, self._shape, store.table.columns, rules or self._known(None))
+        if found is None or found[1] < 0:
+            return None
+        if as_ids:
+            return found[0]
+        bodies: list[Any] = store.bodies
+        return [bodies[row] for row in found[0].tolist()]
 
     def _overlapping(
         self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool
@@ -319,6 +347,25 @@ class Queries:
             np.array([hit.normal for hit in hits]).reshape(-1, 2),
             np.array([one if isinstance(one, Tile) else (-1, -1) for one in others], np.int64).reshape(-1, 2),
         )
+
+    def first(
+        self, origin: Any, direction: Any, max_distance: Any, tiles: bool, rules: Rules
+    ) -> BodyHit | None:
+        """See `World.raycast`, for one ray."""
+        store = self._store
+        if not (tiles and self._state.tiles) and not self.asked.wanted:
+            trees = self._broad_phase.plain_trees
+            known = store.table.columns, rules or self._known(None)
+            found = None if trees is None else _try_ray(trees, origin, direction, max_distance, *known)
+            if found is not None and found[0] > in_trees.TOO_TALL:
+                row, distance, nx, ny, dx, dy = found
+                if row < 0:
+                    return None
+                point = origin[0] + distance * dx, origin[1] + distance * dy
+                hit: BodyHit = _new(BodyHit, (store.bodies[row], distance, (nx, ny), point))
+                return hit
+        hits = self.ray(origin, direction, max_distance, tiles, rules, 1)
+        return hits[0] if hits else None
 
     def ray(
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
@@ -631,6 +678,12 @@ class Queries:
 
     def nearest(self, point: Any, k: int, rules: Rules, as_ids: bool) -> NearestBodies | Nearest:
         """See `World.nearest`, for one point."""
+        trees = self._broad_phase.plain_trees if type(point) is tuple and type(k) is int else None
+        if trees is not None and k > 0:
+            most, store = min(k, max(self._store.live, 1)), self._store
+            known = _try_nearest(trees, point, most, store.table.columns, rules or self._known(None))
+            if known is not None and known[2] >= 0:
+                return self._named(known[0], known[1], as_ids)
         x, y = as_two(point, "point")
         most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
         if self._space.periodic:
@@ -642,6 +695,9 @@ class Queries:
             rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules)) or (
                 self._nearest(x, y, most, rules)
             )
+        return self._named(rows, distances, as_ids)
+
+    def _named(self, rows: Rows, distances: Floats, as_ids: bool) -> NearestBodies | Nearest:
         if as_ids:
             return Nearest(rows, distances)
         bodies: list[Any] = self._store.bodies

@@ -1617,8 +1617,7 @@ class World:
             rules = self._queries.rules(tag, category, mask, None)
             return self._queries.rays(origin, direction, max_distance, tiles, rules, ignore)
         rules = self._queries.rules(tag, category, mask, ignore)
-        hits = self._queries.ray(origin, direction, max_distance, tiles, rules, 1)
-        return hits[0] if hits else None
+        return self._queries.first(origin, direction, max_distance, tiles, rules)
 
     @overload
     def query_ray(

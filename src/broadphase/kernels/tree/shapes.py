@@ -7,12 +7,15 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import result
+from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, finished, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
+from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
+from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.queries import distance_of, fits, ray_of
+from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
     WAITING,
@@ -22,13 +25,69 @@ from broadphase.kernels.tree.dynamic_tree import (
     stack_by_key,
     stack_size,
 )
-from broadphase.kernels.tree.queries import prepare_rays, reach_of, sides_entered, slots_hit, squares_of
+from broadphase.kernels.tree.queries import (
+    find_candidates,
+    prepare_rays,
+    reach_of,
+    set_limits,
+    sides_entered,
+    slots_hit,
+    squares_of,
+)
 
 # A shape's distance is computed from the shape and not from its box: by rounding it may be less than that of
 # the box.  Nodes are kept that are farther by this much of the coordinates.
 _ROUNDING = 1e-9
+_FARTHEST = 2.0**1000
 TOO_TALL = np.int64(-2)
 NO_ROW = np.int64(-1)
+REFUSED = np.int64(-3)
+"""What kernels answer that check a single query: its numbers are not sound, or it finds too much."""
+
+
+@inline
+def _is_far(x, y):
+    """Whether a place is not finite, or so far away that sums with it may not be."""
+    return not (abs(x) < _FARTHEST and abs(y) < _FARTHEST)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The shapes that overlap a box or hold a point.
+
+
+@holds_gil
+@numbers(values=(2, 4))
+def shapes_in_box(trees, values, box, shapes, rules):
+    """The shapes that overlap a box, or hold a point, ascending: ``rows, count``.
+
+    ``box`` is scratch, a table of one shape.  The count is `REFUSED` if the numbers are not sound, or the
+    shapes are too many.
+    """
+    end = len(values) // 2 - 1
+    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
+    for axis in range(2):
+        limits[NODE_0, axis], limits[NODE_0, 2 + axis] = float(values[axis]), float(values[2 * end + axis])
+    x, y = limits[NODE_0, 0], limits[NODE_0, 1]
+    width, height = limits[NODE_0, 2] - x, limits[NODE_0, 3] - y
+    near, count = some_rows(1, STACK_CAPACITY, np.int32), np.int64(0)
+    if _is_far(x, y) or _is_far(x + width, y + height) or not (width >= 0.0 and height >= 0.0):
+        return result(0, np.int32), REFUSED
+    box.kinds[0], box.x[0], box.y[0], box.width[0], box.height[0] = BOX, x, y, width, height
+    set_limits(limits[NODE_0], False, limits, NODE_0)
+    no_sets = few(0, np.uint32)
+    for edges, children, boxes, rows in trees:
+        source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
+        first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
+        if first < 0 or count + (last - first) > near.shape[1]:
+            return result(0, np.int32), REFUSED
+        for at in range(first, last):
+            row = rows[queue[0, at]]
+            if fits(rules, row) and (shapes.kinds[row] == BOX or contact_of(box, 0, shapes, row, False)[0]):
+                near[0, count] = row
+                count += 1
+    if count > FEW:
+        return result(0, np.int32), REFUSED
+    return finished(near[0], count), count
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -92,6 +151,28 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
                 if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
                     best, nearest, nx, ny = row, distance, out_x, out_y
     return best, nearest, nx, ny
+
+
+@holds_gil
+@numbers(origin=(2,), direction=(2,))
+def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
+    """`first_shape_on_ray` for a ray as the caller wrote it; then its direction as a unit vector.
+
+    What is exactly ``max_distance`` away is hit.  The row is `REFUSED` if the numbers are not sound.
+    """
+    ray, own = one_row(5, np.float64), one_row(1, np.int32)
+    x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
+    if _is_far(x, y) or _is_far(dx, dy) or (dx == 0.0 and dy == 0.0) or not max_distance >= 0.0:
+        return REFUSED, 0.0, 0.0, 0.0, dx, dy
+    largest = max(abs(dx), abs(dy))
+    dx, dy = dx / largest, dy / largest
+    size = math.sqrt(dx * dx + dy * dy)
+    dx, dy = dx / size, dy / size
+    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3], ray[0, 4] = x, y, dx, dy, next_up(max_distance)
+    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
+    own[0, 0] = NO_ROW
+    row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
+    return row, distance, nx, ny, dx, dy
 
 
 @holds_gil
@@ -186,12 +267,14 @@ def _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids, distan
 def nearest_shapes(trees, values, k, shapes, rules):
     """The ``k`` shapes nearest to a point, by distance, then row: ``rows, distances, count``.
 
-    The count is how many there are, or `TOO_TALL`, as of `first_shape_on_ray`.
+    The count is how many there are, `REFUSED` or `TOO_TALL`, as of `first_shape_on_ray`.
     """
     ids, distances = result(k, np.int32), result(k, np.float64)
     stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
     own[0, 0] = NO_ROW
     x, y = float(values[0]), float(values[1])
+    if _is_far(x, y):
+        return ids[:0], distances[:0], REFUSED
     count = _nearest_shapes(trees, x, y, shapes, rules, own, NODE_0, stack, keys, ids, distances)
     return ids[: max(count, 0)], distances[: max(count, 0)], count
 
