@@ -42,7 +42,8 @@ BITS = 32
 # So many sets of tags are always kept; beyond, as many as there are in use once more.
 _SPARE_GROUPS = 64
 
-# The indexes of a world.  Bodies without listeners are kept apart, so that they cost an update nothing.
+# The layers of a world.  Those that move are in one index, those that do not in another; bodies without
+# listeners are layers of their own, which cost an update nothing.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
 Layers: TypeAlias = tuple[int, ...]
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
@@ -566,7 +567,7 @@ class BodyStore:
     group: npt.NDArray[np.int32]
     """The number of its set of tags, see `TagSets`."""
     layer: npt.NDArray[np.int8]
-    """In which of the world's indexes it belongs."""
+    """One of `ALL`; even ones are in the index of what moves."""
     listed: npt.NDArray[np.uint8]
     """The indexes whose lists contain the body."""
     touched: npt.NDArray[np.bool_]
@@ -1120,7 +1121,8 @@ class BodyStore:
         for name, (dtype, usual) in _COLUMNS.items():
             columns[name] = np.full(most, usual, dtype)
             columns[name][:capacity] = getattr(self, name, 0)  # at first there are none
-        changed, counts = np.zeros((len(ALL), most), np.int32), np.zeros(len(ALL) + 1, np.int64)
+        changed = np.zeros((kernel.INDEXES, most), np.int32)
+        counts = np.zeros(kernel.INDEXES + 1, np.int64)
         if capacity:
             changed[:, :capacity], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
@@ -1146,9 +1148,9 @@ class BodyStore:
         for row, body in enumerate(self.bodies):
             expect(body is None or (body._row == row and body._store is self), "bodies know their row")
         expect(sorted(self._free) == np.flatnonzero(~self.alive[:n]).tolist(), "the heap holds the free rows")
-        for layer, length in zip(ALL, self.marks.counts.tolist(), strict=False):
-            listed = np.flatnonzero(self.listed & (1 << layer))
-            own = np.sort(self.marks.changed[layer, :length])
+        for index, length in enumerate(self.marks.counts[:-1].tolist()):
+            listed = np.flatnonzero(self.listed & (1 << index))
+            own = np.sort(self.marks.changed[index, :length])
             expect(np.array_equal(own, listed), "listed says which list a row is in")
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 

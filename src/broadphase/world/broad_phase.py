@@ -1,6 +1,5 @@
 """The broad phase of a world: bodies that move and static ones, each in an index of its own.
 
-Both are kept twice, once for bodies with listeners and once for the others, which an update can leave out.
 The store keeps a list for each index of the rows that changed.  An index is only read through the methods of
 `BroadPhase`, and each of them brings the index up to date first (`hand_over`).
 
@@ -57,7 +56,8 @@ Point = tuple[float, float]
 ShapeHit = tuple[int, float, float, float]
 """``row, distance`` and the normal; row -1 for nothing."""
 
-_EVERY = sum(1 << layer for layer in ALL)
+# The index of bodies that move, and that of static ones.
+_DYNAMIC, _STATIC = _BOTH = (0, 1)
 
 # So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
 _FEW_WAITING = 128
@@ -101,33 +101,33 @@ class Near(NamedTuple):
 
 
 class BroadPhase:
-    """Four indexes that follow the rows of a `BodyStore`."""
+    """Two indexes that follow the rows of a `BodyStore`."""
 
     def __init__(self, broadphase: Choice | Index, store: BodyStore) -> None:
         self._store = store
         self.searches_at_once = isinstance(broadphase, str) and broadphase == "auto"
         """Whether a frame in which much moved may be searched without the indexes: the user chose none."""
-        self._indexes = [_made(broadphase) for _ in ALL]
-        self._ids: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
-        """By layer and row: its id in that index, or `NOT_IN`."""
-        self._rows: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
-        """By layer and id: the row."""
+        self._indexes = [_made(broadphase) for _ in _BOTH]
+        self._ids: list[Rows] = [np.empty(0, np.int32)] * len(_BOTH)
+        """By index and row: its id in that index, or `NOT_IN`."""
+        self._rows: list[Rows] = [np.empty(0, np.int32)] * len(_BOTH)
+        """By index and id: the row."""
         self._unsettled: set[int] = set()
-        """The layers whose index was being changed when a call was interrupted."""
+        """The indexes that were being changed when a call was interrupted."""
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.buffers = new_buffers(FEW, FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
-        """The layers that ever held a body."""
-        self._trees: tuple[Tree | None, ...] = (None,) * len(ALL)
-        """By layer: what kernels take that search all layers; see `_searched`."""
-        self._outdated = {*ALL}
-        """The layers whose index has changed since that was taken."""
+        """The indexes that ever held a body."""
+        self._trees: tuple[Tree | None, ...] = (None,) * len(_BOTH)
+        """By index: what kernels take that search both; see `_searched`."""
+        self._outdated = {*_BOTH}
+        """The indexes that have changed since that was taken."""
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
-        return self.__dict__ | {"_trees": (None,) * len(ALL), "_outdated": {*ALL}}
+        return self.__dict__ | {"_trees": (None,) * len(_BOTH), "_outdated": {*_BOTH}}
 
     @property
     def pattern(self) -> Index:
@@ -137,7 +137,7 @@ class BroadPhase:
     def parts(self, view: Floats) -> Floats:
         """The boxes of the nodes or cells of all indexes that lie in a view, for pictures."""
         self.hand_over()
-        return np.concatenate([self._structure(layer).parts(view) for layer in ALL])
+        return np.concatenate([self._structure(index).parts(view) for index in _BOTH])
 
     # ---- keeping up
 
@@ -147,77 +147,77 @@ class BroadPhase:
         if not counts[-1] and not self._unsettled:
             return 0
         sent = 0
-        for layer in layers:
-            if layer in self._unsettled:
-                sent += self._fill(layer)
-            elif counts[layer]:
-                sent += self._update(layer, counts[layer])
+        for number in _indexes_of(layers):
+            if number in self._unsettled:
+                sent += self._fill(number)
+            elif counts[number]:
+                sent += self._update(number, counts[number])
         return sent
 
-    def _update(self, layer: int, count: int) -> int:
+    def _update(self, number: int, count: int) -> int:
         """Bring one index up to date; how many boxes were moved or inserted."""
-        self._unsettled.add(layer)
-        self._outdated.add(layer)
-        store, index = self._store, self._indexes[layer]
+        self._unsettled.add(number)
+        self._outdated.add(number)
+        store, index = self._store, self._indexes[number]
         if count == 1:
             # The usual case between two movements, in two kernel calls: one body has moved.
             shapes = store.table.columns if store.any_round else store.table.places
-            mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
+            mover, box = take_moved(store.marks, store.alive, number, self._ids[number], shapes)
             if mover >= 0:
                 structure = index._space.structure
                 # What `move` does, without checking the arguments again.
                 if structure.stale or not structure.move_one(mover, box):
                     index.move(mover, box)
-                self._unsettled.remove(layer)
+                self._unsettled.remove(number)
                 return 1
-        gone, known, fresh, leave, stay, come = self._taken(layer, count)
+        gone, known, fresh, leave, stay, come = self._taken(number, count)
         if leave:
-            self._ids[layer][self._rows[layer][gone[:leave]]] = NOT_IN
+            self._ids[number][self._rows[number][gone[:leave]]] = NOT_IN
             index.remove_many(gone[:leave])
         if stay:
             rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
             # As above: what `move_many` does, without checking the arguments again.
-            index._replace(self._ids[layer][rows], store.table.bounds(rows))
+            index._replace(self._ids[number][rows], store.table.bounds(rows))
         if come:
-            self._insert(layer, np.sort(fresh[:come]))
-        self._unsettled.remove(layer)
+            self._insert(number, np.sort(fresh[:come]))
+        self._unsettled.remove(number)
         return stay + come
 
-    def _fill(self, layer: int) -> int:
+    def _fill(self, number: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""
         store = self._store
-        self._outdated.add(layer)
-        self._taken(layer, store.marks.counts.item(layer))
-        self._indexes[layer].clear()
-        self._ids[layer].fill(NOT_IN)
-        rows = np.flatnonzero(store.alive & (store.layer == layer)).astype(np.int32)
+        self._outdated.add(number)
+        self._taken(number, store.marks.counts.item(number))
+        self._indexes[number].clear()
+        self._ids[number].fill(NOT_IN)
+        rows = np.flatnonzero(store.alive & (store.layer & 1 == number)).astype(np.int32)
         if len(rows):
-            self._insert(layer, rows)
-        self._unsettled.remove(layer)
+            self._insert(number, rows)
+        self._unsettled.remove(number)
         return len(rows)
 
-    def _taken(self, layer: int, count: int) -> tuple[Rows, Rows, Rows, int, int, int]:
+    def _taken(self, number: int, count: int) -> tuple[Rows, Rows, Rows, int, int, int]:
         """The updates that an index needs, see `take_list`; the list is empty afterwards."""
         store = self._store
-        if len(self._ids[layer]) < len(store.alive):
-            self._ids[layer] = _longer(self._ids[layer], len(store.alive))
+        if len(self._ids[number]) < len(store.alive):
+            self._ids[number] = _longer(self._ids[number], len(store.alive))
         gone, known, fresh = self._few if count <= FEW else np.empty((3, count), np.int32)
-        found = take_list(store.marks, store.alive, layer, self._ids[layer], gone, known, fresh)
+        found = take_list(store.marks, store.alive, number, self._ids[number], gone, known, fresh)
         return gone, known, fresh, *found
 
-    def _insert(self, layer: int, rows: Rows) -> None:
-        store, index, bits = self._store, self._indexes[layer], {}
-        if layer == MOVING:
+    def _insert(self, number: int, rows: Rows) -> None:
+        store, index, bits = self._store, self._indexes[number], {}
+        if number == _DYNAMIC:
             category, mask = store.tag_sets.bits[store.group[rows]].T
             bits = {"category": category, "mask": mask}
-        if layer not in self._filled:
-            self._filled.append(layer)
+        if number not in self._filled:
+            self._filled.append(number)
         ids = index.insert_many(store.table.bounds(rows), **bits)
         most = int(ids.max()) + 1
-        if most > len(self._rows[layer]):
-            self._rows[layer] = _longer(self._rows[layer], most)
-        self._rows[layer][ids] = rows
-        self._ids[layer][rows] = ids
+        if most > len(self._rows[number]):
+            self._rows[number] = _longer(self._rows[number], most)
+        self._rows[number][ids] = rows
+        self._ids[number][rows] = ids
 
     # ---- queries: each method begins with `hand_over`
 
@@ -249,6 +249,8 @@ class BroadPhase:
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
+        Others come, too, that are in an index of one of the layers.
+
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
         few have moved, they are looked at one by one, because handing them over costs more.
         """
@@ -260,7 +262,7 @@ class BroadPhase:
         trees = self._searched()
         count = -1
         if trees[0] is not None:
-            bits = _EVERY if layers is ALL else sum(1 << layer for layer in layers)
+            bits = sum(1 << number for number in _indexes_of(layers))
             count = put_in_box(trees, bits, box, self.buffers.near)
             if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
                 shapes = store.table.columns if store.any_round else store.table.places
@@ -268,29 +270,29 @@ class BroadPhase:
         if count < 0:
             self.hand_over(layers)
             count = 0
-            for layer in self._filled:
-                if layer in layers:
-                    count = self._put(count, self._ask(layer, box), layer)
+            for number in self._filled:
+                if number in _indexes_of(layers):
+                    count = self._put(count, self._ask(number, box), number)
         if count > FEW:
             self.buffers.near[:count].sort()
         return count
 
-    def _ask(self, layer: int, box: Bounds) -> Rows:
+    def _ask(self, number: int, box: Bounds) -> Rows:
         """The ids whose bounds overlap a box, in any order."""
-        index = self._indexes[layer]
+        index = self._indexes[number]
         # The kernel behind `query_box`, without checking the arguments again.
-        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULES)
+        answer = self._structure(number).find_in_box(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, max_distance: float) -> int:
         """Write the rows whose bounds a ray hits into ``buffers.near``; how many."""
         self.hand_over()
         count, ray = 0, (*origin, *direction, max_distance)
-        for layer in self._filled:
+        for number in self._filled:
             # `query_ray` would rank them by bounds.
-            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULES)
+            ids, _ = self._structure(number).find_on_ray(ray, NO_RULES)
             if len(ids):
-                count = self._put(count, ids, layer)
+                count = self._put(count, ids, number)
         return count
 
     def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit | None:
@@ -313,7 +315,7 @@ class BroadPhase:
 
     @property
     def plain_trees(self) -> tuple[Tree | None, ...] | None:
-        """The trees of all bodies, where all is in them already and nothing lies across an edge; else None."""
+        """The trees of all bodies, where they know of all and there is no period; else None."""
         if (
             self._outdated
             or self._unsettled
@@ -361,39 +363,39 @@ class BroadPhase:
         return rows, distances
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
-        """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
+        """For each index the ids whose bounds rays hit, where those of each begin and end, and their rows.
 
         ``rays`` are ``x, y, dx, dy, max_distance``.
         """
         self.hand_over()
-        for layer in self._filled:
-            if len(self._indexes[layer]):
-                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULES)
-                yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
+        for number in self._filled:
+            if len(self._indexes[number]):
+                ids, counts, _ = self._structure(number).find_on_rays(rays, NO_RULES)
+                yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[number]
 
     def _searched(self) -> tuple[Tree | None, ...]:
-        """The trees of all layers, for kernels that search them in one call; None for indexes without."""
+        """The trees of both indexes, for kernels that search them in one call; None for indexes without."""
         if self._outdated:
             trees = [*self._trees]
-            for layer in self._outdated:
-                trees[layer] = self._indexes[layer]._space.searched.tree(self._rows[layer])
+            for number in self._outdated:
+                trees[number] = self._indexes[number]._space.searched.tree(self._rows[number])
             self._trees = tuple(trees)
             self._outdated.clear()
         return self._trees
 
-    def _structure(self, layer: int) -> Structure:
+    def _structure(self, number: int) -> Structure:
         """The structure of an index, ready to be searched."""
-        structure = self._indexes[layer]._space.searched
+        structure = self._indexes[number]._space.searched
         if structure.stale:
             structure.ready()
         return structure
 
-    def _put(self, count: int, ids: Rows, layer: int) -> int:
-        more: int = put_near(self.buffers.near, count, ids, self._rows[layer])
+    def _put(self, count: int, ids: Rows, number: int) -> int:
+        more: int = put_near(self.buffers.near, count, ids, self._rows[number])
         if more < 0:
             smaller, self.buffers = self.buffers, new_buffers(2 * (count + len(ids)), 2 * (count + len(ids)))
             self.buffers.near[:count] = smaller.near[:count]
-            more = put_near(self.buffers.near, count, ids, self._rows[layer])
+            more = put_near(self.buffers.near, count, ids, self._rows[number])
         return more
 
     def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
@@ -405,16 +407,19 @@ class BroadPhase:
             There are more than ``limit``.
         """
         self.hand_over(layers)
-        found, count = [np.empty((0, 2), np.int32)], 0
-        for layer in layers:
-            index = self._indexes[layer]
+        found, count, store = [np.empty((0, 2), np.int32)], 0, self._store
+        for number in _indexes_of(layers):
+            index, bits = self._indexes[number], sum(1 << layer for layer in layers)
+            is_part = not all(bits >> layer & 1 for layer in ALL[number::2])
             if len(index) and len(boxes):
                 # So many at once that they cannot find far more than the limit.
                 each = len(boxes) if limit == NO_LIMIT else max(limit // len(index), 1)
                 for begin in range(0, len(boxes), each):
                     pairs = index.query_box(boxes[begin : begin + each])
                     pairs[:, 0] += begin
-                    pairs[:, 1] = self._rows[layer][pairs[:, 1]]
+                    pairs[:, 1] = self._rows[number][pairs[:, 1]]
+                    if is_part:
+                        pairs = pairs[bits >> store.layer[pairs[:, 1]] & 1 != 0]
                     found.append(pairs)
                     count += len(pairs)
                     if count > limit:
@@ -428,11 +433,11 @@ class BroadPhase:
         """
         self.hand_over()
         count, beyond = 0, math.inf
-        for layer in self._filled:
-            index = self._indexes[layer]
+        for number in self._filled:
+            index = self._indexes[number]
             ids, distances = index.nearest(point, k)
             if len(ids):
-                count = self._put(count, ids, layer)
+                count = self._put(count, ids, number)
                 if len(ids) < len(index):
                     beyond = min(beyond, distances.item(len(ids) - 1))
         return count, beyond
@@ -444,12 +449,12 @@ class BroadPhase:
         """
         self.hand_over()
         found, beyond = [np.empty((len(points), 0), np.int32)], np.full(len(points), math.inf)
-        for layer in self._filled:
-            index = self._indexes[layer]
+        for number in self._filled:
+            index = self._indexes[number]
             most = min(k, len(index))
             if most:
                 ids, distances = index.nearest(points, most)
-                found.append(np.where(ids < 0, -1, self._rows[layer][ids]))
+                found.append(np.where(ids < 0, -1, self._rows[number][ids]))
                 if most < len(index):
                     np.minimum(beyond, distances[:, -1], out=beyond)
         return np.hstack(found), beyond
@@ -463,8 +468,10 @@ class BroadPhase:
             There are more than ``limit``.
         """
         self.hand_over((MOVING,))
-        index = self._indexes[MOVING]
-        pairs: npt.NDArray[np.int32] = self._rows[MOVING][index._space.all_pairs(sort=False, limit=limit)[0]]
+        index = self._indexes[_DYNAMIC]
+        pairs: npt.NDArray[np.int32] = self._rows[_DYNAMIC][
+            index._space.all_pairs(sort=False, limit=limit)[0]
+        ]
         return pairs
 
     def near_movers(self, rows: Rows, regions: Floats, layers: int, passes: int) -> Near:
@@ -523,25 +530,31 @@ class BroadPhase:
         return Near(first.astype(np.int64, copy=False), (keys & 0xFFFFFFFF).astype(np.int32))
 
     def count(self, layer: int) -> int:
-        """How many bodies are in a layer."""
+        """How many bodies are in the index of a layer."""
         self.hand_over((layer,))
-        return len(self._indexes[layer])
+        return len(self._indexes[layer & 1])
 
     def check(self) -> None:
         """Raise ``AssertionError`` where an index and the bodies contradict each other."""
         self.hand_over()
         store = self._store
-        for layer in ALL:
-            index = self._indexes[layer]
+        for number in _BOTH:
+            index = self._indexes[number]
             index.validate()
-            rows, ids = self._rows[layer][index.ids], self._ids[layer]
+            rows, ids = self._rows[number][index.ids], self._ids[number]
             expect(
-                bool((store.alive[rows] & (store.layer[rows] == layer)).all()), "bodies are in their layer"
+                bool((store.alive[rows] & (store.layer[rows] & 1 == number)).all()),
+                "bodies are in their index",
             )
             expect(np.array_equal(ids[rows], index.ids), "ids and rows belong together")
             expect(np.count_nonzero(ids != NOT_IN) == len(rows), "no row is in an index twice")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
+
+
+def _indexes_of(layers: Layers) -> Layers:
+    """The indexes that hold some layers."""
+    return _BOTH if layers is ALL else tuple({layer & 1 for layer in layers})
 
 
 def _scratch(trees: tuple[Any, ...]) -> tuple[npt.NDArray[np.int64], Floats]:

@@ -689,8 +689,8 @@ class ContactTracker:
             before.at(np.maximum(ended, 0)) if len(before.ids) else every.at(ended),
             every.at(-1 - ended),
         )
-        columns: tuple[npt.NDArray[Any], ...] = over[:5]
-        for column, fresh in zip(columns, new[:5], strict=True):
+        columns: Any = zip(over[:5], new[:5], strict=True)
+        for column, fresh in columns:
             column[passed] = fresh[passed]
         if before.matcher is every.matcher and not store.gone:
             return over, {}

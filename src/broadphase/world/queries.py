@@ -353,7 +353,7 @@ class Queries:
     ) -> BodyHit | None:
         """See `World.raycast`, for one ray."""
         store = self._store
-        if not (tiles and self._state.tiles) and not self.asked.wanted:
+        if (not tiles or self._state.tiles is None) and not self.asked.wanted:
             trees = self._broad_phase.plain_trees
             known = store.table.columns, rules or self._known(None)
             found = None if trees is None else _try_ray(trees, origin, direction, max_distance, *known)

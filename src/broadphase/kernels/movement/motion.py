@@ -41,7 +41,8 @@ from broadphase.kernels.shapes.table import (
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
 # whether index k has to drop the row's former state first, because that was another body.
-REPLACED = 4
+INDEXES = 2
+REPLACED = INDEXES
 
 
 class Bodies(NamedTuple):
@@ -53,7 +54,7 @@ class Bodies(NamedTuple):
     static: npt.NDArray[np.bool_]
     touched: npt.NDArray[np.bool_]
     layer: npt.NDArray[np.int8]
-    """The index to which a body belongs."""
+    """The layer of a body: those of even numbers are in index 0, the others in index 1."""
     listed: npt.NDArray[np.uint8]
     changed: npt.NDArray[np.int32]
     """``(indexes, rows)``: the list of each index."""
@@ -62,20 +63,25 @@ class Bodies(NamedTuple):
 
 
 @inline
-def _list(bodies, row, layer):
+def _list(bodies, row, index):
     """Add a row to the list of an index, unless it is in it."""
-    if not bodies.listed[row] & (1 << layer):
-        bodies.changed[layer, bodies.counts[layer]] = row
-        bodies.counts[layer] += 1
+    if not bodies.listed[row] & (1 << index):
+        bodies.changed[index, bodies.counts[index]] = row
+        bodies.counts[index] += 1
         bodies.counts[-1] += 1
-        bodies.listed[row] |= np.uint8(1 << layer)
+        bodies.listed[row] |= np.uint8(1 << index)
+
+
+@inline
+def _index_of(layer):
+    return np.int64(layer) & 1
 
 
 @inline
 def moved(bodies, row):
     """Mark a body that has moved, or is about to."""
     bodies.touched[row] = True
-    _list(bodies, row, np.int64(bodies.layer[row]))
+    _list(bodies, row, _index_of(bodies.layer[row]))
 
 
 @holds_gil
@@ -102,31 +108,31 @@ def moved_many(bodies, rows):
 
 @holds_gil
 def list_replaced(bodies, row, layer):
-    """List a row for an index that has to drop the row's former state first."""
-    _list(bodies, row, layer)
-    bodies.listed[row] |= np.uint8(1 << (layer + REPLACED))
+    """List a row for the index of a layer, which has to drop the row's former state first."""
+    _list(bodies, row, _index_of(layer))
+    bodies.listed[row] |= np.uint8(1 << (_index_of(layer) + REPLACED))
 
 
 @jit
 def list_many_replaced(bodies, rows, layers):
-    """`list_replaced` for many bodies, each with its index."""
+    """`list_replaced` for many bodies, each with its layer."""
     for k in range(rows.shape[0]):
         list_replaced(bodies, rows[k], np.int64(layers[k]))
 
 
 @jit
-def take_list(bodies, alive, layer, ids, gone, known, fresh):
+def take_list(bodies, alive, index, ids, gone, known, fresh):
     """Empty the list of an index into arrays of updates; ``ids`` are those of the rows in the index, or -1.
 
     Ids to be removed are written to ``gone``, rows that the index has to ``known``, the others to ``fresh``.
     Returns how many of each.
     """
-    bit, drop = 1 << layer, 1 << (layer + REPLACED)
+    bit, drop = 1 << index, 1 << (index + REPLACED)
     kept = np.uint8(0xFF ^ (bit | drop))
     leave = stay = come = 0
-    for k in range(bodies.counts[layer]):
-        row = bodies.changed[layer, k]
-        wanted = alive[row] and bodies.layer[row] == layer
+    for k in range(bodies.counts[index]):
+        row = bodies.changed[index, k]
+        wanted = alive[row] and _index_of(bodies.layer[row]) == index
         is_known = ids[row] >= 0
         if is_known and (not wanted or bodies.listed[row] & drop):
             gone[leave] = ids[row]
@@ -139,47 +145,47 @@ def take_list(bodies, alive, layer, ids, gone, known, fresh):
             fresh[come] = row
             come += 1
         bodies.listed[row] &= kept
-    bodies.counts[-1] -= bodies.counts[layer]
-    bodies.counts[layer] = 0
+    bodies.counts[-1] -= bodies.counts[index]
+    bodies.counts[index] = 0
     return leave, stay, come
 
 
 @holds_gil
-def take_moved(bodies, alive, layer, ids, shapes):
+def take_moved(bodies, alive, index, ids, shapes):
     """`take_list` where the only change is that one body moved, as between two movements.
 
     Returns its id in the index and its bounds; -1, and nothing is taken, where that is not so.
     """
-    row = bodies.changed[layer, 0]
-    drop = 1 << (layer + REPLACED)
-    here = alive[row] and bodies.layer[row] == layer and row < ids.shape[0] and ids[row] >= 0
-    if bodies.counts[layer] != 1 or bodies.listed[row] & drop or not here:
+    row = bodies.changed[index, 0]
+    drop = 1 << (index + REPLACED)
+    here = alive[row] and _index_of(bodies.layer[row]) == index and row < ids.shape[0] and ids[row] >= 0
+    if bodies.counts[index] != 1 or bodies.listed[row] & drop or not here:
         return np.int64(-1), (0.0, 0.0, 0.0, 0.0)
     box = bounds_of(shapes, row)
-    bodies.listed[row] &= np.uint8(0xFF ^ (1 << layer))
+    bodies.listed[row] &= np.uint8(0xFF ^ (1 << index))
     bodies.counts[-1] -= 1
-    bodies.counts[layer] = 0
+    bodies.counts[index] = 0
     return np.int64(ids[row]), box
 
 
 @holds_gil
 @numbers(box=(4,))
-def put_waiting(bodies, alive, shapes, layers, box, near, count):
+def put_waiting(bodies, alive, shapes, indexes, box, near, count):
     """Correct what indexes found in a box, where few rows wait in their lists; how many rows there are now.
 
-    Bit k of ``layers`` says that index k was searched; the first ``count`` of ``near`` are the rows found.
+    Bit k of ``indexes`` says that index k was searched; the first ``count`` of ``near`` are the rows found.
     -1 if they do not fit.
     """
     kept = 0
     for k in range(count):
-        if not bodies.listed[near[k]] & layers:
+        if not bodies.listed[near[k]] & indexes:
             near[kept] = near[k]
             kept += 1
-    for layer in range(REPLACED):
-        for k in range(bodies.counts[layer] if layers & (1 << layer) else 0):
-            row = bodies.changed[layer, k]
-            is_first = not bodies.listed[row] & layers & ((1 << layer) - 1)  # it may be in several lists
-            if is_first and alive[row] and layers & (1 << bodies.layer[row]):
+    for index in range(INDEXES):
+        for k in range(bodies.counts[index] if indexes & (1 << index) else 0):
+            row = bodies.changed[index, k]
+            is_first = not bodies.listed[row] & indexes & ((1 << index) - 1)  # it may be in several lists
+            if is_first and alive[row] and indexes & (1 << _index_of(bodies.layer[row])):
                 left, top, right, bottom = bounds_of(shapes, row)
                 if left < box[2] and box[0] < right and top < box[3] and box[1] < bottom:
                     if kept == near.shape[0]:
@@ -202,7 +208,8 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 # How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
 # the gap before sloped surfaces, or for any change of direction.
 EXACT, PADDED, WIDE = 1, 2, 3
-EVERY_LAYER = 15  # a bit for each index
+EVERY_LAYER = 15  # a bit for each layer
+SENSORS = 4  # the bit for sensors in any layer
 
 _EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
 
@@ -315,7 +322,7 @@ def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, 
     of static bodies; they are written to ``kinds``.
     """
     count = np.int64(0)
-    sensors = (layers >> REPLACED) & 1 != 0
+    sensors = (layers >> SENSORS) & 1 != 0
     for row in range(number_of.shape[0]):
         m = number_of[row]
         wanted = (layers >> np.int64(bodies.layer[row])) & 1 != 0 or (sensors and bodies.sensor[row])

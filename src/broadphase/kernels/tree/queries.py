@@ -723,7 +723,7 @@ def query_box(edges, children, boxes, values, touching):
 def put_in_box(trees, bits, values, near):
     """Write the ``rows`` of the boxes that overlap a box into ``near``; how many.
 
-    ``trees`` as of `first_shape_on_ray`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
+    ``trees`` as of `shapes`; ``bits`` say which of them.  -1 if the rows do not fit, or if the
     queue is too short for the search.
     """
     limits, queue = one_row(len(values), np.float64), some_rows(1, STACK_CAPACITY, np.int32)

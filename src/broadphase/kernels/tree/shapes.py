@@ -1,6 +1,6 @@
 """Queries of shapes whose boxes are in trees: the first on a ray, and the nearest to a point; one or many.
 
-``trees`` are four of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
+``trees`` are two of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
 """
 
 import math
@@ -168,7 +168,8 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
     dx, dy = dx / largest, dy / largest
     size = math.sqrt(dx * dx + dy * dy)
     dx, dy = dx / size, dy / size
-    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3], ray[0, 4] = x, y, dx, dy, next_up(max_distance)
+    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, dx, dy
+    ray[0, 4] = next_up(max_distance) if max_distance < math.inf else math.inf
     stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
     own[0, 0] = NO_ROW
     row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
