@@ -149,33 +149,6 @@ def test_slices_cover_everything_once(each):
     assert all((end - begin) * each <= slices.MOST or end - begin == 1 for begin, end in spans)
 
 
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("name", ["uniform", "all_equal"])
-@pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "auto"])
-def test_many_slices_give_the_same(monkeypatch, method, name):
-    for module in [m for name, m in sys.modules.items() if name.startswith("broadphase")]:
-        if hasattr(module, "MOST"):
-            monkeypatch.setattr(module, "MOST", 200.0)
-    boxes = scenes.make(name, 150, 2)
-    right = oracle.pairs(boxes)
-    for count in (1, 2):
-        assert_same(bp.pairs(boxes, method=method, threads=count), right)
-        assert bp.count_pairs(boxes, method=method, threads=count) == len(right)
-    with pytest.raises(bp.PairLimitExceeded):
-        bp.pairs(boxes, method=method, max_pairs=len(right) - 1)
-
-
-@pytest.mark.parametrize("method", [name for name in bp.METHODS if name not in ("auto", "brute_force")])
-def test_a_long_search_is_cut_wherever_it_is(monkeypatch, method):
-    stops = []
-    monkeypatch.setattr(slices, "stop_if_unwanted", lambda: stops.append(None))
-    n = 5_000 if "_grid" in method or "_hash" in method else 20_000
-    monkeypatch.setattr(slices, "MOST", n * n // 40)
-    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (n, 1))  # also in one strip, or cell, which holds them all
-    assert bp.count_pairs(boxes, method=method, threads=1) == n * (n - 1) // 2
-    assert len(stops) > 10
-
-
 @compiled
 @signals
 @pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep", "uniform_grid", "tree"])

@@ -44,7 +44,7 @@ def test_more_pairs_than_there_was_memory_for(count):
 
 @compiled
 @signals
-@pytest.mark.parametrize("method", ["brute_force"])
+@pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "auto"])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_signal_that_raises_ends_a_search_and_one_that_returns_does_not(method, count):
     calls = []

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from checks import assert_same
 from method_checks import KINDS, scenes
-from test_nothing_dropped import set_everywhere, small_budgets, small_buffers
+from test_nothing_dropped import set_everywhere, small_buffers
 
 import broadphase as bp
-from broadphase.kernels.arrays import sorting
-from broadphase.kernels.arrays.results import LEAST_CAPACITY
-from broadphase.kernels.arrays.sorting import bits_of, ordered_column
-from broadphase.kernels.tree.bvh import build_tree
-from broadphase.methods import cells, strips
+from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column
+from broadphase.methods import cells
 from broadphase.methods.pair_order import one_array
 from broadphase.runtime import slices
 
@@ -29,68 +26,42 @@ def made(name, boxes, **more):
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_pairs_at_every_step(monkeypatch, name, dim, dtype):
+def test_pairs_without_memory(monkeypatch, name, dim, dtype):
     for scene, boxes in scenes(dim, dtype, n=40):
         for rules in ({}, {"static": np.arange(40) % 3 == 0, "category": np.arange(40) % 4, "mask": 3}):
             index = made(name, boxes, **rules)
             right, tests = index.pairs(), index.stats.tests
             with monkeypatch.context() as patch:
-                small_budgets(patch, 0)
-                small_buffers(patch, LEAST_CAPACITY)
-                set_everywhere(patch, "AT_ONCE", 1)
+                small_buffers(patch, 0)
                 assert_same(index.pairs(), right)
                 assert index.stats.tests == tests, scene
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
-def test_a_crowd_that_needs_a_larger_block(monkeypatch, name):
+def test_a_crowd(name):
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (700, 1))
     boxes[::3, [0, 2]] += np.arange(234)[:, None] / 100
-    right = bp.pairs(boxes, method="brute_force")
-    for most in (0, 50_000_000):
-        small_budgets(monkeypatch, most)
-        assert_same(made(name, boxes).pairs(), right)
-
-
-@pytest.mark.covering
-@pytest.mark.smaller_set
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-@pytest.mark.parametrize("at_once", [1, 50])
-def test_trees_that_are_built_in_steps(monkeypatch, dim, dtype, at_once):
-    for _, boxes in scenes(dim, dtype, n=150):
-        for classes in (np.empty(0, np.uint8), (np.arange(150) % 2).astype(np.uint8)):
-            right = build_tree(boxes, classes)
-            with monkeypatch.context() as patch:
-                set_everywhere(patch, "AT_ONCE", at_once)
-                tree = build_tree(boxes, classes)
-                assert all(np.array_equal(a, b) for a, b in zip(tree, right, strict=True))
-                made("box_tree", boxes).validate()
+    assert_same(made(name, boxes).pairs(), bp.pairs(boxes, method="brute_force"))
 
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [0, 1, 300, 5_000])
-def test_sorts_that_stop_anywhere(monkeypatch, dtype, n):
+def test_sorts(dtype, n):
     values = np.random.default_rng(n).normal(size=n).round(2).astype(dtype)
     keys = ordered_column(bits_of(values).reshape(-1, 1), 0)
-    for at_once in (1, 7, 2_500) if n < 1_000 else (701, 2_500):
-        set_everywhere(monkeypatch, "AT_ONCE", at_once)
-        assert np.array_equal(ordered_column(bits_of(values).reshape(-1, 1), 0), keys)
-        assert np.array_equal(sorting.argsort_keys(keys), np.argsort(values, kind="stable"))
+    assert np.array_equal(argsort_keys(keys), np.argsort(values, kind="stable"))
 
 
-def test_crowded_strips_are_sorted_in_steps(monkeypatch):
+def test_crowded_strips_are_sorted_exactly():
     rng = np.random.default_rng(1)
     boxes = np.repeat(rng.random((60_000, 2)), 2, axis=1)[:, [0, 2, 1, 3]] * [1e-9, 1.0, 1e-9, 1.0]
     boxes[:9, [0, 2]] = 1e9
     boxes[:, 2:] += [1e-14, 1e-3]
-    right = bp.pairs(boxes, method="strips")
-    calls, kernel = [], strips.sort_crowded
-    monkeypatch.setattr(strips, "sort_crowded", lambda *given: calls.append(None) or kernel(*given))
-    set_everywhere(monkeypatch, "AT_ONCE", 5_000)
+    right = bp.pairs(boxes, method="tree")
     assert len(right) > 50
-    assert_same(bp.pairs(boxes, method="strips"), right)
-    assert len(calls) > 20
+    for threads in (1, 2):
+        assert_same(bp.pairs(boxes, method="strips", threads=threads), right)
 
 
 @pytest.mark.smaller_set
@@ -208,10 +179,3 @@ def test_many_partners_are_sorted_by_second_id_first():
         mixed = rng.permutation(pairs)
         for chunks in ([mixed], np.array_split(mixed, 3)):
             assert_same(one_array(chunks, n, True), pairs)
-
-
-@pytest.mark.smaller_set
-def test_pieces_cover_everything_once(monkeypatch):
-    monkeypatch.setattr(sorting, "AT_ONCE", 3)
-    assert list(sorting.pieces(7)) == [(0, 3), (3, 6), (6, 7)]
-    assert list(sorting.pieces(0)) == [(0, 0)]

@@ -11,7 +11,6 @@ from broadphase.inputs.rules import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
 from broadphase.methods import strips
 from broadphase.methods.strips import Cut, Division
-from broadphase.runtime.slices import FIRST_OF_FEW, Part
 
 WAYS = ("in one call", "call by call")
 
@@ -203,18 +202,8 @@ def test_more_copies_than_the_buffer_holds():
     assert_exact(strips.find, boxes)
 
 
-@pytest.fixture
-def only_one_call(monkeypatch):
-    """A small world is searched by the first call of its kernel, and no further."""
-
-    def stop():
-        monkeypatch.setattr(strips, "search_rest", lambda *_: Part([], 0, 0))
-
-    return stop
-
-
-def test_memory_for_pairs_is_known_to_the_second_call(only_one_call):
-    random, known = np.random.default_rng(3), []
+def test_a_search_gives_the_same_with_memory_that_is_known_from_before():
+    random = np.random.default_rng(3)
     for count, side in ((20, 0.5), (60, 0.17), (300, 0.1), (300, 0.14)):
         low = random.random((count, 2))
         queries = task(np.hstack((low, low + side)), sort=True)
@@ -222,20 +211,6 @@ def test_memory_for_pairs_is_known_to_the_second_call(only_one_call):
         again = real_find_at_once(queries)
         assert again.ordered == (len(first) <= 2 * count)
         np.testing.assert_array_equal(pairs_of(again), first)
-        known.append((queries, len(first)))
-    only_one_call()
-    for queries, pairs in known:
-        assert real_find_at_once(queries).pairs == pairs
-
-
-def test_one_call_makes_so_many_comparisons_and_no_more(only_one_call):
-    """It can not be interrupted, and with categories each may take 6 ns."""
-    random = np.random.default_rng(3)
-    low = random.random((8_000, 2))
-    queries = task(np.hstack((low, low + 0.9)), store=False)
-    assert strips.find(queries).tests > 2 * FIRST_OF_FEW
-    only_one_call()
-    assert real_find_at_once(queries).tests < 1.01 * FIRST_OF_FEW
 
 
 def test_an_index_read_while_nearly_empty_is_divided_when_it_fills():

@@ -136,7 +136,7 @@ def test_any_number_of_threads_gives_the_same_pairs_in_the_same_order():
 def test_the_search_ends_soon_after_the_limit():
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (3000, 1))
     found = find(task(boxes, limit=5000))
-    assert 5000 < found.pairs < 7000
+    assert 5000 < found.pairs < 5000 + 16 * 3000  # those of one more leaf
     assert len(pairs_of(find(task(boxes[:101], limit=5050)))) == 5050
 
 

@@ -40,7 +40,7 @@ from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
 from broadphase.methods.batched_queries import side_by_side
-from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import few_at_a_time, in_chunks
@@ -211,7 +211,7 @@ class TreeStructure(Structure):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
             arrays.reserve_nodes(kernel.most_nodes(len(ids)))
             nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
-            kernel.pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
+            kernel.pack_nodes(*nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
 
     def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
         """The ids of the moving tree and those of the static one."""
@@ -357,7 +357,7 @@ class TreeStructure(Structure):
         search = partial(join_leaf_pairs, *nodes, leaves, store.boxes, exact, self.touching, rules)
         parts = thread_count(self.threads) if count > _ENOUGH_FOR_THREADS else 1
         task = Task(store.boxes, self.touching, rules, parts, limit)
-        found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())
+        found = find_in_shares(task, search, threads.shares(count, parts))
         return found._replace(tests=found.tests + tests)
 
     # ---- queries: down both trees; a batch is shared out among threads

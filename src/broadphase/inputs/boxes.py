@@ -15,7 +15,6 @@ from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
-from broadphase.kernels.arrays.sorting import AT_ONCE
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.runtime.threads import run_all, shares
 
@@ -25,6 +24,8 @@ _AXES = "xyz"
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
 # Fewer are looked at while it wakes; from here on a search has work for it next (`methods.strips`).
+# Rows that are read in one call: about a millisecond.
+_PIECE = 1 << 18
 _ENOUGH_FOR_A_LOOK = 40_000
 
 
@@ -86,7 +87,7 @@ def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
     if n < _ENOUGH_FOR_A_LOOK:
         return int(first_unsound_row(boxes))
     # Short pieces: helpers that are asleep come when half of it is done.
-    spans = shares(n, max(4 * threads, n // AT_ONCE))
+    spans = shares(n, max(4 * threads, n // _PIECE))
     rows = run_all([partial(first_unsound_row, boxes[begin:end]) for begin, end in spans], threads)
     found = (begin + int(row) for (begin, _), row in zip(spans, rows, strict=True) if row >= 0)
     return next(found, -1)
@@ -100,7 +101,7 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
         rows = [copy_sound_rows(boxes, into, 0, n)]
     else:
         parts = thread_count(threads)
-        spans = shares(n, max(parts, n // AT_ONCE))
+        spans = shares(n, max(parts, n // _PIECE))
         rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:

@@ -13,6 +13,7 @@ An environment is a small world of its own.  `count_worlds` and `place_boxes` gr
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.arrays.samples import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary
 from broadphase.kernels.machine.jit import inline, jit, unsigned
@@ -142,10 +143,14 @@ def survey_envs(envs, begin, end):
     """The lowest and the highest of rows ``begin .. end - 1``, and whether they are out of order."""
     low = high = envs[begin]
     falls = 0
-    for i in range(begin, end):
-        low, high = min(low, envs[i]), max(high, envs[i])
-    for i in range(max(begin, 1), end):
-        falls |= np.int64(envs[i] < envs[i - 1])
+    for first in range(begin, end, PIECE):
+        last = min(first + PIECE, end)
+        for i in range(first, last):
+            low, high = min(low, envs[i]), max(high, envs[i])
+        for i in range(max(first, 1), last):
+            falls |= np.int64(envs[i] < envs[i - 1])
+        if not answers(end - begin):
+            break
     return low, high, falls
 
 
@@ -175,6 +180,8 @@ def count_worlds(envs, low, begin, end, part, numbers, counts):
         number = max(np.int64(0), min(last, envs[i] - low))
         numbers[i] = number
         counts[part, number] += 1
+        if i % PIECE == 0 and not answers(end - begin):
+            break
 
 
 @jit
@@ -195,6 +202,8 @@ def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed
             placed[at, 4], placed[at, 5] = boxes[i, 4], boxes[i, 5]
         tags[at, 0] = i
         tags[at, 1] = np.int32(classes[i]) << shift if classes.shape[0] > 0 else 0
+        if i % PIECE == 0 and not answers(end - begin):
+            break
 
 
 @jit

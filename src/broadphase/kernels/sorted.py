@@ -20,7 +20,8 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import STACK_CAPACITY, finished, put_row, result
+from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_CAPACITY, finished, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
 from broadphase.kernels.boxes.queries import (
@@ -32,6 +33,7 @@ from broadphase.kernels.boxes.queries import (
     set_ray,
     sort_by_distance,
 )
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, put_pairs, splat
@@ -450,48 +452,64 @@ def search_first(order, rules, boxes, values, touching, lowered):
 
 
 @jit
-def sweep(axes, columns, ids, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs whose left box is before ``end`` in sorted order, from ``at = i, j`` on.
+def sweep(axes, columns, ids, filter, begin, end, out, limit, store):  # noqa: A002
+    """Pairs whose left box is at ``begin <= i < end`` in sorted order: the pairs, how many, and the tests.
 
     ``columns`` and ``ids`` hold the boxes in sorted order, with `LANES` of padding (`ordered_columns`).
     ``axes``: a tuple of the dimension's length.  A test is a box that begins before this one ends.
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).
     """
-    i, j = at
-    found = tests = np.int64(0)
+    found = tests = checked = np.int64(0)
     filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
-    dim = len(axes)
     left = columns[0]
     # A walk must end before it leaves the padding: another thread could make a box NaN in the meantime.
     most_right = left[columns.shape[1] - 1] - 1
-    while i < end and tests <= most:
-        right = columns.dtype.type(min(columns[dim, i], most_right))
-        x0, x1 = splat(columns[0, i]), splat(right)
-        y0, y1 = splat(columns[1, i]), splat(columns[dim + 1, i])
-        z0, z1 = splat(columns[dim - 1, i]), splat(columns[2 * dim - 1, i])
-        j = max(j, i + 1)
+    for i in range(begin, end):
+        right = columns.dtype.type(min(columns[len(axes), i], most_right))
+        j = np.int64(i + 1)
         while left[j] <= right:
-            reached = load(columns, 0, j) <= x1
-            hits = reached & (load(columns, 1, j) <= y1) & (y0 <= load(columns, dim + 1, j))
-            if len(axes) == 3:
-                hits = hits & (load(columns, 2, j) <= z1) & (z0 <= load(columns, 5, j))
-            if bits(hits) != 0:
-                if store and found + LANES > out.shape[0]:
-                    return (i, j), found, tests
-                # Box i begins first, so it begins before the others end, unless one of them is only a
-                # point on the axis and touching does not count.
-                hits = hits & (x0 <= load(columns, dim, j))
-                if filtered:
-                    hits = allowed_lanes(filter, ids, i, j, bits(hits))
-                if store:
-                    found += put_pairs(out, found, splat(ids[0, i]), load(ids, 0, j), hits)
-                else:
-                    found += count_lanes(bits(hits))
-            tests += count_lanes(bits(reached))
-            j += LANES
-        i += 1
-        j = np.int64(0)
-    return (i, j), found, tests
+            if store and found + LEAST_CAPACITY > out.shape[0]:
+                out = larger(out, found)
+            j, found, tests = _walk(
+                axes, columns, ids, filter, filtered, i, j, right, out, found, tests, store
+            )
+        if found > limit:
+            break
+        if tests + i - begin > checked + OFTEN:
+            checked = tests + i - begin
+            if not goes_on():
+                break
+    return out, found, tests
+
+
+@inline
+def _walk(axes, columns, ids, filter, filtered, i, j, right, out, found, tests, store):  # noqa: A002
+    """Compare box ``i`` with those from ``j`` on that begin before ``right``, while ``out`` has room.
+
+    Returns the next one, how many pairs there are, and the tests.
+    """
+    dim = len(axes)
+    left, room = columns[0], out.shape[0] - LANES
+    x0, x1 = splat(columns[0, i]), splat(right)
+    y0, y1 = splat(columns[1, i]), splat(columns[dim + 1, i])
+    z0, z1 = splat(columns[dim - 1, i]), splat(columns[2 * dim - 1, i])
+    while left[j] <= right and (found <= room or not store):
+        reached = load(columns, 0, j) <= x1
+        hits = reached & (load(columns, 1, j) <= y1) & (y0 <= load(columns, dim + 1, j))
+        if len(axes) == 3:
+            hits = hits & (load(columns, 2, j) <= z1) & (z0 <= load(columns, 5, j))
+        if bits(hits) != 0:
+            # Box i begins first, so it begins before the others end, unless one of them is only a
+            # point on the axis and touching does not count.
+            hits = hits & (x0 <= load(columns, dim, j))
+            if filtered:
+                hits = allowed_lanes(filter, ids, i, j, bits(hits))
+            if store:
+                found += put_pairs(out, found, splat(ids[0, i]), load(ids, 0, j), hits)
+            else:
+                found += count_lanes(bits(hits))
+        tests += count_lanes(bits(reached))
+        j += LANES
+    return j, found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------

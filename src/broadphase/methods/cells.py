@@ -16,8 +16,9 @@ from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
 from broadphase.methods.even_cells import side_for
 from broadphase.methods.sort_and_sweep import choose_axis
-from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch
 from broadphase.runtime.slices import FEW_QUERIES, growing, joined, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
@@ -111,11 +112,10 @@ def _enlarged(entries: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 def search(task: Task, bins: Bins) -> Found:
     """All pairs of the boxes in cells and of the large ones: cell by cell, then by lists."""
-    found = search_in_shares(
+    found = find_in_shares(
         task,
-        lambda: partial(pairs_in_cells, task.boxes, task.touching, task.filter, bins),
+        partial(pairs_in_cells, task.boxes, task.touching, task.filter, bins),
         [(1 + begin, 1 + end) for begin, end in _shares(task, len(bins.entries) - 1)],
-        (0,),
         cells=bins.places,
     )
     found = search_lists(task, found, bins.large, None, bins.axis)
@@ -128,8 +128,9 @@ def search_lists(task: Task, found: Found, some: IdArray, others: IdArray | None
         return found
     ids = some if others is None else joined([some, others])
     kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(some), axis)
-    rest = replace(task, limit=task.limit - found.pairs)
-    return found.and_more(search_in_shares(rest, lambda: kernel, _shares(task, len(ids)), (0,)))
+    # The pairs that were found before are in the task's own scratch memory.
+    rest = replace(task, limit=task.limit - found.pairs, scratch=Scratch())
+    return found.and_more(find_in_shares(rest, kernel, _shares(task, len(ids))))
 
 
 def _shares(task: Task, rows: int) -> list[tuple[int, int]]:

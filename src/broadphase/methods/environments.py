@@ -31,12 +31,12 @@ from broadphase.kernels.partition import (
     survey_envs,
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
-from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for
+from broadphase.kernels.strips.sweep import RAW_APART, RAW_TOUCHING
 from broadphase.methods import brute_force, tree
-from broadphase.methods.strips import Swept, tags_of
-from broadphase.methods.task import Found, Task, search_in_shares, together
+from broadphase.methods.strips import strips_of, tags_of
+from broadphase.methods.task import Found, Task, find_in_shares, together
 from broadphase.runtime import threads
-from broadphase.runtime.slices import Resumable, ranges
+from broadphase.runtime.memory import Scratch
 
 Find = Callable[[Task], Found]
 
@@ -103,12 +103,7 @@ def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
 
 def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
     """The lowest and the highest environment, and whether rows are not sorted by it."""
-
-    def look(first: int, last: int) -> list[tuple[int, int, int]]:
-        return [survey_envs(env, *span) for span in ranges(first, last)]
-
-    spans = _shares(len(env), parts)
-    seen = [one for some in threads.run_all([partial(look, *span) for span in spans], parts) for one in some]
+    seen = threads.run_all([partial(survey_envs, env, *span) for span in _shares(len(env), parts)], parts)
     lows, highs, falls = zip(*seen, strict=True)
     return int(min(lows)), int(max(highs)), any(falls)
 
@@ -144,12 +139,10 @@ def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
 
     def count(part: int, first: int, last: int) -> None:
         counts[part] = 0
-        for span in ranges(first, last):
-            count_worlds(env, low, *span, part, numbers, counts)
+        count_worlds(env, low, first, last, part, numbers, counts)
 
     def place(part: int, first: int, last: int) -> None:
-        for span in ranges(first, last):
-            place_boxes(task.boxes, classes, FIRST_CLASS_BIT, numbers, *span, part, counts, boxes, tags)
+        place_boxes(task.boxes, classes, FIRST_CLASS_BIT, numbers, first, last, part, counts, boxes, tags)
 
     threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], task.threads)
     starts_from_counts(counts, starts[1:])
@@ -183,20 +176,10 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
     worlds = np.flatnonzero(plan == axis)
     begins, ends = groups.starts[worlds], groups.starts[worlds + 1]
     axes = (axis, *(other for other in range(task.dim) if other != axis))
-    crowded = np.zeros(len(worlds), np.bool_)
     form = RAW_TOUCHING if task.touching else RAW_APART
-    strips = Swept(groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
-    fullest = int((ends - begins).max())
-
+    strips = groups.boxes, groups.tags, begins[None], ends[None], form, False
     parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
     shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
-
-    def kernel() -> Resumable:
-        columns = np.empty((2 * task.dim, length_for(fullest)), task.boxes.dtype)
-        marks = np.empty((MARKS, length_for(fullest)), np.int32)
-        return strips.kernel(task, axes, columns, marks)
-
-    found = search_in_shares(task, kernel, shares, (0, 0, 0, 0, 0), cells=len(worlds), expected=2)
-    # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
-    plan[worlds[crowded]] = BY_ITSELF
-    return found
+    # The pairs of another axis are in the task's own scratch memory.
+    kernel = strips_of(task, axes, *strips)
+    return find_in_shares(replace(task, scratch=Scratch()), kernel, shares, cells=len(worlds), expected=2)

@@ -21,7 +21,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import plain
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.sorted import sweep
-from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 
 Axis = Literal[0, 1, 2, "auto"]
@@ -49,7 +49,7 @@ def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int
     search = partial(sweep, tuple(range(task.dim)), columns, ids, task.filter)
     # Crowds are contiguous in the order: four shares for each thread balance the load.
     parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
-    return search_in_shares(task, lambda: search, threads.shares(n, parts))
+    return find_in_shares(task, search, threads.shares(n, parts))
 
 
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:

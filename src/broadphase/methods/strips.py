@@ -24,14 +24,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.arrays.samples import sampled_row
-from broadphase.kernels.arrays.sorting import (
-    AT_ONCE,
-    DIGITS,
-    bits_of,
-    equal_ranges,
-    stable_argsort,
-    starts_from_steps,
-)
+from broadphase.kernels.arrays.sorting import equal_ranges, starts_from_steps
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.kernels.strips.bin import (
     BLOCK,
@@ -46,7 +39,6 @@ from broadphase.kernels.strips.bin import (
     scatter_copies,
 )
 from broadphase.kernels.strips.small_worlds import (
-    BEGUN,
     NOTHING,
     ORDERED,
     ROWS,
@@ -58,30 +50,16 @@ from broadphase.kernels.strips.small_worlds import (
 from broadphase.kernels.strips.sweep import (
     CLASS,
     COMPARABLE,
-    MARKS,
     PADDING,
     RAW_APART,
     RAW_TOUCHING,
-    length_for,
-    sort_crowded,
     sweep_strips,
 )
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
-from broadphase.methods.task import Found, Task, search_all, search_rest, together
+from broadphase.methods.task import Found, Kernel, Task, find_in_shares
 from broadphase.runtime import threads
-from broadphase.runtime.memory import Group, PairArray, aligned
-from broadphase.runtime.slices import (
-    FIRST_OF_FEW,
-    MOST,
-    Part,
-    Position,
-    Resumable,
-    limit_of_shares,
-    paced,
-    rows_at,
-    search_from,
-)
+from broadphase.runtime.memory import Group, aligned
 
 # -----------------------------------------------------------------------------------------------------------
 # Strips of a small world in one call of a kernel (`broadphase.kernels.strips.small_worlds`), and its memory.
@@ -112,26 +90,19 @@ def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: floa
     if plan is not None:
         axes = plan.axes
         memory.lattice[:] = plan.lattice
-    out = task.scratch.pairs(4 * n + LEAST_CAPACITY)
-    state, strips, swept, at, found, tests = _SEARCHES[width](
+    given = task.scratch.pairs(4 * n + LEAST_CAPACITY)
+    state, strips, out, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, plan is not None, axes),
-        *(most_crowding, memory, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
+        *(most_crowding, memory, given, task.limit, task.store, task.sort),
     )
     if state == NOTHING:
         return None
+    if out is not given:
+        task.scratch.pairs(len(out))  # so that they fit the next time
     if not task.store:
-        begun = Found([], found, tests, strips)
-    else:
-        ordered = bool(state == ORDERED)
-        begun = Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
-    if state != BEGUN or found > task.limit:
-        return begun
-    # The results did not fit.  The copies in the memory are those of one sorted strip: of these only its
-    # columns and marks are read.
-    there = Swept(boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
-    axes = (swept, *memory.cuts.tolist()) if plan is None else axes
-    kernel = there.kernel(task, axes, memory.columns, memory.marks)
-    return begun.and_more(search_rest(task, kernel, at, 1, out, found))
+        return Found([], found, tests, strips)
+    ordered = bool(state == ORDERED)
+    return Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
 
 
 def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
@@ -221,25 +192,6 @@ class Binned(NamedTuple):
     """The average number of copies with which a copy shares its strip."""
 
 
-class Swept(NamedTuple):
-    """Strips as `sweep_strips` takes them."""
-
-    edges: npt.NDArray[Any]
-    tags: npt.NDArray[np.int32]
-    begins: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    form: int
-    """What the edges are: `COMPARABLE` copies, or boxes themselves (`RAW_TOUCHING`, `RAW_APART`)."""
-    crowded: npt.NDArray[np.bool_]
-    """One for each strip: a search notes those that it leaves out; another, after a sort, finds only them."""
-    in_order: bool
-    """Whether this is the search after the sort."""
-
-    def kernel(self, task: Task, axes: tuple[int, ...], columns: Any, marks: Any) -> Resumable:
-        """The kernel that sweeps these strips, with memory for the current one."""
-        return partial(sweep_strips, axes, *self, task.filter.categories, task.filter.masks, columns, marks)
-
-
 class Cut(NamedTuple):
     """How to divide the world, as estimated from a sample."""
 
@@ -312,12 +264,10 @@ def _count(task: Task, plan: Division, parts: int) -> tuple[Any, ...]:
     numbers = task.scratch.array("numbers", (parts, task.dim - 1, int(BLOCK) * 2 * task.dim), np.int32)
 
     def count(part: int, first: int, last: int) -> bool:
-        extreme = False
-        for begin, end in paced(first, last):
-            extreme |= count_copies(
-                *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
-                *(begin, end, numbers[part], spans, steps[part]),
-            )
+        extreme: bool = count_copies(
+            *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
+            *(first, last, numbers[part], spans, steps[part]),
+        )
         return extreme
 
     extreme = threads.run_all(
@@ -340,11 +290,10 @@ def _scatter(task: Task, plan: Division, spans: Any, starts: Any, extreme: bool,
     later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
 
     def scatter(part: int, first: int, last: int) -> None:
-        for begin, end in paced(first, last):
-            scatter_copies(
-                *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
-                *(begin, end, later[part], spans, starts[part], edges, tags),
-            )
+        scatter_copies(
+            *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
+            *(first, last, later[part], spans, starts[part], edges, tags),
+        )
 
     spread = threads.shares(len(task.boxes), len(starts))
     threads.run_all([partial(scatter, part, *share) for part, share in enumerate(spread)], len(starts))
@@ -374,25 +323,17 @@ def _find_among(task: Task) -> Found:
 
 def _sweep_whole(task: Task, cut: Cut) -> Found:
     """Sweep a small world in one piece, straight from its boxes."""
-    crowded = np.zeros(1, np.bool_)
-    if cut.whole == WHOLE:
-        found = _sweep_one(task, cut, task.boxes, tags_of(task), crowded, False)
-        if not crowded[0]:
-            return found
-    order = stable_argsort(task.boxes[:, cut.swept])
-    crowded[0] = True
-    return _sweep_one(task, cut, rows_at(task.boxes, order), rows_at(tags_of(task), order), crowded, True)
-
-
-def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
-    form = RAW_TOUCHING if task.touching else RAW_APART
-    strip = Swept(edges, tags, _FIRST, np.array([[len(edges)]], np.int64), form, crowded, in_order)
-    kernel = strip.kernel(task, cut.axes, *_memory(task, len(edges), 0))
-    return search_all(task, kernel, _begin(0), 1, 4 * len(edges), cells=1)
+    form, n = RAW_TOUCHING if task.touching else RAW_APART, len(task.boxes)
+    strip = task.boxes, tags_of(task), _FIRST, np.array([[n]], np.int64), form, cut.whole != WHOLE
+    return find_in_shares(task, strips_of(task, cut.axes, *strip), [(0, 1)], cells=1)
 
 
 _FIRST = np.zeros((1, 1), np.int64)
-_NO_TAGS = np.empty((0, 2), np.int32)
+
+
+def strips_of(task: Task, axes: tuple[int, ...], *strips: Any) -> Kernel:
+    """The kernel that sweeps ``strips = edges, tags, begins, ends, form, exactly`` (`sweep_strips`)."""
+    return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks)
 
 
 def tags_of(task: Task) -> npt.NDArray[np.int32]:
@@ -410,89 +351,12 @@ def sweep(task: Task, plan: Division, binned: Binned, parts: int) -> Found:
         return _without_subtraction(task)
     strips = binned.ends.shape[1]
     # Four ranges of strips for each thread, with equally many copies: crowded strips take longer.
-    shares = min(4 * parts, strips) if parts > 1 else 1
-    borders = np.empty(shares + 1, np.int64)
+    borders = np.empty((min(4 * parts, strips) if parts > 1 else 1) + 1, np.int64)
     equal_ranges(binned.begins, binned.ends, binned.copies, borders)
-    crowded = np.zeros(strips, np.bool_)
-    found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
-    if crowded.any():
-        _sort_crowds(plan.axes, binned, np.flatnonzero(crowded).astype(np.int64, copy=False), parts)
-        found = found.and_more(_sweep_some(task, plan.axes, binned, borders, crowded, True))
-    return found._replace(cells=strips)
-
-
-def _sort_crowds(axes: tuple[int, ...], binned: Binned, crowds: npt.NDArray[np.int64], parts: int) -> None:
-    """Sort the copies of crowded strips, exactly."""
-    most = int((binned.ends - binned.begins).sum(axis=0)[crowds].max())
-    bits = bits_of(binned.edges)
-
-    def sort(first: int, last: int) -> None:
-        keys, held = np.empty(most, bits.dtype), np.empty((most, bits.shape[1]), bits.dtype)
-        words, counts, order = (
-            np.empty((2, most), np.int64),
-            np.empty(DIGITS, np.int64),
-            np.empty(most, np.int32),
-        )
-        at = (first, 0, 0, 0, 0, 0)
-        while at[0] < last:
-            threads.stop_if_unwanted()
-            at = sort_crowded(
-                *(axes, bits, binned.begins, binned.ends, crowds, at, last),
-                *(keys, held, words, counts, order, AT_ONCE),
-            )
-
-    shares = threads.shares(len(crowds), min(parts, len(crowds)))
-    threads.run_all([partial(sort, *share) for share in shares], parts)
-
-
-def _sweep_some(
-    task: Task,
-    axes: tuple[int, ...],
-    binned: Binned,
-    borders: npt.NDArray[np.int64],
-    crowded: npt.NDArray[np.bool_],
-    again: bool,
-) -> Found:
-    """Sweep the ranges of strips between ``borders``: those that are not crowded, or those that are."""
-    shares = len(borders) - 1
-    guess = 2 * binned.copies // shares + 1024
-    names = [f"pairs {again:d} {share}" for share in range(shares)]
-    lengths = [max(guess, task.scratch.held(name) // 8) for name in names]
-    strips = Swept(binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
-    left_of = limit_of_shares(task.limit, shares)
-    # One for each share that is being searched, at most as many as there are threads.
-    idle = [_memory(task, binned.fullest, number) for number in range(min(task.threads, shares))]
-
-    def search(share: int, first: int, last: int, out: PairArray) -> Part:
-        memory = idle.pop()
-        kernel = strips.kernel(task, axes, *memory)
-        part = search_from(kernel, _begin(first), last, out, left_of(share), task.store)
-        idle.append(memory)
-        return part
-
-    results = threads.run_all(
-        [
-            partial(search, share, *rows, task.scratch.array(names[share], (lengths[share], 2), np.int32))
-            for share, rows in enumerate(pairwise(borders.tolist()))
-        ],
-        task.threads,
+    kernel = strips_of(
+        task, plan.axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, False
     )
-    for name, before, part in zip(names, lengths, results, strict=True):
-        if part.pairs > before and task.store:
-            task.scratch.reserve(name, 8 * part.pairs)
-    return together(results, 1)
-
-
-def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Memory for the columns and marks of the fullest strip, one of several."""
-    length = length_for(fullest)
-    columns = task.scratch.array(f"columns {number}", (2 * task.dim, length), task.boxes.dtype)
-    return columns, task.scratch.array(f"marks {number}", (MARKS, length), np.int32)
-
-
-def _begin(strip: int) -> Position:
-    """The position of a sweep before a strip."""
-    return strip, 0, 0, 0, 0, 0
+    return find_in_shares(task, kernel, list(pairwise(borders.tolist())), cells=strips)
 
 
 def _without_subtraction(task: Task) -> Found:

@@ -11,20 +11,8 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
 from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.machine.simd import LANES
 from broadphase.runtime import threads
 from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
-from broadphase.runtime.slices import (
-    FIRST,
-    FIRST_OF_FEW,
-    MAX_CAPACITY,
-    MOST,
-    Part,
-    Position,
-    Resumable,
-    limit_of_shares,
-    search_from,
-)
 
 NO_LIMIT = 2**62
 
@@ -79,69 +67,11 @@ class Found(NamedTuple):
     ordered: bool = False
     """Whether the chunks, one after the other, are already in the documented order."""
 
-    def and_more(self, more: "Found | Part") -> "Found":
+    def and_more(self, more: "Found") -> "Found":
         """The same with what another search has found."""
         return self._replace(
             chunks=[*self.chunks, *more.chunks], pairs=self.pairs + more.pairs, tests=self.tests + more.tests
         )
-
-
-def search_all(
-    task: Task, kernel: Resumable, at: Position, end: int, rows: int, *, cells: int = 0, ordered: bool = False
-) -> Found:
-    """Run ``kernel`` from ``at`` to row ``end`` in this thread.
-
-    The results are in memory that is kept between calls, large enough for ``rows`` pairs.
-    """
-    limit, store = task.limit, task.store
-    out = task.scratch.pairs(rows)
-    # One call is nearly always enough; for small worlds Python takes most of the time, so this path is short.
-    most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
-    at, found, tests = kernel(at, end, out, most, store)
-    first = Found([out[:found]] if store else [], found, tests, cells, ordered)
-    if at[0] >= end or found > limit:
-        return first
-    return first.and_more(search_rest(task, kernel, at, end, out, found))
-
-
-def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
-    """Continue a kernel whose first ``found`` pairs are in the kept memory ``out``."""
-    room = out[found:] if task.store else out
-    rest = search_from(kernel, at, end, room, lambda more: task.limit - found - more, task.store)
-    if task.store:
-        # So that the next call is large enough for all; a kernel stops if less than this is left.
-        task.scratch.pairs(min(found + rest.pairs + LEAST_CAPACITY, _MAX_CAPACITY))
-    return rest
-
-
-def search_in_shares(
-    task: Task,
-    make: Callable[[], Resumable],
-    shares: list[tuple[int, int]],
-    at: Position = (0,),
-    *,
-    cells: int = 0,
-    expected: int = 4,
-) -> Found:
-    """Search shares of all rows on several threads; the results are in the order of the shares.
-
-    Each share is searched by its own kernel, with its own memory, from ``make``; ``at`` is the position
-    within a row at its beginning, without the row.  Memory is taken at first for so many pairs of each box as
-    are ``expected``.
-    """
-    # One chunk of this size nearly always holds all: joining several takes longer than the search.
-    length = (
-        min(expected * len(task.boxes) // len(shares) + FIRST_CAPACITY, MAX_CAPACITY) if task.store else 0
-    )
-
-    left_of = limit_of_shares(task.limit, len(shares))
-
-    def search(share: int, first: int, last: int) -> Part:
-        out = np.empty((length, 2), np.int32)
-        return search_from(make(), (first, *at), last, out, left_of(share), task.store)
-
-    searches = [partial(search, share, *rows) for share, rows in enumerate(shares)]
-    return together(threads.run_all(searches, task.threads), cells)
 
 
 Kernel = Callable[[int, int, PairArray, int, bool], tuple[PairArray, int, int]]
@@ -163,13 +93,13 @@ def find_in_shares(
     """
     scratch, limit, store = task.scratch, task.limit, task.store
     if len(shares) == 1:  # most calls: the path is short
-        out = scratch.pairs(expected * len(task.boxes) + LANES if store else 0)
+        out = scratch.pairs(expected * len(task.boxes) + LEAST_CAPACITY if store else LEAST_CAPACITY)
         rows, found, tests = kernel(*shares[0], out, limit, store)
         if rows is not out:
-            scratch.pairs(min(found + LANES, _MAX_CAPACITY))  # so that they fit the next time
+            scratch.pairs(min(found + LEAST_CAPACITY, _MAX_CAPACITY))  # so that they fit the next time
         return Found([rows[:found]] if store else [], found, tests, cells, ordered)
     names = [f"pairs {share}" for share in range(len(shares))]
-    least = expected * len(task.boxes) // len(shares) + FIRST_CAPACITY if store else 0
+    least = expected * len(task.boxes) // len(shares) + FIRST_CAPACITY if store else FIRST_CAPACITY
     lengths = [max(least, scratch.held(name) // 8) for name in names]
     memory = [scratch.array(name, (length, 2), np.int32) for name, length in zip(names, lengths, strict=True)]
     left = [limit]
@@ -187,7 +117,7 @@ def find_in_shares(
     return together(parts, cells, ordered)
 
 
-def together(parts: Sequence[Part | Found], cells: int, ordered: bool = False) -> Found:
+def together(parts: Sequence[Found], cells: int, ordered: bool = False) -> Found:
     """The results of several searches, combined."""
     return Found(
         [chunk for part in parts for chunk in part.chunks],
@@ -199,4 +129,3 @@ def together(parts: Sequence[Part | Found], cells: int, ordered: bool = False) -
 
 
 _MAX_CAPACITY = MOST_KEPT // 16
-_FEW_BOXES = 1 << 17  # that fit into the L1 and L2 caches, where the cost of a comparison is known

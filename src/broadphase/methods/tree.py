@@ -15,7 +15,7 @@ evenly, because it sorts by comparisons while they place boxes by arithmetic.
 from functools import partial
 
 from broadphase.kernels.tree.bvh import build_tree, join_leaves, lay_out
-from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 
 
@@ -27,4 +27,4 @@ def find(task: Task) -> Found:
     # Crowds are contiguous in the tree: four shares for each thread balance the load.
     nodes = len(leaves.after)
     parts = 4 * task.threads if task.threads > 1 and nodes > 1_000 else 1
-    return search_in_shares(task, lambda: search, threads.shares(nodes, parts), cells=nodes)
+    return find_in_shares(task, search, threads.shares(nodes, parts), cells=nodes)

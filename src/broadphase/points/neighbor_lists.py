@@ -479,7 +479,8 @@ class Neighbors:
 
 def order_of(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> Numbers:
     """The rows of pairs by ``i``, then ``j``."""
-    return argsort_keys(i.astype(np.int64) << 32 | j)
+    order: Numbers = argsort_keys(i.astype(np.int64) << 32 | j)
+    return order
 
 
 class BothDirections(NamedTuple):

@@ -2,10 +2,8 @@
 
 A kernel that does not answer signals itself (`broadphase.kernels.machine.interrupts`) runs for less than
 0.1 s at a time, and exceptions from a signal's handler, such as KeyboardInterrupt, are raised between two
-such calls.  There are three kinds:
+such calls.  There are two kinds:
 
-- Searches for pairs, and building a tree, stop at any point and resume there
-  (`search_from`; the rules are in `broadphase.kernels.arrays.results`).
 - Batches of queries are run in slices (`slices`), whose size follows from how long the previous slice took.
 - Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
   `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); if memory is accessed at random, such as
@@ -14,14 +12,12 @@ such calls.  There are three kinds:
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.results import FIRST_CAPACITY, LEAST_CAPACITY
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.runtime.memory import PairArray, pair_array
 from broadphase.runtime.threads import stop_if_unwanted
@@ -32,9 +28,6 @@ MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
 FIRST = 2_000_000
 """Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
-FIRST_OF_FEW = 10_000_000
-"""The same for boxes that fit into the L1 and L2 caches: nearly always one call is enough for all;
-it takes no more than 60 ms if each comparison ends in one of categories."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MAX_CAPACITY = 1 << 22
@@ -49,20 +42,6 @@ FIRST_ROWS = 1 << 17
 """Rows that are written at random at first, to measure their cost."""
 FEW_QUERIES = 64
 """Queries of a batch that are run first, to measure their cost."""
-
-Position = tuple[int, ...]
-Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
-"""``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
-Left = Callable[[int], int]
-"""``left(pairs)``: how many more pairs are wanted when this many have been found; negative: none."""
-
-
-class Part(NamedTuple):
-    """The results for a range of rows."""
-
-    chunks: list[PairArray]
-    pairs: int
-    tests: int
 
 
 def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
@@ -96,61 +75,6 @@ def next_most(most: int, took: float, at_most: int) -> int:
     (501, 10000)
     """
     return min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
-
-
-def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
-    """``left`` of `search_from` for each share of one search: all shares together stay below the limit.
-
-    Otherwise each share could find as many as the limit allows, and the limit would not bound the memory.
-
-    Examples
-    --------
-    >>> left_of = limit_of_shares(10, 2)
-    >>> left_of(0)(4), left_of(1)(3), left_of(0)(8)
-    (6, 3, -1)
-    """
-    found = [0] * shares
-
-    def left(share: int, pairs: int) -> int:
-        found[share] = pairs
-        return limit - sum(found)
-
-    return lambda share: partial(left, share)
-
-
-def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left: Left, store: bool) -> Part:
-    """Run a resumable kernel from ``at`` to row ``end``, in as many calls as it needs.
-
-    Pairs fill ``out``, then further chunks.  It ends early when ``left`` says that no more are wanted.
-
-    Raises
-    ------
-    Cancelled
-        In a helper, where the caller of `runtime.threads.run_all` was interrupted.
-    """
-    chunks: list[PairArray] = []
-    pairs = tests = 0
-    most = int(min(MOST, FIRST))
-    wanted = left(0)
-    while at[0] < end and wanted >= 0:
-        if len(out) < LEAST_CAPACITY:
-            out = np.empty((min(max(2 * pairs, FIRST_CAPACITY), MAX_CAPACITY), 2), np.int32)
-        if len(out) > wanted + LEAST_CAPACITY:  # limited, so that it does not go far beyond
-            out = out[: wanted + LEAST_CAPACITY]
-        started = perf_counter()
-        at, found, more = kernel(at, end, out, most, store)
-        pairs += int(found)
-        tests += int(more)
-        if store:
-            chunks.append(out[:found])
-            out = out[found:]
-        wanted = left(pairs)
-        if at[0] >= end or wanted < 0:
-            break
-        stop_if_unwanted()
-        took = perf_counter() - started
-        most = next_most(most, took, int(MOST))
-    return Part(chunks, pairs, tests)
 
 
 def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:

@@ -1,29 +1,17 @@
-"""Results: how pairs and ids are written, how a search stops and continues, and how ids are sorted.
+"""Results: how pairs and ids are written, and how ids are sorted.
 
-How found pairs are written, and how a search stops and continues.
+A search for pairs is one call::
 
-A kernel can neither be interrupted nor allocate memory.  So a search takes as many calls as it needs::
+    out, found, tests = kernel(..., begin, end, out, limit, store)
 
-    at, found, tests = kernel(..., at, end, out, most, store)
+It searches the rows ``begin .. end - 1`` (boxes, leaves, strips) and writes pairs to ``out``, an ``(m, 2)``
+int32 array, or a larger one when that is full (`broadphase.kernels.arrays.growing`); it returns the array
+that it wrote last.  It may end early once more than ``limit`` pairs are found.  Without ``store`` it only
+counts, and ``out`` is scratch.  `broadphase.methods.task.find_in_shares` calls it;
+`broadphase.kernels.boxes.brute_force` is the shortest example.
 
-- ``at`` is where the search starts: a tuple of integers, first the row (a box, a place in an order, a strip),
-  then the position in that row; ``(row, 0, ...)`` is the beginning of a row.  The kernel returns where it
-  stopped, and the next call continues there.  The search is done when ``at[0] == end``.
-- It stops when ``out``, an ``(m, 2)`` int32 array, is too small for what the next comparisons may find.
-  Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_CAPACITY` rows it makes
-  at least one step.
-- It stops when it has made more than ``most`` comparisons, or other work that takes as long; with 0 it still
-  makes one step.
-- Without ``store`` it only counts: then ``out`` is scratch of `LEAST_CAPACITY` rows, and never full.
-- Its other state (the strip that it has sorted) is in arrays that the caller allocates and does not change
-  until the search is done.  No pair is found twice or dropped, whatever the sizes of the arrays and
-  the budgets are, and the pairs come in the same order.
-
-`broadphase.runtime.slices.search_from` is the caller: it checks for signals between two calls, and allocates
-another array when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
-
-A batch of queries is simpler: it writes rows ``[query, id]`` from the query ``begin`` on and answers each
-query completely or not at all; ``next, found, tests`` says which query comes next
+A batch of queries that does not grow its result writes rows ``[query, id]`` from the query ``begin`` on and
+answers each query completely or not at all; ``next, found, tests`` says which query comes next
 (`broadphase.runtime.slices.in_chunks` is the caller).
 """
 
@@ -33,9 +21,9 @@ import numpy.typing as npt
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
-# `out` for a kernel that only counts; it never stores.
+# Memory for so many pairs is enough for most small results.
 FIRST_CAPACITY = 1024
-# The most rows that any kernel writes between two checks of the capacity: two leaves of a tree with 16 boxes
+# The most rows that most kernels write between two checks of the capacity: two leaves of a tree with 16 boxes
 # each, and the lanes that are written after the last pair.
 LEAST_CAPACITY = 16 * 16 + LANES
 

@@ -1,40 +1,14 @@
 """Sorting of plain arrays: order-preserving integers, counting sort, radix sort."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import prefetch
-from broadphase.kernels.machine.simd import LANES
-
-# -----------------------------------------------------------------------------------------------------------
-# Long arrays in pieces: a kernel cannot be interrupted, so no call gets ten million rows.  Python checks for
-# signals between two calls.
-
-
-AT_ONCE = 1 << 18
-"""Rows of a piece: about a millisecond, longer where memory is accessed at random."""
-
-
-def pieces(n: int) -> Iterator[tuple[int, int]]:
-    """``range(n)`` as ranges of at most `AT_ONCE` rows; one empty range if ``n`` is 0.
-
-    Examples
-    --------
-    >>> list(pieces(1000))
-    [(0, 1000)]
-    >>> list(pieces(3 << 18))
-    [(0, 262144), (262144, 524288), (524288, 786432)]
-    """
-    begin = 0
-    while n - begin > AT_ONCE:
-        yield begin, begin + AT_ONCE
-        begin += AT_ONCE
-    yield begin, n
-
+from broadphase.kernels.machine.simd import LANES, twin
 
 # -----------------------------------------------------------------------------------------------------------
 # Floats as integers of the same order, so that edges are compared as plain integers.
@@ -52,6 +26,7 @@ def pieces(n: int) -> Iterator[tuple[int, int]]:
 PADDING = LANES
 
 
+@twin
 def bits_of(floats: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.signedinteger[Any]]:
     """The same memory as int32 (of float32) or int64 (of float64)."""
     return floats.view(np.int32) if floats.dtype == np.float32 else floats.view(np.int64)
@@ -67,76 +42,63 @@ def ordered(bits, top):
     return key + (key == -1)  # -0.0 became -1
 
 
-def ordered_column(bits: npt.NDArray[Any], column: int) -> npt.NDArray[Any]:
+@jit
+def ordered_column(bits, column):
     """Keys of one column of ``bits``, the bits of ``(n, 2 * dim)`` boxes."""
-    keys = np.empty(len(bits), bits.dtype)
-    for begin, end in pieces(len(bits)):
-        order_column(bits, column, keys, begin, end)
+    keys = np.empty(bits.shape[0], bits.dtype)
+    top = 8 * bits.itemsize - 1
+    for begin in range(0, bits.shape[0], PIECE):
+        for i in range(begin, min(begin + PIECE, bits.shape[0])):
+            keys[i] = ordered(bits[i, column], top)
+        if not answers(bits.shape[0]):
+            break
     return keys
 
 
 @jit
-def order_column(bits, column, keys, begin, end):
-    """Write the keys of one column for the rows ``begin .. end - 1``."""
-    top = 8 * bits.itemsize - 1
-    for i in range(begin, end):
-        keys[i] = ordered(bits[i, column], top)
-
-
-def ordered_rows(bits: npt.NDArray[Any], touching: bool) -> npt.NDArray[Any]:
+def ordered_rows(bits, touching):
     """Keys of all edges, in the layout of ``bits``; upper edges one lower unless ``touching``."""
     keys = np.empty(bits.shape, bits.dtype)
-    for begin, end in pieces(len(bits)):
-        order_rows(bits, touching, keys, begin, end)
+    dim = bits.shape[1] // 2
+    top = 8 * bits.itemsize - 1
+    for begin in range(0, bits.shape[0], PIECE):
+        for i in range(begin, min(begin + PIECE, bits.shape[0])):
+            for axis in range(dim):
+                keys[i, axis] = ordered(bits[i, axis], top)
+                keys[i, dim + axis] = ordered(bits[i, dim + axis], top) - (not touching)
+        if not answers(bits.shape[0]):
+            break
     return keys
 
 
 @jit
-def order_rows(bits, touching, keys, begin, end):
-    """Write the keys of all edges for the rows ``begin .. end - 1`` (`ordered_rows`)."""
-    dim = bits.shape[1] // 2
-    top = 8 * bits.itemsize - 1
-    for i in range(begin, end):
-        for axis in range(dim):
-            keys[i, axis] = ordered(bits[i, axis], top)
-            keys[i, dim + axis] = ordered(bits[i, dim + axis], top) - (not touching)
-
-
-def ordered_columns(
-    bits: npt.NDArray[Any], order: npt.NDArray[np.int32], first_axis: int, touching: bool
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+def ordered_columns(bits, order, first_axis, touching):
     """Keys of the boxes in the given order, a row for each edge: ``(2 * dim, n)``; and ``order``: ``(1, n)``.
 
     ``first_axis`` comes first, then the other axes; upper edges are one lower unless ``touching``.
     Both arrays have `PADDING` more columns than there are boxes; the keys there are larger than all others,
     so that a walk along lower edges ends there.
     """
-    columns = np.empty((bits.shape[1], len(order) + PADDING), bits.dtype)
-    ids = np.empty((1, len(order) + PADDING), np.int32)
-    for begin, end in pieces(len(order)):
-        order_columns(bits, order, first_axis, touching, columns, ids, begin, end)
-    return columns, ids
-
-
-@jit
-def order_columns(bits, order, first_axis, touching, columns, ids, begin, end):
-    """Write the keys of the boxes at ``begin .. end - 1`` of an order, and the order (`ordered_columns`)."""
-    n = order.shape[0]
-    dim = bits.shape[1] // 2
+    n, dim = order.shape[0], bits.shape[1] // 2
+    columns = np.empty((2 * dim, n + PADDING), bits.dtype)
+    ids = np.empty((1, n + PADDING), np.int32)
     top = 8 * bits.itemsize - 1
-    for turn in range(dim):
-        axis = (first_axis + turn) % dim
+    for begin in range(0, n, PIECE):
+        end = min(begin + PIECE, n)
+        for turn in range(dim):
+            axis = (first_axis + turn) % dim
+            for k in range(begin, end):
+                columns[turn, k] = ordered(bits[order[k], axis], top)
+                columns[dim + turn, k] = ordered(bits[order[k], dim + axis], top) - (not touching)
         for k in range(begin, end):
-            columns[turn, k] = ordered(bits[order[k], axis], top)
-            columns[dim + turn, k] = ordered(bits[order[k], dim + axis], top) - (not touching)
-    for k in range(begin, end):
-        ids[0, k] = order[k]
-    if end < n:
-        return
+            ids[0, k] = order[k]
+        if not answers(n):
+            break
     for k in range(n, n + PADDING):
         ids[0, k] = 0
         for row in range(2 * dim):
             columns[row, k] = ~(-1 << top)
+    return columns, ids
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -211,8 +173,7 @@ def _starts(counts, ends):
 # Radix sort from the lowest digit up (LSD) over order-preserving integers (`ordered`): no comparisons, no
 # worst case, and equal keys keep their order, so the result does not depend on the machine, as that of
 # NumPy's vectorised sorts does.  Key and index are together in one 64-bit word.  A digit that all keys
-# share is counted and not moved.  The sort is done in steps that stop and continue anywhere, so that no call
-# of a kernel takes long.
+# share is counted and not moved.
 # Cost: float32 three passes of 11 bits, float64 six; about 1 ns a key and pass.
 
 
@@ -223,12 +184,6 @@ _MANY, _FURTHER = 1 << 19, 16
 _WIDTH = 11
 DIGITS = 1 << _WIDTH
 
-# The state of a sort: the half of the keys, the step in it, the row, and which row of words is current.
-BEGIN = (0, 0, 0, 0)
-SORTED = 2  # the half at which it is done
-# The steps of a half: write the words, then count and move them by each digit, then write the order.
-_WORDS = 0
-
 
 def stable_argsort(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int32]:
     """Indices that sort a 1-D array of float32 or float64 without NaN; -0.0 equals +0.0."""
@@ -236,66 +191,46 @@ def stable_argsort(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int3
     return argsort_keys(ordered_column(bits_of(contiguous).reshape(-1, 1), 0))
 
 
-def argsort_keys(keys: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.int32]:
+@jit
+def argsort_keys(keys):
     """Indices that sort int32 or int64 ``keys``, stable."""
-    n = len(keys)
+    n = keys.shape[0]
     order = np.empty(n, np.int32)
-    words, counts = np.empty((2, n), np.int64), np.empty(DIGITS, np.int64)
-    at = BEGIN
-    while at[0] < SORTED:
-        at = argsort_some(keys, n, words, counts, order, at, AT_ONCE)
+    sort_keys(keys, n, np.empty((2, n), np.int64), np.empty(DIGITS, np.int64), order)
     return order
 
 
-@jit
-def argsort_some(keys, n, words, counts, order, at, most):
-    """Continue sorting ``n`` keys from ``at`` for about ``most`` rows; returns the new state.
-
-    The sort is done at `SORTED`: then ``order`` holds the result.  Two rows of ``words``, and ``counts``, are
-    scratch that must not change between calls.
-    """
-    return sort_some(keys, n, words, counts, order, at, most)
-
-
 @common
-def sort_some(keys, n, words, counts, order, at, most):
-    """`argsort_some` for kernels."""
-    half, step, k, now = at
+def sort_keys(keys, n, words, counts, order):
+    """Write the indices that sort the first ``n`` keys; returns whether the result is still wanted.
+
+    Two rows of ``words`` and `DIGITS` of ``counts``, or 256 for up to 4,096 keys, are scratch.
+    """
     if n == 0:
-        return np.int64(SORTED), step, k, now
-    if half == 0 and keys.itemsize == 4:
-        half = np.int64(1)
+        return True
+    now = np.int64(0)
     # Small inputs get small counters: clearing 2,048 of them costs more than one more pass.
     width = _WIDTH if n > 4096 else 8
-    last_step = 2 * ((31 + width) // width)
-    while half < SORTED and most > 0:
-        stop = min(n, k + most)
-        most -= stop - k
-        if step == _WORDS:
-            _write_words(keys, words, now, half, k, stop)
-        elif step > last_step:
-            for row in range(k, stop):
-                order[row] = words[now, row] & _LOW_HALF
-        else:
-            shift = 32 + width * ((step - 1) // 2)
+    for half in range(keys.itemsize == 4, 2):
+        for begin in range(0, n, PIECE):
+            _write_words(keys, words, now, half, begin, min(begin + PIECE, n))
+            if not answers(n):
+                return False
+        for shift in range(32, 64, width):
             digits = 1 << min(width, 64 - shift)
             # The highest digit holds the sign: negative keys come first, so its halves are swapped.
             flip = digits >> 1 if half == 1 and shift + width >= 64 else 0
-            if step & 1 == 1:
-                alike = _count_digits(words[now], n, counts, shift, digits, flip, k, stop)
-                step += alike  # nothing to move
-            else:
-                _move_by_digit(words[now], words[1 - now], n, counts, shift, digits, flip, k, stop)
-                if stop == n:
-                    now = 1 - now
-        k = stop
-        if k == n:
-            k = np.int64(0)
-            step += 1
-            if step > last_step + half:
-                step = np.int64(_WORDS)
-                half += 1
-    return half, step, k, now
+            if _count_digits(words[now], n, counts, shift, digits, flip):
+                continue  # all have the same digit
+            for begin in range(0, n, PIECE):
+                end = min(begin + PIECE, n)
+                _move_by_digit(words[now], words[1 - now], n, counts, shift, digits, flip, begin, end)
+                if not answers(n):
+                    return False
+            now = 1 - now
+    for row in range(n):
+        order[row] = words[now, row] & _LOW_HALF
+    return True
 
 
 @common
@@ -315,26 +250,20 @@ def _write_words(keys, words, now, half, begin, end):
 
 
 @common
-def _count_digits(given, n, counts, shift, digits, flip, begin, end):
-    """Count the digits of some words; after the last of them, compute where the words of each digit start.
-
-    Returns 1 if these were the last words and all have the same digit, else 0.
-    """
-    if begin == 0:
-        for digit in range(digits):
-            counts[digit] = 0
-    for k in range(begin, end):
+def _count_digits(given, n, counts, shift, digits, flip):
+    """Compute where the words of each digit start; returns whether all have the same digit."""
+    for digit in range(digits):
+        counts[digit] = 0
+    for k in range(n):
         counts[((given[k] >> shift) & (digits - 1)) ^ flip] += 1
-    if end < n:
-        return 0
     if counts[((given[0] >> shift) & (digits - 1)) ^ flip] == n:
-        return 1
+        return True
     total = 0
     for digit in range(digits):
         count = counts[digit]
         counts[digit] = total
         total += count
-    return 0
+    return False
 
 
 @inline

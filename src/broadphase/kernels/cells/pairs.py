@@ -15,36 +15,37 @@ walk along a list ends at the first that begins beyond the box: a crowded cell c
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import put
 from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.cells.bins import BOX, NEXT, PLACE, cell_of, place_of
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import many
 
-# How many boxes are compared between two checks of the output's capacity; less than `LEAST_CAPACITY`.
+# How many boxes are compared between two checks of the output's capacity.
 TOGETHER = 64
 # The cost of finding where a walk begins, in comparisons.
-WORK_OF_A_SEARCH = 64
+_WORK_OF_A_SEARCH = 64
+# A comparison reads memory at random.
+_OFTEN = OFTEN // 10
 
 
 @jit
-def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  # noqa: A002
-    """Pairs of boxes that share a place, for the entries before ``end``, from ``at = entry, other`` on.
+def pairs_in_cells(boxes, touching, filter, bins, begin, end, out, limit, store):  # noqa: A002
+    """Pairs of boxes that share a place, for the entries ``begin .. end - 1``.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  Each entry is compared with those
-    behind it in its list.
+    Returns the pairs, how many, and the tests.  Each entry is compared with those behind it in its list.
     """
     lattice, entries, axis = bins.lattice, bins.entries, bins.axis
     near = many(TOGETHER, np.int32)
-    entry, other = at
-    found = tests = spent = np.int64(0)
-    while entry < end and spent <= most:
+    found = tests = checked = np.int64(0)
+    for entry in range(begin, end):
         i = entries[entry, BOX]
-        if other == 0:
-            other = np.int64(entries[entry, NEXT])
+        other = np.int64(entries[entry, NEXT])
         while other != 0:
             if store and found + TOGETHER > out.shape[0]:
-                return (entry, other), found, tests
+                out = larger(out, found)
             # First compared, then reported: no branch predictor can guess which of them overlap.
             count = np.int64(0)
             for _ in range(TOGETHER):
@@ -53,7 +54,6 @@ def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  #
                     other = np.int64(0)
                     break
                 tests += 1
-                spent += 1
                 near[count] = j
                 count += overlap(boxes, i, j, touching)
                 other = np.int64(entries[other, NEXT])
@@ -65,12 +65,13 @@ def pairs_in_cells(boxes, touching, filter, bins, at, end, out, most, store):  #
                     if store:
                         put(out, found, i, j)
                     found += 1
-            if spent > most and other != 0:
-                return (entry, other), found, tests
-        spent += 1
-        entry += 1
-        other = np.int64(0)
-    return (entry, other), found, tests
+        if found > limit:
+            break
+        if tests + entry - begin > checked + _OFTEN:
+            checked = tests + entry - begin
+            if not goes_on():
+                break
+    return out, found, tests
 
 
 @inline
@@ -91,46 +92,46 @@ def _begins_beyond(boxes, i, j, axis, touching):
 
 
 @jit
-def pairs_of_lists(boxes, touching, filter, ids, split, axis, at, end, out, most, store):  # noqa: A002
+def pairs_of_lists(boxes, touching, filter, ids, split, axis, begin, end, out, limit, store):  # noqa: A002
     """Pairs of the boxes in ``ids[:split]`` with those in ``ids[split:]``; with each other if that is empty.
 
-    For the rows before ``end``, from ``at = row, step`` on; returns ``at, found, tests``.  Both lists are in
-    the order of ``axis``.  A box is compared with those of the other list that begin within it; of two boxes
-    that begin at one coordinate, the one in the first list is compared with the other.
+    For the rows ``begin .. end - 1``: the pairs, how many, and the tests.  Both lists are in the order of
+    ``axis``.  A box is compared with those of the other list that begin within it; of two boxes that begin at
+    one coordinate, the one in the first list is compared with the other.
     """
-    row, step = at
-    found = tests = spent = np.int64(0)
+    found = tests = checked = np.int64(0)
     alone = split == ids.shape[0]
-    while row < end and spent <= most:
+    for row in range(begin, end):
         i = ids[row]
-        here, stop = (split, ids.shape[0]) if row < split else (np.int64(0), split)
+        place, stop = (split, ids.shape[0]) if row < split else (np.int64(0), split)
         if alone:
-            here, stop = row + 1, split
+            place, stop = np.int64(row + 1), split
         elif axis >= 0:
-            here = _first_behind(boxes, ids, axis, here, stop, boxes[i, axis], row >= split)
+            place = _first_behind(boxes, ids, axis, place, stop, boxes[i, axis], row >= split)
         elif row >= split:
-            here = stop  # it was compared as the other one
-        here += step
-        while here < stop:
-            if store and found == out.shape[0]:
-                return (row, step), found, tests
-            j = ids[here]
-            if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
+            place = stop  # it was compared as the other one
+        while place < stop:
+            if store and found + TOGETHER > out.shape[0]:
+                out = larger(out, found)
+            for _ in range(min(stop - place, TOGETHER)):
+                j = ids[place]
+                if axis >= 0 and _begins_beyond(boxes, i, j, axis, touching):
+                    stop = place
+                    break
+                tests += 1
+                if overlap(boxes, i, j, touching) and may_pair(filter, i, j):
+                    if store:
+                        put(out, found, i, j)
+                    found += 1
+                place += 1
+        if found > limit:
+            break
+        work = tests + _WORK_OF_A_SEARCH * (row - begin)
+        if work > checked + _OFTEN:
+            checked = work
+            if not goes_on():
                 break
-            tests += 1
-            if overlap(boxes, i, j, touching) and may_pair(filter, i, j):
-                if store:
-                    put(out, found, i, j)
-                found += 1
-            here += 1
-            step += 1
-            spent += 1
-            if spent > most and here < stop:
-                return (row, step), found, tests
-        spent += WORK_OF_A_SEARCH
-        row += 1
-        step = np.int64(0)
-    return (row, step), found, tests
+    return out, found, tests
 
 
 @inline

@@ -410,6 +410,28 @@ def with_columns(typingctx, rows, columns):
     return rows(rows, types.intp), codegen
 
 
+@intrinsic
+def bits_of(typingctx, floats):
+    kind = types.int32 if floats.dtype == types.float32 else types.int64
+    array = types.Array(kind, floats.ndim, "C")
+
+    def codegen(context, builder, signature, args):
+        given = context.make_array(signature.args[0])(context, builder, args[0])
+        made = context.make_array(array)(context, builder)
+        populate_array(
+            made,
+            data=builder.bitcast(given.data, context.get_data_type(kind).as_pointer()),
+            shape=given.shape,
+            strides=given.strides,
+            itemsize=given.itemsize,
+            meminfo=given.meminfo,
+            parent=given.parent,
+        )
+        return impl_ret_borrowed(context, builder, array, made._getvalue())
+
+    return array(floats), codegen
+
+
 # --- memory on the stack --------------------------------------------------------------------------------
 
 MOST, MOST_BYTES = 16, 2048  # as in `scratch`, which cannot be imported here

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.arrays.sorting import BEGIN, ordered, sort_some
+from broadphase.kernels.arrays.sorting import ordered, sort_keys
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import (
@@ -80,7 +80,7 @@ def _sort(points, memory):
     for i in range(n):
         columns[0, i] = points[i, first]
         keys[i] = ordered(keys[i], top)
-    sort_some(keys, n, memory.words, many(256, np.int64), order, BEGIN, 1 << 40)
+    sort_keys(keys, n, memory.words, many(256, np.int64), order)
     for turn in range(dim):
         axis = (first + turn) % dim
         for k in range(n):

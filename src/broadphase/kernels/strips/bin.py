@@ -9,6 +9,7 @@ equal shares of a larger sample, but never narrower than the boxes that lie ther
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import answers
 from broadphase.kernels.arrays.samples import sampled_row, share_reached
 from broadphase.kernels.boxes.overlap import all_ordinary, high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.floats import inverse_root
@@ -136,6 +137,9 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
             spans[i, 3] = max(numbers[1, at + low_z], numbers[1, at + high_z]) + np.int32(1)
 
 
+_OFTEN = unsigned(1 << 20)  # boxes between two calls of `answers`
+
+
 @jit
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
@@ -164,6 +168,8 @@ def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numb
             if len(axes) == 3:
                 steps[past_z * row + first] -= 1
                 steps[past_z * row + past] += 1
+        if start % _OFTEN == 0 and not answers(end - begin):
+            break
     return extreme
 
 
@@ -247,6 +253,8 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, sp
                 at = unsigned(starts[z * strips + y])
                 starts[z * strips + y] = at + ONE
                 write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
+        if start % _OFTEN == 0 and not answers(np.int64(end - begin)):
+            break
 
 
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison, with what it finds; and

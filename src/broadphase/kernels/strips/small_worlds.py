@@ -28,8 +28,6 @@ from broadphase.kernels.strips.sweep import (
     CROWDED,
     ID,
     REACH,
-    TOGETHER,
-    WORK_OF_A_COPY,
     buckets_for,
     close,
     sweep_sorted,
@@ -285,7 +283,7 @@ def _fetch(flat, axes, total, copies, columns):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A small world in one call: planned, its strips concatenated, and swept until the output is full.
+# A small world in one call: planned, its strips concatenated, and swept.
 #
 # Each call from Python takes half a microsecond, and the Python code between two calls several: a search of
 # 3,000 boxes takes 36 us this way and 87 call by call; a third of the gain is due to how the copies are
@@ -326,24 +324,28 @@ class Memory(NamedTuple):
 
 
 @jit
-def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
-    """All pairs of a small 2-D world, until the output is full.
+def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
+    """All pairs of a small 2-D world.
 
     With ``planned``, ``axes`` and ``memory.lattice`` say how to divide it, and a copy may share its strip
     with at most ``most_crowding`` others on average.  Returns the outcome (`NOTHING` to `ORDERED`), the
-    number of strips, and the swept axis; then the results of `sweep_strips`, for one strip that holds all.
+    number of strips, the pairs, how many, and the tests.
     """
     if not planned:
         axes = (_plan(boxes, flat, memory), memory.cuts[0])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
+    return _search(
+        boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort
+    )
 
 
 @jit
-def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
     """`search_plane` for a 3-D world."""
     if not planned:
         axes = (_plan(boxes, flat, memory), memory.cuts[0], memory.cuts[1])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
+    return _search(
+        boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort
+    )
 
 
 @inline
@@ -356,7 +358,7 @@ def _plan(boxes, flat, memory):
 
 
 @inline
-def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, limit, store, sort):
     n, row, strips = boxes.shape[0], np.int64(memory.lattice[0, LAST]) + 1, np.int64(1)
     for cut in range(len(axes) - 1):
         strips *= np.int64(memory.lattice[cut, LAST]) + 1
@@ -364,17 +366,13 @@ def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, 
         boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, memory
     )
     if copies < 0:
-        at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
-        return NOTHING, strips, axes[0], at, np.int64(0), np.int64(0)
-    (i, j, lanes, partner), counted, found, tests = sweep_sorted(
+        return NOTHING, strips, out, np.int64(0), np.int64(0)
+    out, counted, found, tests = sweep_sorted(
         axes, copies, memory.columns, memory.marks, rules.categories, rules.masks,
-        np.int64(0), np.int64(1), TOGETHER, np.int64(0),
-        out, np.int64(0), np.int64(0), np.int64(0), most - WORK_OF_A_COPY * copies, store,
+        out, np.int64(0), np.int64(0), np.int64(0), limit, store,
     )  # fmt: skip
-    state = BEGUN
-    if i >= copies:
-        state = _put_in_order(n, memory, out, found) if store and sort else DONE
-    return state, strips, axes[0], (np.int64(0), copies, i, j, lanes, partner), counted + found, tests
+    state = _put_in_order(n, memory, out, found) if store and sort else DONE
+    return state, strips, out, counted + found, tests
 
 
 @inline

@@ -2,10 +2,13 @@
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
-from broadphase.kernels.arrays.sorting import SORTED, ordered, sort_some
+from broadphase.kernels.arrays.sorting import DIGITS, bits_of, ordered, sort_keys
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.floats import next_down
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.simd import (
     COMPRESSES,
@@ -28,8 +31,8 @@ from broadphase.kernels.strips.bin import id_column
 # One strip's copies, sorted along the swept axis into a structure of arrays.
 #
 # A counting sort into buckets of equal width, about one bucket for each box.  If that would leave crowded
-# buckets (distant clusters share a strip), the strip is postponed until `sort_crowded` has sorted it exactly,
-# and the ranks serve as buckets.  Either way a box's *reach* is the last bucket in which a partner can begin,
+# buckets (distant clusters share a strip), the strip is sorted exactly, and the ranks serve as buckets.
+# Either way a box's *reach* is the last bucket in which a partner can begin,
 # so the sweep only compares integers to know when to stop.
 
 
@@ -44,10 +47,10 @@ MOST_BUCKETS = 2**15
 # A strip is crowded when a box shares its bucket with more others than this on average.  Each of them costs
 # one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
 CROWDED = 128
-# This many boxes are always sorted exactly: that sort can stop and continue, this one cannot.
+# More boxes are always sorted exactly: that sort answers signals.
 MANY = 1 << 20
 # The cost of sorting a copy, in comparisons.
-WORK_OF_A_COPY = 30
+_WORK_OF_A_COPY = 30
 ONE = unsigned(1)
 
 # What has to be done with a strip's edges before they are comparable by subtraction
@@ -71,22 +74,18 @@ def length_for(n):
 
 
 @inline
-def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded):
-    """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
+def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, n):
+    """Sort the ``n`` copies of a strip into ``columns`` (edges) and ``marks`` (integers).
 
     They are in one segment for each part that binned boxes: ``begins[part, strip]`` to ``ends[part, strip]``.
-    ``form`` is the form of the edges.  A crowded strip is noted in ``crowded`` instead.  The arguments are
+    ``form`` is the form of the edges.  Returns whether it is done; a crowded strip is not.  The arguments are
     plain arrays and not a named tuple: Numba counts references at each access to a field, which made this
     three times slower.
     """
     kind = edges.dtype.type
     x = unsigned(axes[0])
-    n = copies_of(begins, ends, strip)
     if n > MANY:
-        crowded[strip] = True
-        return np.int64(0)
-    if n < 2:
-        return n
+        return False
     low, high = _extent(edges, x, begins, ends, strip)
     buckets = buckets_for(n)
     # Halves, so that the width does not overflow; a bounded scale, so that 0 * scale stays 0.
@@ -112,8 +111,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
         crowding += count * count
         marks[HISTOGRAM, bucket + 1] += marks[HISTOGRAM, bucket]
     if crowding > CROWDED * n:
-        crowded[strip] = True
-        return np.int64(0)
+        return False
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
@@ -132,7 +130,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
         reach = (columns[1, at] * kind(0.5) - half_low) * scale
         marks[REACH, at] = np.int32(min(max(kind(0), reach), last))
     close(marks, n)
-    return n
+    return True
 
 
 @inline
@@ -163,28 +161,31 @@ def copies_of(begins, ends, strip):
     return n
 
 
-@inline
-def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, placed, ranked, most):
-    """Like `sort_strip`, for copies that are already sorted: a box's bucket is its rank.
+@common
+def sort_exactly(axes, edges, tags, begins, ends, strip, form, columns, marks, n):
+    """As `sort_strip` for any copies: a box's bucket is its rank.  Returns whether the result is wanted.
 
-    Continues where this many copies are placed and this many of these ranked, for about the time of ``most``
-    comparisons; returns how many are now.  It is done when all are ranked.
+    With distant clusters in one strip, or one box a million times further out than the others, buckets of
+    equal width put nearly all boxes into one.
     """
-    n = copies_of(begins, ends, strip)
-    if placed < n:
-        stop = min(n, placed + max(most // WORK_OF_A_COPY, 1))
-        before = np.int64(0)
-        for part in range(begins.shape[0]):
-            count = ends[part, strip] - begins[part, strip]
-            for k in range(max(placed - before, 0), min(stop - before, count)):
-                t = unsigned(begins[part, strip] + k)
-                _place(axes, edges, tags, t, unsigned(before + k), columns, marks)
-            before += count
-        if form != COMPARABLE:
-            _make_comparable(columns, placed, stop, form)
-        return stop, ranked
-    stop = min(n, ranked + max(most // WORK_OF_A_COPY, 1))
-    for rank in range(ranked, stop):
+    numbers = bits_of(edges)
+    keys, rows, order = np.empty(n, numbers.dtype), np.empty(n, np.int64), np.empty(n, np.int32)
+    top = 8 * edges.itemsize - 1
+    k = np.int64(0)
+    for part in range(begins.shape[0]):
+        for t in range(begins[part, strip], ends[part, strip]):
+            keys[k], rows[k] = ordered(numbers[t, axes[0]], top), t
+            k += 1
+    if not sort_keys(keys, n, np.empty((2, n), np.int64), np.empty(DIGITS, np.int64), order):
+        return False
+    for begin in range(0, n, PIECE):
+        for k in range(begin, min(begin + PIECE, n)):
+            _place(axes, edges, tags, unsigned(rows[order[k]]), unsigned(k), columns, marks)
+        if not answers(n):
+            return False
+    if form != COMPARABLE:
+        _make_comparable(columns, 0, n, form)
+    for rank in range(n):
         step = 1  # gallop, then halve: most boxes reach only a few others
         while rank + step < n and columns[0, rank + step] <= columns[1, rank]:
             step *= 2
@@ -197,9 +198,10 @@ def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, mar
                 above = middle
         marks[BUCKET, rank] = rank
         marks[REACH, rank] = below - 1
-    if stop == n:
-        close(marks, n)
-    return placed, stop
+        if rank % PIECE == 0 and not answers(n):
+            return False
+    close(marks, n)
+    return True
 
 
 @inline
@@ -240,70 +242,6 @@ def _place(axes, edges, tags, t, at, columns, marks):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Strips whose boxes are crowded in a few places of the swept axis, sorted exactly.
-#
-# With distant clusters in one strip, or one box a million times further out than the others, buckets of equal
-# width put nearly all boxes into one.  This is rare, so it is compiled and run only for such a strip.
-
-
-# The state of a strip: the stage, and the position in it.
-_HELD, _SORTING, _BACK = 0, 1, 2
-
-
-@jit
-def sort_crowded(axes, bits, begins, ends, strips, at, last, keys, held, words, counts, order, most):
-    """Sort the copies of ``strips[:last]`` by their min on the swept axis, each strip in its place.
-
-    Goes on from ``at = strip, stage, half, step, row, now`` and returns how far it came with about ``most``
-    rows.  ``bits`` is the memory of the copies as integers.  All from ``keys`` on is scratch for the copies
-    of the fullest of the strips: their keys, ``held``, a row each, and what `sort_some` takes.
-    """
-    s, stage, half, step, row, now = at
-    while s < last and most > 0:
-        n = np.int64(0)
-        for part in range(begins.shape[0]):
-            n += ends[part, strips[s]] - begins[part, strips[s]]
-        if stage == _SORTING:
-            half, step, row, now = sort_some(keys, n, words, counts, order, (half, step, row, now), most)
-            if half < SORTED:
-                break
-            stage, half, step, row, now = np.int64(_BACK), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-            most -= n
-            continue
-        stop = min(n, row + most)
-        most -= stop - row
-        _move_rows(axes, bits, begins, ends, strips[s], stage, row, stop, keys, held, order)
-        row = stop
-        if row == n:
-            row = np.int64(0)
-            if stage == _HELD:
-                stage = np.int64(_SORTING)
-            else:
-                stage = np.int64(_HELD)
-                s += 1
-    return s, stage, half, step, row, now
-
-
-@inline
-def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, order):
-    """Take out the copies of a strip from ``first`` on, or put them back in order, up to ``last``."""
-    top = 8 * bits.itemsize - 1
-    before = np.int64(0)
-    for part in range(begins.shape[0]):
-        begin, count = begins[part, strip], ends[part, strip] - begins[part, strip]
-        for n in range(max(first, before), min(last, before + count)):
-            t = begin + n - before
-            if stage == _HELD:
-                keys[n] = ordered(bits[t, axes[0]], top)
-                for column in range(bits.shape[1]):
-                    held[n, column] = bits[t, column]
-            else:
-                for column in range(bits.shape[1]):
-                    bits[t, column] = held[order[n], column]
-        before += count
-
-
-# -----------------------------------------------------------------------------------------------------------
 # The diagonal sweep: 16 boxes of a strip against 16 boxes at a time.
 #
 # `LANES` consecutive boxes are compared with the `LANES` boxes one further on, then two further on, and so
@@ -318,101 +256,87 @@ def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, 
 # Source: the box pruning of Terdiman and Giesen, rotated by 45 degrees.
 
 
-STEPS = LEAST_CAPACITY // LANES - 1  # comparisons between two checks of capacity and lanes
-OFTEN = 72  # comparisons for a pair
+STEPS = LEAST_CAPACITY // LANES - 1  # comparisons between two checks of room and lanes
+_PAIRS = 72  # comparisons for a pair, where pairs are many
 FEW_LANES = 4  # so few lanes continue one by one
-TOGETHER = np.int64(-1)  # instead of the lanes that continue one by one: all lanes are still together
 DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles a function once more for a literal
 
 
 @jit
 def sweep_strips(
-    axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
-    at, end, out, most, store,
+    axes, edges, tags, begins, ends, form, exactly, categories, masks, first, last, out, limit, store,
 ):  # fmt: skip
-    """All pairs of the strips before ``end``, from ``at`` on; returns ``at, found, tests``.
+    """All pairs of the strips ``first .. last - 1``: the pairs, how many, and the tests.
 
-    How it stops and continues: `broadphase.kernels.arrays.results`.  ``at``: the strip, how many of its
-    copies are sorted, the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then
-    the lanes of it that continue one by one, the first of them at ``partner``.  While none is sorted, ``i``
-    and ``j`` are the progress of `take_sorted_strip`.
-
-    Crowded strips are noted in ``crowded`` and skipped; ``again`` searches only them, after they were sorted.
-    ``columns`` and ``marks`` hold the strip that is being swept, also between two calls.
+    Copies are sorted into buckets, or ``exactly``.  Where pairs are only counted, ``out`` is scratch.
     """
-    strip, n, i, j, lanes, partner = at
-    counted = found = tests = np.int64(0)
-    while strip < end:
-        if n == 0:
-            if not again:
-                n = sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded)
-                most -= WORK_OF_A_COPY * n
-            elif crowded[strip]:
-                before = i + j
-                i, j = take_sorted_strip(
-                    *(axes, edges, tags, begins, ends, strip, form, columns, marks, i, j, most)
-                )
-                most -= WORK_OF_A_COPY * (i + j - before)
-                n = copies_of(begins, ends, strip)
-                if j < n:
-                    if most > 0:
-                        n = np.int64(0)
-                        continue
-                    return (strip, np.int64(0), i, j, lanes, partner), counted + found, tests
-            i, j, lanes, partner = np.int64(0), np.int64(1), TOGETHER, np.int64(0)
+    fullest = np.int64(0)
+    for strip in range(first, last):
+        fullest = max(fullest, copies_of(begins, ends, strip))
+    columns = np.empty((2 * len(axes), length_for(fullest)), edges.dtype)
+    marks = np.empty((MARKS, length_for(fullest)), np.int32)
+    counted = found = tests = work = checked = np.int64(0)
+    for strip in range(first, last):
+        n = copies_of(begins, ends, strip)
         if n < 2:
-            i = n
-        (i, j, lanes, partner), counted, found, tests = sweep_sorted(
-            axes, n, columns, marks, categories, masks,
-            i, j, lanes, partner, out, counted, found, tests, most, store,
-        )  # fmt: skip
-        if i < n:
-            return (strip, n, i, j, lanes, partner), counted + found, tests
-        strip += 1
-        n = i = j = np.int64(0)
-    return (strip, n, i, j, lanes, partner), counted + found, tests
+            continue
+        done = not exactly and sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, n)
+        if not done and not sort_exactly(axes, edges, tags, begins, ends, strip, form, columns, marks, n):
+            break
+        out, counted, found, tests = sweep_sorted(
+            axes, n, columns, marks, categories, masks, out, counted, found, tests, limit, store
+        )
+        if counted + found > limit:
+            break
+        work += _WORK_OF_A_COPY * n
+        if tests + work > checked + OFTEN:
+            checked = tests + work
+            if not goes_on():
+                break
+    return out, counted + found, tests
 
 
 @common
-def sweep_sorted(
-    axes, n, columns, marks, categories, masks,
-    i, j, lanes, partner, out, counted, found, tests, most, store,
-):  # fmt: skip
-    """All pairs of the ``n`` copies in ``columns``, from the place on that the next four say.
+def sweep_sorted(axes, n, columns, marks, categories, masks, out, counted, found, tests, limit, store):
+    """All pairs of the ``n`` copies in ``columns``.
 
-    Returns that place, how many pairs were found and left no trace, how many ``out`` holds, and the tests.
+    Returns the pairs, how many were found and left no trace, how many ``out`` holds, and the tests.
     """
-    while i < n:
-        while lanes == TOGETHER:
-            if found + LEAST_CAPACITY > out.shape[0] and not store:
-                counted += found
-                found = np.int64(0)
-            if found + LEAST_CAPACITY > out.shape[0] or tests > most:
-                return (i, j, lanes, partner), counted, found, tests
-            found, tests, j, going = _diagonals(
+    checked = tests
+    for i in range(0, n, LANES):
+        j = np.int64(i + 1)
+        lanes = np.int64(-1)  # all are still together
+        while count_lanes(lanes) > FEW_LANES:
+            if found + LEAST_CAPACITY > out.shape[0]:
+                out, counted, found = _more_room(out, counted, found, store)
+            found, tests, j, lanes = _diagonals(
                 axes, columns, marks, i, j, categories, masks, out, found, tests
             )
-            if count_lanes(going) <= FEW_LANES:
-                lanes = going
-                partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
         while lanes != 0:
             lane = lowest_lane(lanes)
-            if marks[BUCKET, partner] > marks[REACH, i + lane]:
-                lanes &= lanes - 1
-                partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
-                continue
-            if found + LEAST_CAPACITY > out.shape[0] and not store:
-                counted += found
-                found = np.int64(0)
-            if found + LEAST_CAPACITY > out.shape[0] or tests > most:
-                return (i, j, lanes, partner), counted, found, tests
-            found, tests, partner = _row(
-                axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
-            )
-        i += LANES
-        j = i + 1
-        lanes = TOGETHER
-    return (i, j, lanes, partner), counted, found, tests
+            lanes &= lanes - 1
+            partner = np.int64(j + lane)
+            while marks[BUCKET, partner] <= marks[REACH, i + lane]:
+                if found + LEAST_CAPACITY > out.shape[0]:
+                    out, counted, found = _more_room(out, counted, found, store)
+                found, tests, partner = _row(
+                    axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
+                )
+        if counted + found > limit:
+            break
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return out, counted, found, tests
+
+
+@inline
+def _more_room(out, counted, found, store):
+    """A larger array; where pairs are only counted the same, from its beginning."""
+    if store or out.shape[0] < LEAST_CAPACITY:
+        return larger(out, found), counted, found
+    return out, counted + found, np.int64(0)
 
 
 @inline
@@ -428,7 +352,7 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests)
     # If a fifth or more of the steps find something, the branch is unpredictable.  Then it is cheaper to
     # always write the results, even if there are none: a search takes 3 to 25 % less time, among clusters up
     # to 40.
-    often = COMPRESSES and found * OFTEN > tests
+    often = COMPRESSES and found * _PAIRS > tests
     for j in range(j, j + STEPS):  # noqa: B020 - the caller goes on where this stops
         active = load(marks, BUCKET, j) <= reach
         lanes = bits(active)

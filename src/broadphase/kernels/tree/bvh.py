@@ -24,8 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
-from broadphase.kernels.arrays.sorting import AT_ONCE, bits_of, ordered, ordered_columns, ordered_rows, pieces
+from broadphase.kernels.arrays.sorting import bits_of, ordered, ordered_columns, ordered_rows
 from broadphase.kernels.boxes.overlap import (
     allowed_lanes,
     lanes_that_meet,
@@ -33,6 +35,7 @@ from broadphase.kernels.boxes.overlap import (
     overlap,
     overlapping_lanes,
 )
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -59,24 +62,6 @@ _STACK = 128
 _BINS = 64
 
 
-# The next step for a part: choose by what to divide it; find the middle; mark which boxes go first, by
-# size or by the middle; reorder one row after the other, and the ids last.
-_CHOOSE, _BY_SIZE, _FIND_MIDDLE, _BY_MIDDLE, _ARRANGE = range(5)
-_FIRST_STEP = (0, _CHOOSE, 0, 0, 0, 0)
-
-
-class Scratch(NamedTuple):
-    """Scratch memory for building a tree."""
-
-    counts: npt.NDArray[np.int64]
-    goes_first: npt.NDArray[np.bool_]
-    sources: npt.NDArray[np.uint32]
-    spare_ids: npt.NDArray[np.int32]
-    spare_keys: npt.NDArray[np.signedinteger[Any]]
-    waiting: npt.NDArray[np.int64]
-    """Parts still to be divided: begin, end, the node whose second child it is (or -1), splits by size."""
-
-
 class Tree(NamedTuple):
     """A bounding volume hierarchy over ``n`` boxes, with ``m`` nodes in depth-first order.
 
@@ -97,64 +82,134 @@ class Tree(NamedTuple):
 
 def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uint8]) -> Tree:
     """Build a tree over valid boxes; ``classes`` (one for each box, or none) are kept apart at the top."""
-    order = _grouped(len(boxes), classes)
-    begin, after = _divide(_keys_of(boxes, order), order, classes)
-    bounds = np.empty((len(after), boxes.shape[1]), boxes.dtype)
-    last = len(after)
-    while last > 0:
-        last = fit_bounds(boxes, order, begin, after, bounds, last, AT_ONCE)
-    return Tree(order, begin, after, bounds)
-
-
-def _grouped(n: int, classes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
-    """Ids ``0 .. n - 1``, those of one class together."""
-    return (np.argsort(classes, kind="stable") if len(classes) else np.arange(n)).astype(np.int32)
-
-
-def _keys_of(boxes: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
-    """Centres, then half extents of the boxes in the given order as ordered keys, one row an axis."""
-    measures = np.empty((boxes.shape[1], len(order)), boxes.dtype)
-    keys = bits_of(measures)
-    for begin, end in pieces(len(order)):
-        measure(boxes, order, np.finfo(boxes.dtype).max, measures, keys, begin, end)
-    return keys
-
-
-def _divide(
-    keys: npt.NDArray[Any], order: npt.NDArray[np.int32], classes: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and what comes after each."""
-    n = len(order)
-    begins, second, after = np.empty((3, 2 * n + 1), np.int32)
-    scratch = Scratch(
-        np.empty(_BINS + 1, np.int64), np.empty(n, np.bool_), np.empty(n, np.uint32), np.empty(n, np.int32),
-        np.empty(n, keys.dtype), np.empty((_STACK, 4), np.int64),
-    )  # fmt: skip
-    scratch.waiting[0] = 0, n, -1, _SPLITS_BY_SIZE
-    at = (min(n, 1), *_FIRST_STEP)
-    while at[0] > 0:
-        at = split_some(keys, order, classes, begins, second, after, scratch, at, AT_ONCE)
-    nodes = at[1]
-    begins[nodes] = n
-    return begins[: nodes + 1].copy(), after[:nodes].copy()
+    return Tree(*build(boxes, classes))
 
 
 @jit
-def measure(boxes, order, largest, measures, keys, begin, end):
-    """Write centres, then half extents of the boxes ``begin .. end - 1`` in order; infinity made finite.
+def build(boxes, classes):
+    """The arrays of `build_tree`."""
+    order = _grouped(boxes.shape[0], classes)
+    begin, after = _divide(_measured(boxes, order), order, classes)
+    return order, begin, after, _bounds(boxes, order, begin, after)
 
-    They are written as ordered ``keys``, which are in the memory of ``measures``.
+
+@inline
+def _grouped(n, classes):
+    """Ids ``0 .. n - 1``, those of one class together."""
+    order = np.empty(n, np.int32)
+    if classes.shape[0] == 0:
+        for i in range(n):
+            order[i] = i
+        return order
+    starts = np.zeros(257, np.int64)
+    for i in range(n):
+        starts[classes[i] + 1] += 1
+    for k in range(256):
+        starts[k + 1] += starts[k]
+    for i in range(n):
+        order[starts[classes[i]]] = i
+        starts[classes[i]] += 1
+    return order
+
+
+@inline
+def _measured(boxes, order):
+    """Centres, then half extents of the boxes in the given order as ordered keys, one row an axis.
+
+    Infinities are made finite.
     """
-    dim = boxes.shape[1] // 2
-    for k in range(begin, end):
-        for axis in range(dim):
-            low = min(max(boxes[order[k], axis], -largest), largest) / 2
-            high = min(max(boxes[order[k], dim + axis], -largest), largest) / 2
-            measures[axis, k] = low + high
-            measures[dim + axis, k] = high - low
-    for row in range(2 * dim):
+    n, dim = order.shape[0], boxes.shape[1] // 2
+    measures, largest = np.empty((2 * dim, n), boxes.dtype), np.finfo(boxes.dtype).max
+    keys = bits_of(measures)
+    for begin in range(0, n, PIECE):
+        end = min(begin + PIECE, n)
         for k in range(begin, end):
-            keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
+            for axis in range(dim):
+                low = min(max(boxes[order[k], axis], -largest), largest) / 2
+                high = min(max(boxes[order[k], dim + axis], -largest), largest) / 2
+                measures[axis, k] = low + high
+                measures[dim + axis, k] = high - low
+        for row in range(2 * dim):
+            for k in range(begin, end):
+                keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
+        if not answers(n):
+            break
+    return keys
+
+
+@inline
+def _divide(keys, order, classes):
+    """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and the node after each subtree."""
+    n, rows = order.shape[0], keys.shape[0]
+    begins, second = np.empty(2 * n + 1, np.int32), np.empty(2 * n + 1, np.int32)
+    counts, goes_first = np.empty(_BINS + 1, np.int64), np.empty(n, np.bool_)
+    sources, spare_ids, spare_keys = np.empty(n, np.uint32), np.empty(n, np.int32), np.empty(n, keys.dtype)
+    # Parts still to be divided: begin, end, the node whose second child it is (or -1), splits by size.
+    waiting = np.empty((_STACK, 4), np.int64)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, n, -1, _SPLITS_BY_SIZE
+    depth, nodes, work, checked = np.int64(min(n, 1)), np.int64(0), np.int64(0), np.int64(0)
+    while depth > 0:
+        depth -= 1
+        begin, end, parent = waiting[depth, 0], waiting[depth, 1], waiting[depth, 2]
+        splits = waiting[depth, 3]
+        border = _class_border(order, begin, end, classes)
+        if border == end and end - begin > LEAF:
+            row, smallest, largest, by_size = _choose_row(keys, begin, end, splits > 0)
+            splits -= by_size
+            below, found = np.int64(0), by_size > 0
+            while not found:
+                found, smallest, largest, below = _narrow(
+                    keys[row, begin:end], smallest, largest, below, counts
+                )
+                if not answers(end - begin):
+                    break
+            marks = goes_first[: end - begin]
+            _mark(keys[row, begin:end], smallest, largest, by_size, marks)
+            border = begin + _partition(marks, sources, spare_ids)
+            for k in range(rows):
+                _rearrange(keys[k, begin:end], sources, spare_keys)
+                if not answers(end - begin):
+                    break
+            _rearrange(order[begin:end], sources, spare_ids)
+            work += (2 * rows + 4) * (end - begin)
+        if parent >= 0:
+            second[parent] = nodes
+        begins[nodes], second[nodes] = begin, -1
+        if border < end:
+            waiting[depth, 0], waiting[depth, 1] = border, end
+            waiting[depth, 2], waiting[depth, 3] = nodes, splits
+            waiting[depth + 1, 0], waiting[depth + 1, 1] = begin, border
+            waiting[depth + 1, 2], waiting[depth + 1, 3] = -1, splits
+            depth += 2
+        nodes += 1
+        if work > checked + OFTEN:
+            checked = work
+            if not goes_on():
+                break
+    begins[nodes] = n
+    return _first_numbers(begins, nodes + 1), _nodes_after(second, nodes)
+
+
+@inline
+def _first_numbers(numbers, count):
+    """A copy of the first numbers, which does not keep the memory of the others."""
+    out = np.empty(count, np.int32)
+    for k in range(count):
+        out[k] = numbers[k]
+    return out
+
+
+@inline
+def _nodes_after(second, nodes):
+    """The node after each node's subtree, from the second child of each (-1 for leaves)."""
+    after = np.empty(nodes, np.int32)
+    if nodes > 0:
+        after[0] = nodes
+    for k in range(nodes):
+        if second[k] >= 0:
+            after[k + 1] = second[k]
+            after[second[k]] = after[k]
+    return after
 
 
 # The parts of a node are passed on as slices: an index that counts up from zero needs no check for being
@@ -304,100 +359,23 @@ def _class_border(order, begin, end, classes):
 
 
 @inline
-def _find_what_comes_after(second, nodes, after):
-    """Write the node after each node's subtree, from the second child of each (-1 for leaves)."""
-    if nodes > 0:
-        after[0] = nodes
-    for k in range(nodes):
-        if second[k] >= 0:
-            after[k + 1] = second[k]
-            after[second[k]] = after[k]
-
-
-@jit
-def split_some(keys, order, classes, begins, second, after, scratch, at, most):
-    """Continue dividing boxes from ``at`` until every part is a leaf; returns the progress.
-
-    Arranges ``order`` and ``keys`` (of `measure`), writes where each node begins, its second child or -1, and
-    at last the node after its subtree.  ``at = depth, nodes, step, row, smallest, largest, below``: how many
-    parts wait, how many nodes are made, and the state of the part on top.  Stops after more than ``most``
-    keys.
-    """
-    counts, goes_first, sources, spare_ids, spare_keys, waiting = scratch
-    rows = keys.shape[0]
-    depth, nodes, step, row, smallest, largest, below = at
-    while depth > 0 and most >= 0:
-        begin, end, parent = waiting[depth - 1, 0], waiting[depth - 1, 1], waiting[depth - 1, 2]
-        by_size_left = waiting[depth - 1, 3]
-        border = end
-        if step == _CHOOSE:
-            border = _class_border(order, begin, end, classes)
-            if border == end and end - begin > LEAF:
-                row, smallest, largest, by_size = _choose_row(keys, begin, end, by_size_left > 0)
-                waiting[depth - 1, 3] -= by_size
-                by_size_left -= by_size
-                step = np.int64(_BY_SIZE if by_size else _FIND_MIDDLE)
-                below = np.int64(0)
-                most -= rows * (end - begin)
-        while step == _FIND_MIDDLE and most >= 0:
-            found, smallest, largest, below = _narrow(keys[row, begin:end], smallest, largest, below, counts)
-            step += found
-            most -= end - begin
-        if step == _BY_SIZE or (step == _BY_MIDDLE and most >= 0):
-            marks = goes_first[: end - begin]
-            _mark(keys[row, begin:end], smallest, largest, step == _BY_SIZE, marks)
-            below = _partition(marks, sources, spare_ids)
-            step = np.int64(_ARRANGE)
-            most -= 2 * (end - begin)
-        while _ARRANGE <= step < _ARRANGE + rows and most >= 0:
-            _rearrange(keys[step - _ARRANGE, begin:end], sources, spare_keys)
-            step += 1
-            most -= end - begin
-        if step == _ARRANGE + rows:
-            _rearrange(order[begin:end], sources, spare_ids)
-            border = begin + below
-            step = np.int64(_CHOOSE)
-        if step != _CHOOSE:
-            break
-        if parent >= 0:
-            second[parent] = nodes
-        begins[nodes] = begin
-        second[nodes] = -1
-        depth -= 1
-        if border < end:
-            waiting[depth, 0], waiting[depth, 1] = border, end
-            waiting[depth, 2], waiting[depth, 3] = nodes, by_size_left
-            waiting[depth + 1, 0], waiting[depth + 1, 1] = begin, border
-            waiting[depth + 1, 2], waiting[depth + 1, 3] = -1, by_size_left
-            depth += 2
-        nodes += 1
-        most -= LEAF
-    if depth == 0:
-        _find_what_comes_after(second, nodes, after)
-    return depth, nodes, step, row, smallest, largest, below
-
-
-@jit
-def fit_bounds(boxes, order, begin, after, bounds, last, most):
-    """Write the smallest box around the boxes of each node before ``last``, from the last to the first.
-
-    Stops after more than ``most`` boxes; returns the first node that is done.
-    """
-    dim = boxes.shape[1] // 2
-    node = last
-    while node > 0 and most >= 0:
-        node -= 1
+def _bounds(boxes, order, begin, after):
+    """The smallest box around the boxes of each node."""
+    nodes, dim = after.shape[0], boxes.shape[1] // 2
+    bounds = np.empty((nodes, 2 * dim), boxes.dtype)
+    for node in range(nodes - 1, -1, -1):
         for axis in range(dim):
             bounds[node, axis] = np.inf
             bounds[node, dim + axis] = -np.inf
         if after[node] == node + 1:
-            most -= begin[node + 1] - begin[node]
             for k in range(begin[node], begin[node + 1]):
                 _enclose(bounds, node, boxes, order[k])
         else:
             _enclose(bounds, node, bounds, np.int32(node + 1))
             _enclose(bounds, node, bounds, after[node + 1])
-    return node
+        if node % PIECE == 0 and not answers(nodes):
+            break
+    return bounds
 
 
 @inline
@@ -451,25 +429,20 @@ def find_common_classes(order, begin, after, classes, common):
 
 
 @jit
-def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs whose earlier leaf is a node before ``end``, from ``at = leaf, node`` on.
+def join_leaves(axes, leaves, filter, first, end, out, limit, store):  # noqa: A002
+    """Pairs whose earlier leaf is a node ``first <= leaf < end``: the pairs, how many, and the tests.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``axes``: a tuple of the dimension's
-    length.  Tests are those of a node with a node, of a box with a node, and of a box with a box.
+    ``axes``: a tuple of the dimension's length.  Tests are those of a node with a node, of a box with a node,
+    and of a box with a box.
     """
     begin, after, bounds, common, columns, ids = leaves
     filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
     nodes = after.shape[0]
-    leaf, node = at
-    found = tests = np.int64(0)
-    while leaf < end:
-        node = max(node, leaf)
-        if after[leaf] > leaf + 1:
-            node = np.int64(nodes)
+    found = tests = checked = np.int64(0)
+    for leaf in range(first, end):
         own, own_end = begin[leaf], begin[leaf + 1]
+        node = np.int64(leaf if after[leaf] == leaf + 1 else nodes)
         while node < nodes:
-            if tests > most or (store and found + LEAST_CAPACITY > out.shape[0]):
-                return (leaf, node), found, tests
             tests += 1
             if common[leaf] & common[node] != 0 or not overlap(bounds, leaf, node, True):
                 node = np.int64(after[node])
@@ -482,6 +455,8 @@ def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
                 node = np.int64(after[node])
                 continue
             last = begin[node + 1] if after[node] == node + 1 else 0
+            if store and last > 0 and found + LEAST_CAPACITY > out.shape[0]:
+                out = larger(out, found)
             while last > 0 and some != 0:
                 i = own + lowest_lane(some)
                 some &= some - 1
@@ -498,9 +473,13 @@ def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
                     tests += rest
                     j += LANES
             node += 1
-        leaf += 1
-        node = np.int64(0)
-    return (leaf, node), found, tests
+        if found > limit:
+            break
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return out, found, tests
 
 
 @inline
@@ -519,7 +498,6 @@ def _boxes_that_meet(axes, columns, begin, end, bounds, node):
 # leaves are left; then the boxes of these are compared, one against 16.
 
 
-IdPairs = npt.NDArray[np.int32]
 _FIRST_CAPACITY = 1024
 
 
@@ -575,78 +553,70 @@ def _add_lower(edges, children, links, a, b, dim, out, end):
     return end
 
 
-def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple[IdPairs, int]:
+@jit
+def leaves_that_meet(edges, children, links, other):
     """Pairs of leaves that overlap: of the moving tree with itself or (``other`` 1) with the static tree.
 
     Returns ``leaves, tests``; the first row of ``leaves`` names moving ones.
     """
-    roots = children[0, [MOVING, other]]
-    level, other_level = (children[0, [HEIGHT + MOVING, HEIGHT + other]] - 1).tolist()
-    if not roots.all():
-        return np.empty((2, 0), np.int32), 0
-    now, then = np.empty((2, 2, _FIRST_CAPACITY), np.int32)
-    now[:, 0] = roots
-    count, tests = 1, 0
-    while level > 0 or other_level > 0:
-        at = found = 0
-        while at < count:
-            at, found, made = pair_children(
-                edges, children, links, now, count, then, level - other_level, at, found, AT_ONCE
-            )
-            tests += made
+    dim = edges.shape[0] // children.shape[0] // 2
+    level, other_level = children[0, HEIGHT + MOVING] - 1, children[0, HEIGHT + other] - 1
+    now, then = np.empty((2, _FIRST_CAPACITY), np.int32), np.empty((2, _FIRST_CAPACITY), np.int32)
+    now[0, 0], now[1, 0] = children[0, MOVING], children[0, other]
+    count = np.int64(now[0, 0] > 0 and now[1, 0] > 0)
+    tests = checked = np.int64(0)
+    wanted = True
+    while wanted and count > 0 and (level > 0 or other_level > 0):
+        found = np.int64(0)
+        for k in range(count):
             if found + LEAST_CAPACITY > then.shape[1]:
-                larger = np.empty((2, 2 * then.shape[1]), np.int32)
-                larger[:, :found] = then[:, :found]
-                then = larger
+                then = _wider(then, found)
+            a, b = np.int64(now[0, k]), np.int64(now[1, k])
+            tests += count_of(links, a)
+            if level == other_level:
+                found = _add_children(edges, children, links, a, b, dim, then, found)
+            elif level > other_level:
+                found = _add_lower(edges, children, links, a, b, dim, then, found)
+            else:
+                before = found
+                found = _add_lower(edges, children, links, b, a, dim, then, found)
+                for at in range(before, found):
+                    then[0, at], then[1, at] = then[1, at], then[0, at]
+            if tests > checked + OFTEN // WIDTH:
+                checked = tests
+                wanted = goes_on()
+                if not wanted:
+                    break
         level, other_level = level - (level >= other_level), other_level - (other_level >= level)
         now, then, count = then, now, found
-        if then.shape[1] < now.shape[1]:
-            then = np.empty_like(now)
-    return np.ascontiguousarray(now[:, :count]), tests
+    leaves = np.empty((2, count), np.int32)
+    for k in range(count):
+        leaves[0, k], leaves[1, k] = now[0, k], now[1, k]
+    return leaves, tests
 
 
-@jit
-def pair_children(edges, children, links, now, count, then, higher, at, found, most):
-    """For the pairs of nodes from ``at`` on, write the pairs of children that meet to ``then[:, found:]``.
-
-    ``higher``: by how many levels the first nodes are higher than the second; the children of the higher ones
-    are paired with the others as they are.  Stops when ``then`` is full or ``most`` tests are made; returns
-    ``at, found, tests``.
-    """
-    dim = edges.shape[0] // children.shape[0] // 2
-    tests = np.int64(0)
-    while at < count and tests <= most and found + LEAST_CAPACITY <= then.shape[1]:
-        a = np.int64(now[0, at])
-        b = np.int64(now[1, at])
-        tests += count_of(links, a)
-        if higher == 0:
-            found = _add_children(edges, children, links, a, b, dim, then, found)
-        elif higher > 0:
-            found = _add_lower(edges, children, links, a, b, dim, then, found)
-        else:
-            before = found
-            found = _add_lower(edges, children, links, b, a, dim, then, found)
-            for k in range(before, found):
-                then[0, k], then[1, k] = then[1, k], then[0, k]
-        at += 1
-    return at, found, tests
+@inline
+def _wider(pairs, filled):
+    """An array of twice as many columns; its first ``filled`` columns are those of ``pairs``."""
+    out = np.empty((2, 2 * pairs.shape[1]), np.int32)
+    for k in range(filled):
+        out[0, k], out[1, k] = pairs[0, k], pairs[1, k]
+    return out
 
 
 @jit
 def join_leaf_pairs(
-    edges, children, links, leaves, boxes, exact, touching, filter, at, end, out, most, store,  # noqa: A002
+    edges, children, links, leaves, boxes, exact, touching, filter, begin, end, out, limit, store,  # noqa: A002
 ):  # fmt: skip
-    """Pairs of boxes of the leaf pairs before ``end``, from ``at = row,`` on.
+    """Pairs of boxes of the leaf pairs ``begin .. end - 1``: the pairs, how many, and the tests.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``exact``: slots that meet are a
-    pair, and boxes and rules need no further test.
+    ``exact``: slots that meet are a pair, and boxes and rules need no further test.
     """
     dim = boxes.shape[1] // 2
-    row = at[0]
-    found = tests = np.int64(0)
-    while row < end and tests <= most:
+    found = tests = checked = np.int64(0)
+    for row in range(begin, end):
         if store and found + LEAST_CAPACITY > out.shape[0]:
-            break
+            out = larger(out, found)
         a = np.int64(leaves[0, row])
         b = np.int64(leaves[1, row])
         candidates = (1 << count_of(links, a)) - 1
@@ -675,5 +645,10 @@ def join_leaf_pairs(
                             if store:
                                 put(out, found, one, two)
                             found += 1
-        row += 1
-    return (row,), found, tests
+        if found > limit:
+            break
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return out, found, tests

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.sorting import AT_ONCE
+from broadphase.kernels.arrays.passes import answers
 from broadphase.kernels.machine.jit import inline, jit
 
 WIDTH = 16
@@ -242,7 +242,8 @@ def drop_tree(edges, children, links, tree, nodes):
 # Columns of what is gathered below a part of the binary tree: a list and its length.
 _FIRST, _LAST, _SIZE = 0, 1, 2
 _ONE = np.int64(1)
-PACKED = -1  # the level of a tree that is done
+# Parts of a binary tree, of some ten boxes each, between two calls of `answers`.
+_OFTEN = 1 << 17
 
 
 def most_nodes(boxes: int) -> int:
@@ -251,30 +252,6 @@ def most_nodes(boxes: int) -> int:
     All nodes of a level except one have `LEAST` children or more.
     """
     return boxes // (LEAST - 1) + 16
-
-
-def pack_nodes(
-    nodes: tuple[npt.NDArray[Any], ...],
-    boxes: npt.NDArray[Any],
-    reach: npt.NDArray[Any],
-    order: npt.NDArray[np.int32],
-    begin: npt.NDArray[np.int32],
-    after: npt.NDArray[np.int32],
-    tree: int,
-) -> None:
-    """Fill an empty tree, of ``nodes = edges, children, links, where``, with the boxes ``order``.
-
-    The arrays must be large enough for `most_nodes`.
-    """
-    parts = len(after)
-    following = np.empty(len(nodes[1]) + len(order), np.int64)
-    lists, made = np.zeros((parts, 3), np.int64), np.zeros(parts, np.int64)
-    cut = np.zeros(parts, np.bool_)
-    at = (0, parts, 0)
-    while at[0] != PACKED:
-        at = pack_some(
-            *nodes, boxes, reach, order, begin, after, tree, following, lists, made, cut, at, AT_ONCE
-        )
 
 
 @inline
@@ -314,27 +291,23 @@ def _append(following, lists, k, first, last, size):
 
 
 @jit
-def pack_some(
-    edges, children, links, where, boxes, reach, order, begin, after, tree,
-    following, lists, made, cut, at, most,
-):  # fmt: skip
-    """Continue filling an empty tree with the boxes ``order`` from ``at`` on, for about ``most`` of them.
+def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after, tree):
+    """Fill an empty tree with the boxes ``order``, whose binary tree is ``begin`` and ``after``.
 
-    The arrays must be large enough for `most_nodes`.  ``at = level, part, made on it``, at first ``0, parts,
-    0``; returns the progress, with `PACKED` for the level when it is done.  Scratch: ``following`` for all
-    nodes and the boxes after them, and for each part of the binary tree, at first 0, the ``lists`` of what is
-    gathered, the node ``made`` there, and ``cut``, whether more is below it than fits into one node.
+    The arrays must be large enough for `most_nodes`.
     """
     rows = boxes.shape[1]
     parts = after.shape[0]
     boxes_from = children.shape[0]
-    level, k, total = at
-    while most > 0:
-        while k > 0 and most > 0:
-            k -= 1
-            most -= 1
+    # For all nodes and the boxes after them; for each part of the binary tree the list of what is gathered,
+    # the node made there, and whether more is below it than fits into one node.
+    following = np.empty(children.shape[0] + order.shape[0], np.int64)
+    lists, made, cut = np.zeros((parts, 3), np.int64), np.zeros(parts, np.int64), np.zeros(parts, np.bool_)
+    level, total = np.int64(0), np.int64(2)
+    while total > 1:
+        total = np.int64(0)
+        for k in range(parts - 1, -1, -1):
             if level == 0 and after[k] == k + 1:
-                most -= begin[k + 1] - begin[k]
                 for place in range(begin[k], begin[k + 1]):
                     _append(following, lists, k, boxes_from + place, boxes_from + place, _ONE)
             if made[k] > 0:
@@ -354,23 +327,19 @@ def pack_some(
                 if lists[c, _SIZE] > 0:
                     _append(following, lists, k, lists[c, _FIRST], lists[c, _LAST], lists[c, _SIZE])
                     lists[c, _SIZE] = 0
-        if k > 0:
-            break
+            if k % _OFTEN == 0 and not answers(order.shape[0]):
+                return
         if lists[0, _SIZE] > 0:
             made[0] = _make_node(
                 edges, children, links, where, boxes, reach, order, following, lists, NODE_0, level, tree
             )
             total += 1
         level += 1
-        if total <= 1:
-            root = made[0]
-            hang(children, links, where, NODE_0, tree, root, level)
-            fit_above(edges, links, root, rows)
-            children[0, HEIGHT + tree] = level
-            children[0, HELD + tree] = order.shape[0]
-            return np.int64(PACKED), k, total
-        k, total = np.int64(parts), np.int64(0)
-    return level, k, total
+    root = made[0]
+    hang(children, links, where, NODE_0, tree, root, level)
+    fit_above(edges, links, root, rows)
+    children[0, HEIGHT + tree] = level
+    children[0, HELD + tree] = order.shape[0]
 
 
 # -----------------------------------------------------------------------------------------------------------
