@@ -46,7 +46,20 @@ PAGES = [
     "gallery_built/plot_balls",
     "gallery_built/plot_cell_sizes",
 ]
-STEPS = ("all", "sorted", "kept", "cells", "twice", "slots", "tree", "strips", "lists", "together", "yours")
+STEPS = (
+    "all",
+    "sorted",
+    "kept",
+    "cells",
+    "twice",
+    "slots",
+    "tree",
+    "strips",
+    "lists",
+    "together",
+    "moving",
+    "yours",
+)
 SIZES = ((390, 844), (820, 1180), (1024, 768), (1440, 900))
 OVERLAPS = (Path(__file__).parent / "overlaps.js").read_text("utf-8").partition("\n")[2]
 MOST_SHIFT = 0.1

@@ -569,12 +569,16 @@ def test_the_measured_times_are_drawn_and_strips_are_the_fastest(tour):
 def test_the_tour_ends_with_the_verdicts_and_the_map(tour):
     page = tour("together")
     page.get_by_role("link", name="Next").click()
+    until(page, "tour.moving?.tests !== undefined")
+    page.get_by_role("link", name="Next").click()
     until(page, "document.querySelectorAll('#who-wins .map-cells button').length === 16")
     assert page.locator("h2:visible").first.inner_text() == "Your game"
     assert page.locator(".verdicts tbody tr").count() == len(CLASSES) - 1, "all but the default"
     assert page.locator("#views:visible, #slider:visible, #next:visible").count() == 0
     page.go_back()
+    page.go_back()
     until(page, "tour.shown.step.name === 'together' && tour.picture.pairs > 0")
+    page.go_forward()
     page.go_forward()
     page.get_by_role("link", name="Take the tour again").click()
     until(page, "tour.shown.step.name === 'all' && document.querySelector('#views').checkVisibility()")

@@ -90,7 +90,8 @@ for (const step of STEPS) {
 /** How many frames a value of the slider has: many balls have one. */
 export const framesOf = (step, slider) => (step.values[slider] > step.mostPlayed ? 1 : step.frames);
 
-function nextPrime(number) {
+/** The least prime number that is not less. */
+export function nextPrime(number) {
   const isPrime = (n) => {
     for (let factor = 2; factor * factor <= n; factor++) if (n % factor === 0) return false;
     return true;

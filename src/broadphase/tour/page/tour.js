@@ -20,9 +20,11 @@ const pages = document.documentElement.dataset.pages; // where the site has a pa
 const embedded = new URLSearchParams(location.search).has("embed");
 const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
-/** The last page has no picture: it asks about the reader's own game. */
+/** Two pages without the picture of a step: scenes that move, and at last the reader's own game. */
+const MOVING = { name: "moving" };
 const END = { name: "yours" };
-const PLACES = [...STEPS, END];
+const PLACES = [...STEPS, MOVING, END];
+const isStep = (place) => STEPS.includes(place);
 
 class Tour {
   steps = STEPS;
@@ -74,8 +76,8 @@ class Tour {
     const named = PLACES.find((step) => `#${step.name}` === location.hash);
     if (!named && this.step) return; // the link that skips to the picture
     const wanted = named ?? STEPS[0];
-    if (wanted === END) {
-      this.#showEnd();
+    if (!isStep(wanted)) {
+      this.#showPage(wanted);
       return;
     }
     const linked = new URLSearchParams(location.search);
@@ -155,15 +157,27 @@ class Tour {
 
   /** Show the charts: the answer is known now. */
   #open() {
-    if (this.step === END || this.#isOpen) return;
+    if (!isStep(this.step) || this.#isOpen) return;
     this.#showStep();
     this.redraw();
   }
 
-  #showEnd() {
-    this.step = END;
+  #showPage(page) {
+    this.step = page;
     this.playing = false;
     this.#showPlace();
+    if (page === MOVING) this.#showMoving();
+    else this.#showEnd();
+    this.shown = { step: page };
+    this.drawn += 1;
+  }
+
+  #showMoving() {
+    if (this.moving) this.moving.draw();
+    else import("./moving.js").then(({ Moving }) => { this.moving ??= new Moving(find("scenes"), () => this.step === MOVING); });
+  }
+
+  #showEnd() {
     find("guesses").replaceChildren(...this.guesses.list());
     const map = find("who-wins");
     if (map.dataset.module && !map.hasChildNodes()) {
@@ -172,8 +186,6 @@ class Tour {
         find("ending").hidden = this.step !== END;
       });
     }
-    this.shown = { step: END };
-    this.drawn += 1;
   }
 
   /** Show the words of the step, and the ways from it. */
@@ -196,7 +208,8 @@ class Tour {
     };
     link("previous", number - 1);
     link("next", number + 1);
-    for (const id of ["stage", "legend"]) find(id).hidden = this.step === END;
+    for (const id of ["stage", "legend"]) find(id).hidden = !isStep(this.step);
+    find("scenes").hidden = this.step !== MOVING;
     find("ending").hidden = this.step !== END || !find("your-game").game; // until all of it is there
     this.#showWhole();
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
@@ -233,11 +246,12 @@ class Tour {
   }
 
   redraw() {
-    if (this.#queued || this.step === END) return;
+    if (this.step === MOVING) this.moving?.draw();
+    if (this.#queued || !isStep(this.step)) return;
     this.#queued = true;
     requestAnimationFrame((now) => {
       this.#queued = false;
-      if (this.step === END) return;
+      if (!isStep(this.step)) return;
       if (this.playing) this.#goOn(now);
       this.#draw();
     });
@@ -491,7 +505,8 @@ class Tour {
     if (event.target.closest("input, button, a, summary, canvas")) return;
     const turn = { ArrowRight: "next", ArrowLeft: "previous" }[event.key];
     if (turn && !find(turn).hidden) find(turn).click();
-    else if (this.step === END) return;
+    else if (this.step === MOVING && event.key === " ") this.moving?.toggle();
+    else if (!isStep(this.step)) return;
     else if (event.key === " ") this.#toggle();
     else if (event.key === ".") this.#one(1);
     else return;
