@@ -367,11 +367,6 @@ class TreeStructure(Structure):
         arrays, store = self._arrays, self.store
         return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
 
-    @property
-    def packets_from(self) -> tuple[float, int]:  # type: ignore[override]
-        # After moves slots are wider than their boxes, so that each hit has to be tested.
-        return (28, 9) if self._arrays.children[0, kernel.LOOSE : kernel.LOOSE + 2].any() else (48, 16)
-
     def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
         found: Ids | None
         if rules == NO_RULES:

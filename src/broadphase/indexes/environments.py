@@ -64,7 +64,6 @@ class Worlds(Structure):
     has_worlds = True
     passes_ignored = True
     nearest_by_cells = False
-    packets_from = (np.inf, 1)
 
     def __init__(self, own: Structure) -> None:
         self._own = own

@@ -50,7 +50,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes import brute_force, queries
 from broadphase.kernels.pairs.changes import name_pairs
-from broadphase.methods import batched_queries, choose
+from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
@@ -77,7 +77,6 @@ _USUAL_HITS = 8
 _SHARE = 1_000
 ENOUGH_QUERIES = 200
 ENOUGH_FOR_SAMPLE = 2_000
-ENOUGH_FOR_PACKETS = 4_000
 _SAMPLE = 64
 
 
@@ -112,9 +111,6 @@ class Structure(ABC):
     UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that are neither copied nor pickled."""
 
-    packets_from: tuple[float, int] = (16, 5)
-    """From how many hits per query, and queries per packet, packets are faster
-    (`broadphase.methods.batched_queries`)."""
     query_axis: int = 0
     """Neighbours in a batch of such queries are neighbours on this axis."""
 
@@ -396,7 +392,7 @@ def renamed(found: Found, ids: IdArray) -> Found:
     return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
 
 
-# ---- a batch of boxes: in packets, or in parts for threads
+# ---- a batch of boxes, in parts for threads
 
 
 def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
@@ -411,13 +407,6 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: BoxRules
     # A sample of the queries tells how much the others find: it costs less than growing memory.
     few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
     sample, _ = _find_sorted(structure, how, few)
-    hits, together = structure.packets_from
-    if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
-        within = partial(_find_sorted, structure, (True, rules))
-        stored, most = structure.store.boxes, thread_count(structure.threads)
-        found = batched_queries.find(within, stored, boxes, touching, few, sample, together, most)
-        if found is not None:
-            return found
     each = 1.2 * len(sample) / len(few)
     guesses = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
     return _find_in_parts(structure, boxes, how, guesses)

@@ -231,17 +231,6 @@ def put_pairs(typingctx, out, at, first, second, mask):
     return types.int64(out, types.intp, first, second, mask), codegen
 
 
-@intrinsic
-def put_rows(typingctx, out, at, first, second):
-    def codegen(context, builder, signature, args):
-        out, at, first, second = args
-        firsts = _splat(builder, first, second.type)
-        _put_in_turn(context, builder, signature.args[0], out, at, firsts, second)
-        return context.get_dummy_value()
-
-    return types.none(out, types.intp, first, second), codegen
-
-
 def _put_in_turn(context, builder, out_type, out, at, first, second):
     """Interleave the lanes of both vectors and write them as rows from ``at`` on."""
     target = context.make_array(out_type)(context, builder, out).data

@@ -125,13 +125,6 @@ def put_pairs(out, at, first, second, mask):
 
 
 @twin
-def put_rows(out, at, first, second):
-    """Write a row ``first, second`` for each lane, `LANES` of them from ``at`` on; ``first`` is a number."""
-    out[at : at + LANES, 0] = first
-    out[at : at + LANES, 1] = second
-
-
-@twin
 def store(out, row, at, vector):
     """Write all lanes of a vector to ``out[row, at : at + LANES]``."""
     out[row, at : at + LANES] = vector
