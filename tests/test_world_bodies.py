@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from world_helpers import SQUARE, Heard, named
 
@@ -228,3 +229,46 @@ def test_a_snapshot_holds_the_bits_of_categories(pickled):
     assert world.add(Box(0, 0, 1, 1), category="wall").category == 4
     with pytest.raises(ValueError, match="known are 'hero', 'wall'"):
         world.query_box((0, 0, 1, 1), mask="shot")
+
+
+def test_places_are_vectors_and_tuples():
+    world = bp.World()
+    body = world.add(bp.Circle(3, 4, 2))
+    body.velocity = 10, 20
+    assert body.position + body.velocity / 10 == (4.0, 6.0)
+    assert (1, 1) + 2 * body.center - (1, 0) == (6.0, 9.0)
+    assert (10, 10) - body.center == -(body.center - (10, 10)) == (7.0, 6.0)
+    assert (body.center.x, body.position.y, repr(body.center)) == (3.0, 4.0, "(3.0, 4.0)")
+    x, y = body.center
+    assert {(x, y): 1}[body.center] == 1
+    grid = np.zeros((2, 2))
+    for sums in (body.center + grid, grid + body.center, grid - body.center, body.center * (grid + 1)):
+        assert sums.shape == (2, 2)
+    body.center += (2, 0)
+    assert body.position == (5.0, 4.0)
+    body.remove()
+    assert body.center * 2 == (10.0, 8.0)
+    with pytest.raises(ValueError, match="was removed"):
+        body.center = 0, 0
+
+
+def test_the_rectangle_of_a_body_is_taken_as_one():
+    world = bp.World()
+    first, second = world.add(bp.Box(5, 5, 16, 16)), world.add(bp.Box(18, 18, 2, 2))
+    rect = first.rect
+    assert rect == (5.0, 5.0, 16.0, 16.0)
+    assert (rect.left, rect.right, rect.top, rect.bottom, rect.center) == (5, 21, 5, 21, (13, 13))
+    assert world.query_box(rect) == world.query_box(first.bounds) == [first, second]
+    assert world.add(rect).shape == bp.Box(rect) == first.shape
+    assert [body.shape for body in world.add_many([rect, rect])] == [first.shape] * 2
+    index = bp.BoxTree()
+    index.insert(rect)
+    index.insert_many([rect, second.rect])
+    assert index.boxes.tolist() == [list(first.bounds)] * 2 + [list(second.bounds)]
+    assert index.query_box(rect).tolist() == [0, 1, 2]
+    assert bp.pairs([rect, second.rect]).tolist() == [[0, 1]]
+    second.shape = rect
+    assert second.shape == first.shape
+    for strange in (lambda: world.add(first), lambda: world.add_many([first, rect])):
+        with pytest.raises(TypeError, match=r"body\.shape"):
+            strange()

@@ -35,6 +35,8 @@ from .geometry.shapes import Capsule as Capsule
 from .geometry.shapes import Circle as Circle
 from .geometry.shapes import Polygon as Polygon
 from .geometry.shapes import RoundedBox as RoundedBox
+from .geometry.vectors import Rect as Rect
+from .geometry.vectors import Vector as Vector
 from .indexes import INDEXES as INDEXES
 from .indexes import make_index as make_index
 from .indexes.classes import AdaptiveIndex as AdaptiveIndex

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
+from broadphase.geometry.vectors import Rect, Vector, new
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.inputs.arrays import settled
@@ -314,9 +315,11 @@ class Body:
         self._store.move_to(self, self.x, y)
 
     @property
-    def position(self) -> tuple[float, float]:
+    def position(self) -> Vector:
         """``x, y``."""
-        return self.x, self.y
+        row, store = self._row, self._store
+        at: Vector = new(Vector, (self.x, self.y) if row < 0 else (store.x.item(row), store.y.item(row)))
+        return at
 
     @position.setter
     def position(self, place: Any) -> None:
@@ -340,7 +343,7 @@ class Body:
         self._store.move_to(self, x, y)
 
     @property
-    def velocity(self) -> tuple[float, float]:
+    def velocity(self) -> Vector:
         """In world units a second, as ``dt`` is in seconds; `World.step` moves what has one.
 
         Set it to two numbers: ``body.velocity = 120, 0``.
@@ -355,8 +358,10 @@ class Body:
         >>> ball.position, ball.velocity
         ((0.5, 0.0), (30.0, 0.0))
         """
-        row = self._row
-        return (0.0, 0.0) if row < 0 else (self._store.velocity_x.item(row), self._store.velocity_y.item(row))
+        row, store = self._row, self._store
+        way = (0.0, 0.0) if row < 0 else (store.velocity_x.item(row), store.velocity_y.item(row))
+        velocity: Vector = new(Vector, way)
+        return velocity
 
     @velocity.setter
     def velocity(self, velocity: Any) -> None:
@@ -458,20 +463,31 @@ class Body:
         return self._was.shape.bounds if self._row < 0 else self._store.bounds(self._row)
 
     @property
-    def rect(self) -> tuple[float, float, float, float]:
-        """The bounds as ``x, y, width, height``: ``pygame.Rect(body.rect)``, ``pygame.FRect(body.rect)``."""
+    def rect(self) -> Rect:
+        """The bounds as a rectangle ``x, y, width, height``, also with ``left``, ``right`` and the like.
+
+        It is taken wherever a rectangle is: ``pygame.Rect(body.rect)``, ``world.query_box(body.rect)``.
+        """
         left, top, right, bottom = self.bounds
-        return left, top, right - left, bottom - top
+        return Rect(left, top, right - left, bottom - top)
 
     @property
-    def center(self) -> tuple[float, float]:
+    def center(self) -> Vector:
         """The middle of its shape; set it to put the body there, see `move_to`."""
-        return self._was.shape.center if self._row < 0 else self._store.center(self._row)
+        row = self._row
+        middle: Vector = new(Vector, self._was.shape.center if row < 0 else self._store.center(row))
+        return middle
 
     @center.setter
     def center(self, center: Any) -> None:
-        (x, y), (to_x, to_y) = self.center, as_two(center, "center")
-        self.move_to(self.x + (to_x - x), self.y + (to_y - y))
+        store, (to_x, to_y) = self._store, as_two(center, "center")
+        row = store.row(self)
+        x, y = store.center(row)
+        store.put(
+            row,
+            as_place(store.x.item(row) + (to_x - x), "x"),
+            as_place(store.y.item(row) + (to_y - y), "y"),
+        )
 
     def remove(self) -> None:
         """Take it out of its world, see `World.remove`.
@@ -788,7 +804,7 @@ class BodyStore:
         self, shape: Shape, tag: Any, static: bool, sensor: bool, category: Any, mask: Any, data: Any
     ) -> Body:
         """Put a body into the lowest free row."""
-        known = as_shape(shape)
+        known = _shape_of(shape)
         known = self.space.admit(known, "shape")
         group, static, sensor, category, mask = self._rules(tag, static, sensor, category, mask)
         self._unshare()
@@ -975,7 +991,7 @@ class BodyStore:
     def reshape(self, body: Body, shape: Shape) -> None:
         """Another shape and place."""
         row = self.row(body)
-        self.put_shape(row, as_shape(shape))
+        self.put_shape(row, _shape_of(shape))
 
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
@@ -1163,6 +1179,13 @@ def setter_of_all(kind: type, name: str, objects: Sequence[Any], value: Any) -> 
     return partial(deque, map(getattr(kind, name).__set__, objects, repeat(value)), maxlen=0)
 
 
+def _shape_of(shape: Any, name: str = "shape") -> Shape:
+    """`as_shape` for a new shape: not that of another body, which has a rectangle too."""
+    if isinstance(shape, Body):
+        raise TypeError(f"{name} = {shape!r} is a body; pass its shape, as body.shape")
+    return as_shape(shape, name)
+
+
 def as_shapes(shapes: Any) -> list[Shape] | Floats:
     """Shapes and rectangles as a list; of an array of boxes ``x, y, width, height``.
 
@@ -1177,7 +1200,7 @@ def as_shapes(shapes: Any) -> list[Shape] | Floats:
     if isinstance(shapes, (list, tuple)) and any(
         isinstance(one, known) or rectangle_of(one) is not None for one in shapes
     ):
-        return [as_shape(one, f"shapes[{at}]") for at, one in enumerate(shapes)]
+        return [_shape_of(one, f"shapes[{at}]") for at, one in enumerate(shapes)]
     boxes = as_boxes(settled(shapes, "shapes", BOXES), "shapes")
     if boxes.shape[1] != 4:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")

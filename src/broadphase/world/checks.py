@@ -44,7 +44,9 @@ class Checks:
         """How often each body, or call of many, has moved since the last update."""
         self._hanging: Counter[int] = Counter()
         """By serial number, how often a walker was stopped above; -1: it has stood."""
-        self._places = np.empty((3, 0))
+        self._groups = 0, 0
+        """The list of sets of tags that was last looked at, and how long it was."""
+        self._places = np.empty(0, np.int64), np.empty(0), np.empty(0)
         """Serial number and place of each row at the last update."""
         self._said: set[Any] = set()
 
@@ -58,19 +60,21 @@ class Checks:
 
     def _look_at_tags(self) -> None:
         state, on_tiles = self._state, self._on_tiles.listeners
-        matcher, sets = state.listeners.matcher, state.store.tag_sets
-        self._known["body"].update(*sets.groups)
-        wanted = [(tag, repr(one)) for one in matcher.listeners for tag in (one.a, one.b)]
-        wanted += [(one.tag, repr(one)) for one in on_tiles]
-        wanted += [(tag, f"set_response({tag!r}, ...)") for tag in state.responses]
-        wanted += [(tag, f"a walk with pushes={tag!r}") for tag in self._pushed]
-        wanted += [(tag, f"a query with tag={tag!r}") for tag in sets.asked]
+        listeners, sets = state.listeners.matcher.listeners, state.store.tag_sets
+        if self._groups != (groups := (id(sets.groups), len(sets.groups))):
+            self._known["body"].update(*sets.groups)
+            self._groups = groups
+        wanted: list[tuple[Any, Any]] = [(tag, one) for one in listeners for tag in (one.a, one.b)]
+        wanted += [(one.tag, one) for one in on_tiles]
+        wanted += [(tag, "set_response({!r}, ...)") for tag in state.responses]
+        wanted += [(tag, "a walk with pushes={!r}") for tag in self._pushed]
+        wanted += [(tag, "a query with tag={!r}") for tag in sets.asked]
         self._look_at(wanted, "body")
         if state.tiles is not None and on_tiles:
             self._known["tile"].update(*(data.tags for data in state.tiles._data))
-            self._look_at([(one.tile, repr(one)) for one in on_tiles], "tile")
+            self._look_at([(one.tile, one) for one in on_tiles], "tile")
 
-    def _look_at(self, wanted: list[tuple[Any, str]], what: str) -> None:
+    def _look_at(self, wanted: list[tuple[Any, Any]], what: str) -> None:
         """Warn of tags that nothing has had for long, each with the first call that asks for it."""
         known = self._known[what]
         # A tag that several wait for has waited once.
@@ -81,19 +85,20 @@ class Checks:
                 texts = {str(one): one for one in known}
                 near = get_close_matches(str(tag), texts, 1, _RESEMBLES)
                 hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
-                said = f"{asker} waits for a tag that no {what} has had: {tag!r}{hint}"
+                called = asker.format(tag) if isinstance(asker, str) else repr(asker)
+                said = f"{called} waits for a tag that no {what} has had: {tag!r}{hint}"
                 if self._waiting[what, tag] == _PATIENCE[bool(near)]:
                     warnings.warn(TagWarning(said), stacklevel=_users_level())
 
     def _look_at_statics(self) -> None:
         """Warn of a static body that was moved into another, if a listener waits for the two."""
         state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
-        places: Any = np.stack((store.serial, store.x[: len(store.serial)], store.y[: len(store.serial)]))
-        now, before = places[:, : self._places.shape[1]], self._places
-        here = (now[0] == before[0]) & (now[1:] != before[1:]).any(axis=0)
-        moved = here & (store.alive & store.static)[: len(here)]
-        self._places = places
-        for row in np.flatnonzero(moved)[:_MOST_STATIC].tolist():
+        n, (serials, xs, ys) = len(store.bodies), self._places
+        self._places = store.serial[:n].copy(), store.x[:n].copy(), store.y[:n].copy()
+        rows = np.flatnonzero(store.touched[:n] & store.static[:n] & store.alive[:n])
+        rows = rows[rows < len(serials)]
+        moved = (store.x[rows] != xs[rows]) | (store.y[rows] != ys[rows])
+        for row in rows[moved & (store.serial[rows] == serials[rows])][:_MOST_STATIC].tolist():
             for other in self._state.broad_phase.near(store.bounds(row), STATICS)[0]:
                 if row == other or not matcher.matches(store.group.item(row), store.group.item(other)):
                     continue

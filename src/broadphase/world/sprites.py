@@ -10,12 +10,15 @@ import warnings
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from broadphase.errors import SpriteWarning
 from broadphase.geometry.shapes import Bounds
-from broadphase.world.bodies import Body
+from broadphase.world.bodies import Body, BodyStore
 
 _ROUNDING = 1.0  # pictures lie on whole pixels
 _TWICE = 2
+_TURNS = 32  # so many updates to ask all bodies for a sprite
 
 Offset = tuple[float, float]
 
@@ -40,12 +43,23 @@ class SpriteWatch:
 
     def __init__(self) -> None:
         self._sprites: WeakKeyDictionary[Body, _Sprite] = WeakKeyDictionary()
+        self._turn = self._made = 0
+        """How often it has looked, and how many bodies there ever were then."""
 
-    def look(self, bodies: list[Body]) -> None:
-        """Warn of sprites that have moved without their bodies since the last call."""
-        for body in bodies:
-            picture = picture_of(body.data)
-            if picture is None:
+    def look(self, store: BodyStore) -> None:
+        """Warn of sprites that have moved without their bodies since the last call.
+
+        Bodies that have none are asked for one now and then: all of them each time would take longer than
+        most frames.
+        """
+        turn, n = self._turn, len(store.bodies)
+        self._turn, made, self._made = (turn + 1) % _TURNS, self._made, store.made
+        fresh = store.bodies[turn::_TURNS]
+        if made != store.made:
+            fresh += [store.bodies[row] for row in np.flatnonzero(store.serial[:n] >= made).tolist()]
+        known = [body for body in self._sprites if body.alive]
+        for body in dict.fromkeys((*known, *fresh)):
+            if body is None or body.data is None or (picture := picture_of(body.data)) is None:
                 continue
             sprite_state = self._sprites.get(body)
             if sprite_state is None:
