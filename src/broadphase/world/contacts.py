@@ -541,6 +541,8 @@ class ContactTracker:
         store = self._store
         if not store.tag_sets.exact:
             pairs = pairs[self.concerned(pairs)]
+        if not len(pairs):
+            return _NOTHING
         fresh, found = Fresh(np.empty_like(pairs), np.empty((len(pairs), 2)), np.empty(len(pairs))), 0
         for begin, end in ranges(0, len(pairs), _AT_A_TIME):
             found, tested = kernel.contacts_of_pairs(
@@ -627,16 +629,18 @@ class ContactTracker:
                 notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
         entries = len(fresh.ids) + len(notes)
         most = len(before.ids) + entries
+        if not most:
+            return self._nothing()
         pairs, rows = np.empty((2, most, 2), np.int32), np.empty((4, most), np.int64)
         columns = pairs[0], np.empty((most, 2)), np.empty(most), pairs[1], np.empty(most, np.bool_)
-        began, stayed, were, ended = rows
         work = np.empty(len(store.bodies) + 1 if entries > kernel.FEW_ENTRIES else 0, np.int64)
         size, come, stay, gone, passed = kernel.renew(
             *(fresh[:], notes, (*before[:3], before.overlaps)),
             (store.touched, store.renewed, store.alive, store.static, store.serial),
-            *(self._tags, (*np.empty((3, entries), np.int64), work), columns, (*rows,)),
+            *(self._tags, (np.empty((3, entries), np.int64), work), columns, rows),
         )
         every = FoundContacts(*columns, matcher)
+        began, stayed, were, ended = rows
         now, ended = every.at(slice(size)), ended[:gone]
         store.shared = True
         over, passings = before, dict[int, Passing]()
@@ -653,6 +657,13 @@ class ContactTracker:
             Contacts(over, bodies, store.gone, passings, ended),
         )
         return now, Changes(events, handed, tuple(self._many(events.began, handed)))
+
+    def _nothing(self) -> tuple[FoundContacts, Changes]:
+        """No contacts, and none before."""
+        self._store.shared = True
+        now = none_found(self._listeners.matcher)
+        none = Contacts(now, self._store.bodies)
+        return now, Changes(Events(none, none, none), None)
 
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""

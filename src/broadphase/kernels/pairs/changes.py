@@ -578,13 +578,13 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
     tags : tuple
         ``bits, group, category, mask``, as for `put_candidates`.
     entries : tuple
-        Scratch, ``keys, ranks, order`` for all that is fresh and noted, and ``work``: one more than there are
-        rows, or nothing up to `FEW_ENTRIES`.
+        Scratch: three rows of numbers for all that is fresh and noted, and one more number than there are
+        rows, or none up to `FEW_ENTRIES`.
     now : tuple
         ``ids, normals, depths, groups, overlaps``, with room for all.
-    which : tuple
-        ``began, stayed, were, ended``: rows of ``now``, those that stayed, where these were before, and rows
-        of ``before``.
+    which : i8[2]
+        Written: which rows of ``now`` began, which stayed, where these were before, and which of ``before``
+        ended.
 
     Returns
     -------
@@ -597,8 +597,8 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
     ids, normals, depths, overlaps = before
     touched, renewed, alive, static, serial = bodies
     bits, group, category, mask = tags
-    keys, ranks, order, work = entries
-    began, stayed, were, ended = which
+    keys, ranks, order, work = entries[0][0], entries[0][1], entries[0][2], entries[1]
+    began, stayed, were, ended = which[0], which[1], which[2], which[3]
     count = np.int64(fresh_ids.shape[0])
     for k in range(count):
         keys[k], ranks[k] = np.int64(fresh_ids[k, 0]) << 32 | np.int64(fresh_ids[k, 1]), -1

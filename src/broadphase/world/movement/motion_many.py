@@ -93,7 +93,9 @@ class ManyMotion:
         """The response that the bodies of each set of tags have in a step: that of a tag, else to slide."""
         by_tag, groups = self._state.responses, self._store.tag_sets.groups
         found = np.zeros(len(groups), np.int8)  # to slide
-        for number, tags in enumerate(groups) if by_tag else ():
+        if not by_tag:
+            return found
+        for number, tags in enumerate(groups):
             found[number] = next((code for tag, code in by_tag.items() if tag in tags), found[number])
         return found
 
@@ -109,7 +111,7 @@ class ManyMotion:
         if len(rows) == 0:
             return Movements(np.empty((0, 2)), NO_HITS)
         lifts = rows[self._store.one_way[rows] != 0].tolist() if self._store.any_one_way else ()
-        riders = riders_of(self._motion, lifts)
+        riders = riders_of(self._motion, lifts) if lifts else {}
         layers = ALL if movers_block else STATICS
         call = _Call(rows, displacements, responses, layers, ignored, riders)
         if not lifts:
