@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 import runpy
 import shutil
 import threading
@@ -137,9 +138,9 @@ def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
     x, _ = drag(page, -120, 0)
     assert abs(handle(page)[0] - (x - 120)) < 3
     assert shown_tests(page) != before
-    assert not page.locator("details:visible p").is_visible()
-    page.locator("summary:visible").click()
-    assert "276" in page.locator("details:visible p").inner_text()
+    assert not page.locator(".ask details:visible p").is_visible()
+    page.locator(".ask summary:visible").click()
+    assert "276" in page.locator(".ask details:visible p").inner_text()
 
 
 def test_a_query_box_is_dragged(tour):
@@ -282,6 +283,21 @@ def test_the_cures_are_weighed_by_what_they_cost(tour):
     assert not page.locator("#weight").is_visible()
 
 
+def test_balls_move_where_they_are_let(tour):
+    page = tour("cells", "?slider=4")
+    before = page.evaluate("[...tour.picture.centers]")
+    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("button", name="Let them move").click()
+    until(page, "tour.motion > 6")
+    page.get_by_role("button", name="Stop them").click()
+    until(page, "!tour.drifting")
+    after = page.evaluate("[...tour.picture.centers]")
+    assert np.abs(np.subtract(after, before)).max() > 2
+    slide(page, 3)  # they stay where they went
+    assert page.evaluate("tour.motion") > 6
+    assert not tour("kept").locator("#drift").is_visible(), "its frames move them"
+
+
 def test_only_a_near_and_a_far_edge_are_tested(tour):
     page = tour("kept", "?slider=4")
     swaps, tests = page.evaluate(
@@ -370,11 +386,40 @@ def test_the_address_holds_what_is_shown_and_back_returns_to_it(tour):
 
 def test_one_step_can_be_embedded(tour):
     page = tour("cells", "?embed=1", width=760, height=620)
-    assert not page.locator(".question:visible, .verdict:visible, nav:visible").count()
+    assert not page.locator(".verdict:visible, nav:visible").count()
+    assert page.locator(".question:visible, .goal:visible").count() == 2
     slide(page, 1)
     until(page, "location.search === '?embed=1&slider=1'")
     link = page.get_by_role("link", name="The whole tour")
     assert link.get_attribute("href").endswith("?slider=1#cells")
+
+
+def test_the_line_for_a_page_shows_the_step_as_it_is(tour):
+    page = tour("cells", "?slider=2&ball=140,190")
+    page.get_by_text("This step in a page of yours").click()
+    line = page.locator("#embed-line").inner_text()
+    address = re.fullmatch(
+        r'<iframe src="([^"]*)" width="640" height="480" title="Cells: [^"]*"></iframe>', line
+    )[1]
+    tests = shown_tests(page)
+    page.goto(address)
+    until(page, THERE)
+    assert page.evaluate("document.documentElement.classList.contains('embedded')")
+    assert page.evaluate("tour.picture.lanes[0].made") == tests
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 480), (360, 640)])
+def test_an_embedded_step_fits_into_a_small_frame(tour, width, height):
+    for step in STEPS:
+        page = tour(step, "?embed=1", width=width, height=height)
+        next_picture(page)
+        size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        assert page.evaluate(size) == [width, height], step
+        for part in (".step.now .question", ".step.now .goal", "#views canvas", "#slider", "#whole"):
+            box = page.locator(part).first.bounding_box()
+            assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
+            assert 0 <= box["x"] < box["x"] + box["width"] <= width, (step, part)
+        assert page.evaluate(OVERLAPPING) == [], step
 
 
 def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
@@ -388,7 +433,7 @@ def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
     assert frame.evaluate("document.documentElement.dataset.theme") == "dark"
     page.evaluate("document.documentElement.dataset.theme = 'light'")
     until(frame, "document.documentElement.dataset.theme === 'light'")
-    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight"), "its legend too"
+    assert frame.evaluate("document.documentElement.scrollHeight <= innerHeight"), "all of it"
 
 
 def test_files_behind_any_server_are_the_same_tour(site, tour, tabs):

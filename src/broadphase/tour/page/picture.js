@@ -8,10 +8,10 @@ const MOST_SHOWN = [960, 600]; // the part of the last step's world that is draw
 
 /** `places` are those of dragged balls, the last one marked; `window` is what the picture shows of the world: left, top,
  * width, height. */
-export function pictureOf(step, slider, frame, places) {
+export function pictureOf(step, slider, frame, places, motion = 0) {
   const { balls } = step.make(step.values[slider], frame);
   const window = windowOf(step, balls);
-  const state = stateOf(step, slider, frame, places.map(([ball, place]) => [ball, within(place, window)]));
+  const state = stateOf(step, slider, frame, places.map(([ball, place]) => [ball, within(place, window)]), true, 0, motion);
   const shown = shownIn(window, state.boxes);
   const isPart = shown.length < balls.count;
   const numbers = new Int32Array(balls.count).fill(NOT_SHOWN);

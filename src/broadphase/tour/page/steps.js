@@ -106,15 +106,16 @@ const trees = new Map(); // by number of balls
  * middle of the query box.
  *
  * Returns the balls, their boxes, the options, and for each method what its search returned, with its tests one by one
- * if they are `kept`. */
-export function stateOf(step, slider, frame = 0, places = [], kept = true, layout = 0) {
-  const { balls: made, before, options: own = {} } = step.make(step.values[slider], frame, layout);
+ * if they are `kept`.  All balls have moved by `motion`, in a step whose frames do not move them themselves. */
+export function stateOf(step, slider, frame = 0, places = [], kept = true, layout = 0, motion = 0) {
+  const { balls: start, before, options: own = {} } = step.make(step.values[slider], frame, layout);
+  const made = motion && !before ? moved(start, motion) : start;
   const balls = step.hasQuery ? made : withBalls(made, places);
   const boxes = boxesOf(balls);
   const options = { ...own, before: before && boxesOf(withBalls(before, places)) };
-  if (step.hasQuery) { // the balls stay where they are, and so does the tree
-    if (!trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxes));
-    const tree = trees.get(balls.count);
+  if (step.hasQuery) { // where the balls stay where they are, so does the tree
+    if (!motion && !trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxes));
+    const tree = motion ? METHODS.box_tree(boxes) : trees.get(balls.count);
     return { balls, boxes, options, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
   }
   const results = {};

@@ -11,6 +11,7 @@ import { figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js
 import { drawWork } from "./work.js";
 
 const find = (id) => document.getElementById(id);
+const DRIFT = 24; // units that balls move in a second
 const REST = 900; // milliseconds between two frames
 const MANY = 1000; // balls: with more, a search waits until the hand rests
 const RESTS_AFTER = 120; // milliseconds
@@ -47,6 +48,9 @@ class Tour {
   #times = null;
   #queued = false;
   #resting = 0; // the timer after which a slow search begins
+  moving = null; // the page of moving scenes
+  motion = 0; // how far the balls of a step without frames have moved
+  drifting = false; // whether they move
   #isOpen = true; // whether the charts, which show the answer, may be seen
   #linking = 0; // the timer after which the address follows
 
@@ -90,6 +94,7 @@ class Tour {
     if (isNew) this.#showStep();
     const fresh = !this.#seen.has(wanted.name) && !linked.has("slider") && !linked.has("ball");
     this.#seen.add(wanted.name);
+    [this.motion, this.drifting] = [0, false];
     this.playing = fresh && !calm.matches;
     this.end = this.playing ? 0 : Infinity;
     this.#clock = 0;
@@ -128,6 +133,8 @@ class Tour {
     const state = new URLSearchParams(location.search);
     state.delete("embed");
     find("whole").href = `${location.pathname}?${state}#${this.step.name}`;
+    const source = new URL(`?${new URLSearchParams([["embed", 1], ...state]).toString().replaceAll("%2C", ",")}#${this.step.name}`, location.href);
+    find("embed-line").textContent = `<iframe src="${source}" width="640" height="480" title="${document.title.replaceAll('"', "")}"></iframe>`;
   }
 
   #showStep() {
@@ -164,7 +171,7 @@ class Tour {
 
   #showPage(page) {
     this.step = page;
-    this.playing = false;
+    this.playing = this.drifting = false;
     this.#showPlace();
     if (page === MOVING) this.#showMoving();
     else this.#showEnd();
@@ -208,11 +215,11 @@ class Tour {
     };
     link("previous", number - 1);
     link("next", number + 1);
-    for (const id of ["stage", "legend"]) find(id).hidden = !isStep(this.step);
+    for (const id of ["stage", "legend", "embed"]) find(id).hidden = !isStep(this.step);
     find("scenes").hidden = this.step !== MOVING;
     find("ending").hidden = this.step !== END || !find("your-game").game; // until all of it is there
-    this.#showWhole();
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
+    this.#showWhole();
   }
 
   /** On the site, the ways to its other pages. */
@@ -253,8 +260,28 @@ class Tour {
       this.#queued = false;
       if (!isStep(this.step)) return;
       if (this.playing) this.#goOn(now);
+      if (this.drifting) this.#drift(now);
       this.#draw();
     });
+  }
+
+  get #pace() {
+    return Number(find("pace").value);
+  }
+
+  /** Let all balls move on. */
+  #drift(now) {
+    const since = this.#clock ? Math.min(now - this.#clock, 100) / 1000 : 0;
+    this.#clock = now;
+    this.motion += since * DRIFT * this.#pace;
+    this.#stale = true;
+  }
+
+  #toggleDrift(wanted) {
+    this.drifting = wanted;
+    this.#clock = 0;
+    if (wanted) [this.playing, this.end] = [false, Infinity];
+    this.redraw();
   }
 
   /** Slow at first, so that the first few tests can be understood, then faster. */
@@ -263,7 +290,7 @@ class Tour {
     this.#clock = now;
     this.ran = (this.end === 0 ? 0 : this.ran) + since;
     const before = this.end;
-    this.end = Math.min(this.end + since * (2 + 0.6 * this.ran ** 2), this.total);
+    this.end = Math.min(this.end + this.#pace * since * (2 + 0.6 * this.ran ** 2), this.total);
     if (this.end === 0 && this.total > 0) this.end = 1e-9;
     if (this.end < this.total || before < this.total) return;
     this.rested = (this.rested ?? 0) + since * 1000;
@@ -296,7 +323,7 @@ class Tour {
     const { step, slider, frame } = this;
     if (this.#stale) {
       const places = [...this.#places];
-      this.picture = pictureOf(step, slider, frame, places);
+      this.picture = pictureOf(step, slider, frame, places, this.motion);
       this.#stale = false;
       if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, places));
       const results = Array.from({ length: this.frame + 1 }, (_, k) => (k < frame ? stateOf(step, slider, k, places, false).results : this.picture.state.results));
@@ -318,9 +345,9 @@ class Tour {
       const weightOf = (k) => (weights === undefined ? this.weight : [weights].flat()[Math.min(k, [weights].flat().length - 1)]);
       drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, weightOf, wrong);
     }
-    if (!this.playing) this.guesses.look(step, slider, picture, this.#works[slider]);
+    if (!this.playing && !this.drifting) this.guesses.look(step, slider, picture, this.#works[slider]);
     this.drawn += 1;
-    if (this.playing) this.redraw();
+    if (this.playing || this.drifting) this.redraw();
   }
 
   #write(seen, end) {
@@ -335,6 +362,8 @@ class Tour {
     find("controls").querySelector(".time").hidden = !this.canPlay;
     const said = `${frame}${SLIDERS[step.name].counts ?? "test"} ${end} of ${total}`;
     find("scrub-text").value = said[0].toUpperCase() + said.slice(1);
+    find("drift").hidden = step.frames > 1;
+    find("drift").textContent = this.drifting ? "Stop them" : "Let them move";
     find("play").textContent = this.playing ? "Pause" : this.#atEnd() ? "Play again" : "Play";
     find("back").disabled = end <= 0 && this.frame === 0;
     find("on").disabled = this.#atEnd();
@@ -359,7 +388,7 @@ class Tour {
       box.append(term, value, words);
       return box;
     }));
-    if (!this.playing) find("said").textContent = figures.map(({ name, figure }) => `${name}: ${figure}`).join(", ");
+    if (!this.playing && !this.drifting) find("said").textContent = figures.map(({ name, figure }) => `${name}: ${figure}`).join(", ");
   }
 
   #atEnd() {
@@ -431,13 +460,14 @@ class Tour {
   }
 
   #scrub(end) {
-    this.playing = false;
+    this.playing = this.drifting = false;
     this.#clock = 0;
     this.end = Math.min(Math.max(end, 0), this.total);
     this.redraw();
   }
 
   #toggle() {
+    this.drifting = false;
     if (this.playing) {
       this.#pause();
       return;
@@ -466,6 +496,7 @@ class Tour {
     });
     find("scrub").addEventListener("input", () => this.#scrub(Number(find("scrub").value)));
     find("play").addEventListener("click", () => this.#toggle());
+    find("drift").addEventListener("click", () => this.#toggleDrift(!this.drifting));
     find("back").addEventListener("click", () => this.#one(-1));
     find("on").addEventListener("click", () => this.#one(1));
     find("hall").addEventListener("click", () => {

@@ -58,6 +58,7 @@ export class View {
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
+      if (own.order && this.alone) drawSweepLine(on, picture, ballOf(picture, own, end), place);
       if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
     };
     const tested = own.swaps ? testsOf(own.swaps, end) : end;
@@ -65,8 +66,8 @@ export class View {
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (query) drawBallTests(context, query, picture.centers, place, end);
     if (this.alone && !query) {
-      const isUnderWay = end > 0 && end < own.made && !own.swaps;
-      const ball = isUnderWay ? own.tests[2 * (end - 1)] : picture.marked;
+      const ball = ballOf(picture, own, end);
+      if (own.order) drawOpen(context, picture, ball, place);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place);
@@ -202,6 +203,44 @@ export class View {
     const nearest = shown.reduce((best, ball) => (beside(ball) < beside(best) ? ball : best), marked);
     return beside(nearest) <= reach ? nearest : null;
   }
+}
+
+/** The ball whose turn it is, or the marked one. */
+const ballOf = (picture, own, end) => (end > 0 && end < own.made && !own.swaps ? own.tests[2 * (end - 1)] : picture.marked);
+
+/** The line that sweeps over the balls, at the left edge of a ball, and how far this ball looks: to its right edge. */
+function drawSweepLine(context, { centers, halves }, ball, { left, scale, height }) {
+  const [from, to] = [-1, 1].map((side) => (centers[2 * ball] + side * halves[2 * ball] - left) * scale);
+  context.save();
+  context.fillStyle = context.strokeStyle = colour("test");
+  context.globalAlpha = 0.14;
+  context.fillRect(from, 0, to - from, height);
+  context.globalAlpha = 1;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(from, 0);
+  context.lineTo(from, height);
+  context.stroke();
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(to, 0);
+  context.lineTo(to, height);
+  context.stroke();
+  context.restore();
+}
+
+/** A thick frame around the boxes that are open: the line crosses them. */
+function drawOpen(context, { centers, halves }, ball, { left, top, scale }) {
+  const line = centers[2 * ball] - halves[2 * ball];
+  context.save();
+  context.strokeStyle = colour("method-sort_and_sweep");
+  context.lineWidth = 3;
+  for (let other = 0; other < centers.length / 2; other++) {
+    const [x, y, wide, high] = [centers[2 * other], centers[2 * other + 1], halves[2 * other], halves[2 * other + 1]];
+    if (other === ball || x - wide > line || x + wide < line) continue;
+    context.strokeRect((x - wide - left) * scale, (y - high - top) * scale, 2 * wide * scale, 2 * high * scale);
+  }
+  context.restore();
 }
 
 /** How many of the first swaps needed a test: those of a near edge and a far edge of two balls. */

@@ -111,7 +111,7 @@ function touchingPairs(picture) {
 }
 
 const LEGENDS = {
-  sorted: [["bar own", "width of a ball, sorted"]],
+  sorted: [["sweep", "the line, and how far one ball looks"], ["open own", "open: boxes that the line crosses"], ["bar own", "width of a ball, sorted"]],
   kept: [["bar own", "edges that swap"], ["dot none", "two near [[ or far ]] edges pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are darker"]],
   twice: [["cell own", "cell with balls"]],
