@@ -18,7 +18,7 @@ _PACKAGE = "broadphase.kernels"
 _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import".encode(), re.MULTILINE)
 # Further modules that the machine code depends on; the other modules of these packages only run it.
 _MAKERS = {
-    "kernels/machine": ("floats", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
+    "kernels/machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
     "compiler": (
         *("aggregates", "builtins", "layout", "lowering", "machine_code", "memory"),
         *("numba_checks", "numba_names", "python_api", "types"),
