@@ -124,19 +124,6 @@ def oracle_pairs(index):
     return index.ids[pairs]
 
 
-@pytest.mark.parametrize("name", ["sort_and_sweep", "sweep_and_prune"])
-def test_sorted_ends_are_laid_out_in_slices(cut_finely, stops, name):
-    boxes = scenes.make("uniform", 400, 2)
-    index = bp.make_index(name, threads=1)
-    index.insert_many(boxes)
-    rows = {"sort_and_sweep": (1_350, 1_350, 2_200), "sweep_and_prune": (2_500, 3_300, 3_300)}[name]
-    for moved, least in zip((boxes, boxes + 1e-9, boxes[::-1]), rows, strict=True):
-        index.update(moved)
-        stops.looks = 0
-        index.pairs()
-        assert stops.looks > least
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_an_interrupted_query_is_repeated(cut_finely, stops, name):
     boxes = scenes.make("uniform", 60, 2)

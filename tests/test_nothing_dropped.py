@@ -15,7 +15,6 @@ from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.strips.bin import BLOCK, count_copies
 from broadphase.methods import strips
 from broadphase.methods.task import Task
-from broadphase.runtime import slices
 from broadphase.runtime.memory import Scratch
 
 METHODS = [name for name in bp.METHODS if name != "auto"]
@@ -114,14 +113,11 @@ def test_the_limit_holds(monkeypatch, method):
     assert 10 < sum(map(len, found.chunks)) <= 10 + 16 * len(boxes)  # those of a few more boxes
 
 
-def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):
+def test_long_lists_of_pairs_are_sorted():
     boxes = np.random.default_rng(5).random((3_000, 4), np.float32)
     boxes[:, 2:] = boxes[:, :2] + 0.1
     right = bp.pairs(boxes)
     assert len(right) > 50_000
-    for module in ("broadphase.methods.pair_order", "broadphase.runtime.slices"):
-        monkeypatch.setattr(sys.modules[module], "MOST_ROWS", 1_000)
-    monkeypatch.setattr(slices.ranges, "__defaults__", (1_000,))
     for threads in (1, 2):
         assert np.array_equal(bp.pairs(boxes, threads=threads), right)
         unsorted = bp.pairs(boxes, threads=threads, sort=False)

@@ -19,19 +19,17 @@ from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
-from broadphase.runtime.slices import FEW_QUERIES, growing, joined, ranges, rows_at
+from broadphase.runtime.slices import joined, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
 # Sorting all boxes costs less than comparing them unsorted if a box is compared with more others than this,
 # on average, or if so many are large.
 MANY_TESTS, MANY_LARGE = 32, 8
+MOST_WORK = 2**62
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
 
-# Boxes that are entered at first, to measure their cost; fewer if there are more places than this for each,
-# as each then touches memory that was not touched before.
-_FIRST_ENTERED, _SPARSE = 1 << 14, 64
 # Cells hold different numbers of boxes: several shares for each thread balance the load.
 _SHARES = 8
 _ENOUGH_FOR_THREADS = 4_000
@@ -74,40 +72,18 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
     if axis >= 0:
         # NumPy would treat denormals as equal if the calling thread flushes them to zero.
         order = rows_at(ids, stable_argsort(rows_at(np.ascontiguousarray(boxes[:, axis]), ids)))
-    slots = lattice.slots or int((lattice.last + 1.0).prod())
-    is_sparse = slots > _SPARSE * n
-    heads, entries = _zeros(slots, is_sparse), np.empty((5 * n // 2 + 2 * kernel.MOST_CELLS, 4), np.int32)
-    small, large, tally = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(kernel.TALLY, np.int64)
-    tally[kernel.ENTRIES] = 1
-    reach = np.array([[np.inf] * 3, [-np.inf] * 3])
-    into = reach, small, large, tally
-    for begin, end in growing(n, 0, FEW_QUERIES if is_sparse else _FIRST_ENTERED):
-        while (begin := kernel.enter(boxes, order, lattice, heads, entries, *into, begin, end)) < end:
-            entries = _enlarged(entries)
-        if axis < 0 and (tally[kernel.LARGE] > MANY_LARGE or tally[kernel.WORK] > MANY_TESTS * n):
-            return fill(boxes, ids, lattice, choose_axis(rows_at(boxes, ids), "auto"))
+    heads = np.zeros(lattice.slots or int((lattice.last + 1.0).prod()), np.int32)
+    most = (MANY_LARGE, MANY_TESTS * n) if axis < 0 else (n, MOST_WORK)
+    entries, reach, small, large, tally = kernel.enter(boxes, order, lattice, heads, *most)
+    if tally[kernel.ENTRIES] > kernel.MOST_ENTRIES:
+        raise MemoryError("the cells hold too many boxes; make them larger")
     many, few, fullest = (int(tally[at]) for at in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
-    filled = entries[: tally[kernel.ENTRIES]]
-    held = small[n - many :], large[n - few :]
+    if few > most[0] or tally[kernel.WORK] > most[1]:
+        return fill(boxes, ids, lattice, choose_axis(rows_at(boxes, ids), "auto"))
     if many == 0:
         reach[:] = 0.0  # an infinity must not become an integer
+    filled, held = entries[: tally[kernel.ENTRIES]], (small[n - many :], large[n - few :])
     return Bins(lattice, heads, filled, reach, *held, axis, int(tally[kernel.PLACES]), fullest)
-
-
-def _zeros(count: int, is_sparse: bool) -> IdArray:
-    """Zeros that are written now, in slices, or as they are needed if most are not."""
-    if is_sparse:
-        return np.zeros(count, np.int32)
-    zeros = np.empty(count, np.int32)
-    for begin, end in ranges(0, count):
-        zeros[begin:end] = 0
-    return zeros
-
-
-def _enlarged(entries: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    if 2 * len(entries) > MOST_PLACES:
-        raise MemoryError("the cells hold too many boxes; make them larger")
-    return joined([entries, np.empty_like(entries)])
 
 
 def search(task: Task, bins: Bins) -> Found:

@@ -15,10 +15,12 @@ from broadphase.kernels.pairs.order import (
 )
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
-from broadphase.runtime.slices import MOST_ROWS, ranges
+from broadphase.runtime.slices import ranges
 
 # With fewer pairs, a second thread costs more than it saves.
 ENOUGH_FOR_THREADS = 50_000
+# A partition of more pairs than this is not sorted in one step: it takes a tenth of a second.
+_MOST_AT_ONCE = 4_000_000
 # The counters of this many ids fit into the L1 or L2 cache.
 FEW_IDS = 1 << 17
 
@@ -43,7 +45,7 @@ def sorted_pairs(
         parts = 1
     out = pair_array(total)
     many = total >= MANY * (n + 1)  # partners for each id
-    if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
+    if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= _MOST_AT_ONCE:
         # All ids fit into one partition, so no pass to partition the pairs is needed.
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", (n + 1,), np.int32)
@@ -52,7 +54,6 @@ def sorted_pairs(
             chunks[0], np.array([total], np.int64), n.bit_length(), 0, 1, rows, seconds, keys, out
         )
         return out
-    chunks = _pieces(chunks)
     shift = partition_shift(n)
     partitions = ((max(n, 1) - 1) >> shift) + 1
     counts = scratch.array("order counts", (len(chunks), partitions), np.int64)
@@ -75,11 +76,9 @@ def sorted_pairs(
     keys = scratch.array("order keys", (len(shares), fullest), np.int64)
     rows = scratch.array("order rows", (len(shares), (1 << shift) + 1), np.int32)
     seconds = scratch.array("order seconds", (len(shares), n + 1 if many else 0), np.int32)
-    at_once = max(MOST_ROWS * partitions // total, 1)
 
     def sort(share: int, first: int, last: int) -> None:
-        for begin, end in ranges(first, last, at_once):
-            sort_partitions(parted, ends, shift, begin, end, rows[share], seconds[share], keys[share], out)
+        sort_partitions(parted, ends, shift, first, last, rows[share], seconds[share], keys[share], out)
 
     threads.run_all([partial(sort, number, *share) for number, share in enumerate(shares)], parts)
     return out
@@ -112,20 +111,14 @@ def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
            [0, 4]], dtype=int32)
     """
     words = results.words_for(end_of_ids)
-    for begin, end in ranges(0, len(rows)):
-        results.sort_rows_of_each(rows, begin, end, words, end_of_ids)
-
-
-def _pieces(chunks: list[PairArray]) -> list[PairArray]:
-    """The same chunks, with long ones divided into pieces that are quick to copy."""
-    return [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
+    results.sort_rows_of_each(rows, words, end_of_ids)
 
 
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
     """All pairs of ``chunks``, in their order."""
     if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
         return chunks[0].copy()
-    chunks = _pieces(chunks)
+    chunks = [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
     ends = np.cumsum([len(chunk) for chunk in chunks])
     out = pair_array(int(ends[-1]))
     threads.run_all(

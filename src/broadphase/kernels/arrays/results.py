@@ -18,6 +18,8 @@ answers each query completely or not at all; ``next, found, tests`` says which q
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.passes import PIECE
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
@@ -218,14 +220,17 @@ def put_marked(words, end, out, at, query):
 
 
 @jit
-def sort_rows_of_each(rows, begin, end, words, end_of_ids):
-    """Sort the ids, all less than ``end_of_ids``, of every query that has a row in ``begin .. end - 1``.
+def sort_rows_of_each(rows, words, end_of_ids):
+    """Sort the ids, all less than ``end_of_ids``, of every query; the rows of a query are contiguous.
 
-    The rows of a query are contiguous, and those before ``begin`` are sorted, with all of their queries.
     ``words`` are zeros before and after (`words_for`).
     """
-    at = np.int64(begin)
-    while at < end:
+    at = checked = np.int64(0)
+    while at < rows.shape[0]:
+        if at > checked + PIECE:
+            checked = at
+            if not goes_on():
+                break
         first = at
         query = rows[first, 0]
         at += 1

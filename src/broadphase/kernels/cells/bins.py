@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import inline, jit
 
 # Four cells are enough for a square of one cell's size, eight for a cube.
@@ -42,6 +44,12 @@ BOX, NEXT, PLACE, LENGTH = range(4)
 # and how many comparisons all lists amount to.
 ENTRIES, PLACES, LARGE, SMALL, FULLEST, WORK = range(6)
 TALLY = 6
+
+
+# Entries are numbers of 32 bits.
+MOST_ENTRIES = 2**31 - 1 - 64
+# Boxes between two looks for signals: each touches memory at random.
+_OFTEN = 1 << 16
 
 
 class Lattice(NamedTuple):
@@ -128,21 +136,30 @@ def count_cells(span):
 
 
 @jit
-def enter(boxes, order, lattice, heads, entries, reach, small, large, tally, begin, end):
-    """Enter the boxes ``begin .. end - 1`` of the order, counted from its end; returns how far it came.
+def enter(boxes, order, lattice, heads, most_large, most_work):
+    """Enter boxes in this order into the cells of ``heads``, all zeros.
 
-    It stops when ``entries`` is full.  As a new entry becomes the head, lists come in the given order; so
-    do ``small`` and ``large``, which are filled from their ends.
+    Returns ``entries, reach, small, large, tally``, the first ones of `Bins`.  It ends early where more than
+    ``most_large`` boxes are large, or where the lists amount to more than ``most_work`` comparisons.  A new
+    entry becomes the head, so boxes are entered from the last to the first, and lists come in the given
+    order; so do ``small`` and ``large``, which are filled from their ends.
     """
     n = order.shape[0]
-    for k in range(begin, end):
+    entries, tally = np.empty((5 * n // 2 + 2 * MOST_CELLS, 4), np.int32), np.zeros(TALLY, np.int64)
+    small, large, reach = np.empty(n, np.int32), np.empty(n, np.int32), np.empty((2, 3))
+    for axis in range(3):
+        reach[0, axis], reach[1, axis] = np.inf, -np.inf
+    tally[ENTRIES] = 1
+    for k in range(n - 1, -1, -1):
         if tally[ENTRIES] + MOST_CELLS > entries.shape[0]:
-            return k
-        i = order[n - 1 - k]
+            entries = larger(entries, tally[ENTRIES])
+        i = order[k]
         span = span_of(boxes, i, lattice)
         if count_cells(span) > MOST_CELLS:
             tally[LARGE] += 1
             large[n - tally[LARGE]] = i
+            if tally[LARGE] > most_large:
+                break
             continue
         tally[SMALL] += 1
         small[n - tally[SMALL]] = i
@@ -151,7 +168,11 @@ def enter(boxes, order, lattice, heads, entries, reach, small, large, tally, beg
             for y in range(span.y0, span.y1 + 1):
                 for x in range(span.x0, span.x1 + 1):
                     _push(heads, entries, tally, place_of(x, y, z, lattice), i)
-    return end
+        if tally[WORK] > most_work or tally[ENTRIES] > MOST_ENTRIES:
+            break
+        if k % _OFTEN == 0 and n > _OFTEN and not goes_on():
+            break
+    return entries, reach, small, large, tally
 
 
 @inline

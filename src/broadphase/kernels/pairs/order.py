@@ -9,6 +9,7 @@ pairs are first sorted by second id, with a stable sort.
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.memory import prefetch, with_columns
 
@@ -31,21 +32,27 @@ def partition_shift(n: int) -> int:
 def count_partitions(pairs, shift, counts):
     """Add to ``counts[partition]`` how many of the pairs belong there."""
     pairs = with_columns(pairs, 2)
-    for p in range(pairs.shape[0]):
-        counts[unsigned(pairs[p, 0]) >> unsigned(shift)] += 1
+    for begin in range(0, pairs.shape[0], PIECE):
+        for p in range(begin, min(begin + PIECE, pairs.shape[0])):
+            counts[unsigned(pairs[p, 0]) >> unsigned(shift)] += 1
+        if not answers(pairs.shape[0]):
+            break
 
 
 @jit
 def scatter_to_partitions(pairs, shift, starts, parted):
     """Write the pairs into their partitions of ``parted``; ``starts`` advance."""
     pairs, parted = with_columns(pairs, 2), with_columns(parted, 2)
-    for p in range(pairs.shape[0]):
-        partition = unsigned(pairs[p, 0]) >> unsigned(shift)
-        at = unsigned(starts[partition])
-        starts[partition] = at + ONE
-        prefetch(parted, at + FURTHER, 0)
-        parted[at, 0] = pairs[p, 0]
-        parted[at, 1] = pairs[p, 1]
+    for begin in range(0, pairs.shape[0], PIECE):
+        for p in range(begin, min(begin + PIECE, pairs.shape[0])):
+            partition = unsigned(pairs[p, 0]) >> unsigned(shift)
+            at = unsigned(starts[partition])
+            starts[partition] = at + ONE
+            prefetch(parted, at + FURTHER, 0)
+            parted[at, 0] = pairs[p, 0]
+            parted[at, 1] = pairs[p, 1]
+        if not answers(pairs.shape[0]):
+            break
 
 
 @jit
@@ -76,6 +83,8 @@ def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
         for p in range(end - begin):
             out[begin + p, 0] = keys[p] >> 32
             out[begin + p, 1] = keys[p] & 0xFFFFFFFF
+        if not answers(MOST_PARTITIONS * (end - begin)):
+            break
         begin = end
 
 
