@@ -314,6 +314,19 @@ def plan_step(
 
 
 @jit
+def check_moves(rows, xs, ys, displacements):
+    """Whether the rows ascend, and the first mover that goes beyond `FARTHEST` or nowhere; -1: none."""
+    ascends, far = True, np.int64(-1)
+    for m in range(rows.shape[0]):
+        row = np.int64(rows[m])
+        ascends &= m == 0 or rows[m - 1] < row
+        x, y = xs[row] + displacements[m, 0], ys[row] + displacements[m, 1]
+        if far < 0 and not (abs(x) < FARTHEST and abs(y) < FARTHEST):
+            far = np.int64(m)
+    return ascends, far
+
+
+@jit
 def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, rows, boxes, kinds):
     """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
 

@@ -167,14 +167,14 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
     elif near is None:
         near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
     tags = store.group, store.tag_sets.bits
-    capacity = max(int(np.diff(near.first).max()), min(int(near.first[-1]), _CAPACITY), len(paths.rows))
-    parts, begin = [np.empty((0, 9))], 0
+    parts, begin, total = [], 0, int(near.first[-1])
+    capacity = total if total <= _CAPACITY else max(int(np.diff(near.first).max()), _CAPACITY)
     while begin < len(paths.rows):
         out = np.empty((capacity, 9))
         known = store.marks, tags, passes, paths[:], begin, others, names, near[:], number_of
         begin, found = cross_paths(columns, *known, NO_TILES, out)
         parts.append(out[:found])
-    rows = parts[1] if len(parts) == 2 else np.concatenate(parts)
+    rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return _wanted(state, paths, rows, ignored) if len(rows) else rows
 
 
