@@ -5,7 +5,9 @@
 
 Squares of side 1, four units of area each; each mover goes about a tenth of its side in a frame, then back
 in the next; listeners for mover against mover and against wall.  A frame of ours is `World.move_many` and
-`World.update`, with their calls.  The engines also solve their contacts, which ours does not: they stand here
+`World.update`, with their calls.  Below the plain rows: half of the bodies are circles, sides from a third to
+three times as long, a tile map for the walls, a periodic world, listeners that take all contacts at once
+(``many``) or have no function.  The engines also solve their contacts, which ours does not: they stand here
 because a game waits as long for them.  Processor time, for one core (``taskset -c 0``); the best frame of
 each, taken in turns.  Before anything is timed, the contacts of a frame are held against brute force.
 
@@ -21,25 +23,42 @@ import numpy as np
 
 import broadphase as bp
 
-ROWS = ((1_000, 1_000), (5_000, 5_000), (20_000, 20_000), (20_000, 0), (100_000, 0))
+ROWS = ((30, 200), (1_000, 1_000), (5_000, 5_000), (20_000, 20_000), (20_000, 0), (100_000, 0))
+KINDS = ("circles", "mixed", "tiles", "periodic", "many", "silent")
 FRAMES = 12
 STEP = 0.1
 
 
 class Ours:
-    """A world with movers and walls; ``round_share`` of both are circles."""
+    """A world with movers and walls.
 
-    def __init__(self, movers: int, walls: int, response: str = "slide", circles: bool = False) -> None:
+    ``kind``: plain, circles (half of them), mixed (sides from a third to three times as long), tiles (which
+    are the walls), periodic, many (listeners that take all at once) or silent (listeners without functions).
+    """
+
+    def __init__(self, movers: int, walls: int, response: str = "slide", kind: str = "plain") -> None:
         rng = np.random.default_rng(1)
         side = (4.0 * (movers + walls)) ** 0.5
         self.places, self.walls = rng.random((movers, 2)) * side, rng.random((walls, 2)) * side
         self.ways, self.response = rng.normal(size=(movers, 2)) * STEP, response
-        self.world, self.began = bp.World(), 0
-        self.bodies = self.world.add_many(shapes_at(self.places, circles), tag="mover")
-        self.world.add_many(shapes_at(self.walls, circles), tag="wall", static=True)
+        period = (float(np.ceil(side)),) * 2 if kind == "periodic" else None
+        self.world, self.began, self.frames = bp.World(period=period), 0, 0
+        sizes = 3.0 ** rng.uniform(-1, 1, (movers, 2)) if kind == "mixed" else np.ones((movers, 2))
+        self.bodies = self.world.add_many(shapes_at(self.places, sizes, kind == "circles"), tag="mover")
+        if kind == "tiles":
+            solid = np.zeros((int(side) + 1,) * 2, np.bool_)
+            solid[self.walls[:, 1].astype(int), self.walls[:, 0].astype(int)] = True
+            self.world.tiles = bp.TileMap(solid, tile_size=1)
+        else:
+            shapes = shapes_at(self.walls, np.ones((walls, 2)), kind == "circles")
+            self.world.add_many(shapes, tag="wall", static=True)
+        functions = {"many": {"many": self.count}, "silent": {}}.get(kind, {"begin": self.begin})
         for other in ("mover", "wall"):
-            self.world.on("mover", other, begin=self.begin)
-        self.frames = 0
+            self.world.on("mover", other, **functions)
+
+    def count(self, rows: bp.ContactRows) -> None:
+        """What listeners call that take all at once."""
+        self.began += len(rows.a)
 
     def begin(self, contact: bp.Contact) -> None:
         """What the listeners call."""
@@ -67,9 +86,9 @@ class Ours:
             raise SystemExit("the contacts are not those of brute force")
 
 
-def shapes_at(places: np.ndarray, circles: bool) -> Any:
+def shapes_at(places: np.ndarray, sizes: np.ndarray, circles: bool) -> Any:
     if not circles:
-        return np.hstack((places, places + 1.0))
+        return np.hstack((places, places + sizes))
     return [
         bp.Circle(x + 0.5, y + 0.5, 0.5) if k % 2 else bp.Box(x, y, 1, 1)
         for k, (x, y) in enumerate(places.tolist())
@@ -107,10 +126,10 @@ def pymunk(ours: Ours) -> Callable[[], None]:
     return lambda: space.step(1 / 60)
 
 
-def best_of_turns(steps: dict[str, Callable[[], None]]) -> dict[str, float]:
+def best_of_turns(steps: dict[str, Callable[[], None]], rounds: int) -> dict[str, float]:
     """Milliseconds of the best of many frames of each, one after the other."""
     best = dict.fromkeys(steps, np.inf)
-    for _ in range(FRAMES):
+    for _ in range(rounds):
         for name, step in steps.items():
             start = time.process_time()
             step()
@@ -121,19 +140,23 @@ def best_of_turns(steps: dict[str, Callable[[], None]]) -> dict[str, float]:
 def compare(movers: int, walls: int) -> None:
     """Print the row of a scene."""
     slide, cross = Ours(movers, walls), Ours(movers, walls, "cross")
-    round_ones = Ours(movers, walls, circles=True)
     if movers <= 20_000:
         slide.check()
-    steps = {"slide": slide.step, "cross": cross.step, "half circles": round_ones.step}
+    steps = {"slide": slide.step, "cross": cross.step}
+    for kind in KINDS if walls else ("circles", "many", "silent"):
+        steps[kind] = Ours(movers, walls, kind=kind).step
     if movers <= 20_000:
-        steps |= {"Box2D": box2d(slide), "pymunk": pymunk(slide)}
-    best = best_of_turns(steps)
-    said = "".join(f"  {name} {taken:8.2f}" for name, taken in best.items())
-    engine = best.get("Box2D")
-    if engine:
-        ratios = "  ".join(f"{name} {best[name] / engine:.2f}" for name in ("slide", "cross", "half circles"))
-        said += f"   of Box2D: {ratios}"
-    print(f"{movers:>7,} + {walls:<7,}{said}", flush=True)
+        for name, engine in (("Box2D", box2d), ("pymunk", pymunk)):
+            try:
+                steps[name] = engine(slide)
+            except ImportError:
+                print(f"{name} is not installed")
+    best = best_of_turns(steps, max(FRAMES, 20_000 // movers))
+    print(f"{movers:,} + {walls:,}")
+    for name, taken in best.items():
+        of_plain = f"{taken / best['slide']:8.2f} of slide"
+        of_engine = f"{taken / best['Box2D']:8.2f} of Box2D" if "Box2D" in best else ""
+        print(f"    {name:10}{taken:10.3f}{of_plain}{of_engine}", flush=True)
 
 
 def parts(movers: int, walls: int) -> None:
@@ -159,7 +182,7 @@ def main() -> None:
     chosen = parser.parse_args()
     rows = ROWS if chosen.only is None else [tuple(map(int, chosen.only.split("+")))]
     if not chosen.parts:
-        print("milliseconds of a frame: processor time, best of", FRAMES)
+        print("milliseconds of a frame: processor time, best of", FRAMES, "or more")
     for movers, walls in rows:
         (parts if chosen.parts else compare)(movers, walls)
 
