@@ -64,6 +64,7 @@ def _mark_runnable(app: Sphinx, document: nodes.document) -> None:
 def _add_scripts(app: Sphinx) -> None:
     wheels = sorted(_DIST.glob("broadphase-*-pyemscripten_*.whl"), key=lambda path: path.stat().st_mtime)
     if wheels:
+        app.tags.add("wheel")  # pages promise what runs only where it does
         static = Path(app.outdir, "_static")
         static.mkdir(parents=True, exist_ok=True)
         shutil.copy(wheels[-1], static)

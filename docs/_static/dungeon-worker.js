@@ -1,11 +1,13 @@
 // Runs the dungeon (dungeon.py) in Pyodide: sixty frames a second, each posted to the page that draws it.
 
+import { answered } from "./answered.js";
+
 let held = { x: 0, y: 0, shoots: false, again: false };
 
 async function start({ pyodide, wheel, game, script }) {
   const status = (words) => postMessage({ status: words });
   status("Loading Python (Pyodide), once …");
-  const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
+  const { loadPyodide } = await answered(import(`${pyodide}pyodide.mjs`));
   const python = await loadPyodide({ indexURL: pyodide });
   status("Loading NumPy and broadphase …");
   const quiet = { messageCallback: () => {} };

@@ -1,5 +1,7 @@
 // Runs Python code for run.js: loads Pyodide, NumPy and broadphase once, then one message after the other.
 
+import { answered } from "./answered.js";
+
 let python = null; // a promise of what runs code
 const send = (kind, more = {}, moved = []) => postMessage({ kind, ...more }, moved);
 
@@ -7,7 +9,7 @@ const lastLine = (error) => String(error.message ?? error).trim().split("\n").at
 
 async function load({ pyodide, wheel }) {
   send("status", { words: "Loading Python (Pyodide), once …" });
-  const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
+  const { loadPyodide } = await answered(import(`${pyodide}pyodide.mjs`));
   const made = await loadPyodide({ indexURL: pyodide });
   send("status", { words: "Loading NumPy …" });
   const quiet = { messageCallback: () => {} };

@@ -211,7 +211,7 @@ def test_a_guess_and_a_goal_are_kept(tour):
     guess = page.locator(".guess:visible")
     guess.get_by_role("button", name="in one row").click()
     assert guess.inner_text() == "Your guess: in one row. It is: in one column."
-    assert page.locator("details:visible p").is_visible()
+    assert page.locator(".ask details:visible p").is_visible()
     goal = page.locator(".goal:visible output")
     assert goal.inner_text().strip() == "Now: 276."
     page.goto(

@@ -150,7 +150,7 @@ class Tour {
     find("slider").max = step.values.length - 1;
     const { bars } = SLIDERS[step.name];
     const hasAnswer = Boolean(bars) || !isAlone; // the charts show it
-    this.#isOpen = !hasAnswer || embedded || this.guesses.isOpen(step.name);
+    this.#isOpen = !hasAnswer || this.guesses.isOpen(step.name);
     find("growth").hidden = isAlone || !this.#isOpen;
     find("working").hidden = !bars || !this.#isOpen;
     find("cover").hidden = this.#isOpen;
