@@ -6,7 +6,6 @@ import numpy as np
 
 from broadphase import methods
 from broadphase.api.devices import on_its_device
-from broadphase.api.geometries import Predicate, as_geometry_join
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
@@ -26,6 +25,8 @@ from broadphase.runtime.threads import cores
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
+
+    from broadphase.api.geometries import Predicate
 
 Method = Literal[methods.Name, "auto"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -155,7 +156,7 @@ def join(
     env: tuple[Any, Any] | None = ...,
     threads: int | None = ...,
     max_pairs: int | None = ...,
-    predicate: Predicate | None = ...,
+    predicate: "Predicate | None" = ...,
     distance: Any = ...,
     how: How = ...,
     labels: Literal[False] = ...,
@@ -172,7 +173,7 @@ def join(
     env: tuple[Any, Any] | None = ...,
     threads: int | None = ...,
     max_pairs: int | None = ...,
-    predicate: Predicate | None = ...,
+    predicate: "Predicate | None" = ...,
     distance: Any = ...,
     how: How = ...,
     labels: Literal[True],
@@ -188,7 +189,7 @@ def join(
     env: tuple[Any, Any] | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
-    predicate: Predicate | None = None,
+    predicate: "Predicate | None" = None,
     distance: Any = None,
     how: How = "inner",
     labels: bool = False,
@@ -279,6 +280,8 @@ def join(
     if predicate is not None:
         if period is not None or env is not None or not touching:
             raise ValueError("period=, env= and touching=False are for boxes; leave them out with predicate=")
+        from broadphase.api.geometries import as_geometry_join  # 3 ms, which most programs do not need
+
         question = as_geometry_join(a, b, predicate, distance)
         candidates = _join_boxes(question.first.boxes, question.second.boxes, method, True, True, parts)
         result, rows = question.decide(candidates, sort, parts, limit), question.rows

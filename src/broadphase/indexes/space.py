@@ -30,7 +30,7 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.points import check_room_for_nearest
+from broadphase.inputs.room import check_room_for_nearest
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter

@@ -2,13 +2,16 @@
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import as_numpy, plain, real
-from broadphase.periods.lattice import LONGEST, SHORTEST, Lattice, as_lattice, too_long_or_short
+from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
+
+if TYPE_CHECKING:
+    from broadphase.periods.lattice import Lattice
 
 Period = npt.NDArray[np.float64]
 
@@ -126,7 +129,7 @@ def _length(value: Any, axis: int) -> float:
     return length
 
 
-def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
+def as_point_period(period: Any, dim: int) -> "Period | Lattice | None":
     """The period of a world of points: a length for each axis, or a matrix whose rows are lattice vectors.
 
     Lengths are returned for a matrix too if its lattice has vectors along all axes.  The period is settled.
@@ -146,6 +149,8 @@ def as_point_period(period: Any, dim: int) -> Period | Lattice | None:
     """
     if not is_matrix(period):
         return _as_lengths(period, dim)
+    from broadphase.periods.lattice import as_lattice  # few programs have one
+
     return as_lattice(tuple(_vectors(period, dim)))
 
 

@@ -22,15 +22,12 @@ from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.periods.images import wrapped
 from broadphase.periods.lattice import Lattice, in_cell
 from broadphase.runtime import threads
-from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 
 _ENOUGH_FOR_THREADS = 200_000
-_BYTES_OF_NEAREST = 24  # an id and a distance, twice: as they are found and as they are returned
-_ENOUGH_TO_ASK = 1 << 28  # bytes; to ask the system takes 30 us
 _LARGEST_INT = 1 << 53  # an int beyond this may be no float
 
 
@@ -257,23 +254,6 @@ def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
         return value
     with np.errstate(over="ignore"):
         return float(kind.type(value))
-
-
-def check_room_for_nearest(n: int, k: int, m: int) -> None:
-    """Refuse results that do not fit, before memory is asked for: most systems promise more than they have.
-
-    Raises
-    ------
-    MemoryError
-        ``k`` nearest for each of ``n`` points are more than is free; ``m`` are there.
-    """
-    size = n * k * _BYTES_OF_NEAREST
-    free = available_memory() if size > _ENOUGH_TO_ASK else None
-    if free is not None and size > free:
-        raise MemoryError(
-            f"the {k} nearest of each of {n} points take {size / 1e9:.3g} GB, and {free / 1e9:.3g} GB are "
-            f"free; there are {m} to find: give a smaller k"
-        )
 
 
 def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:

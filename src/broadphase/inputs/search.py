@@ -21,7 +21,7 @@ from broadphase.inputs.environments import (
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.rules import as_filter
-from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.boxes.overlap import PairFilter, no_filter
 
 
 class Space(NamedTuple):
@@ -35,9 +35,11 @@ def search_arguments(
     boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any, threads: int
 ) -> tuple[BoxArray, PairFilter, Space | None]:
     """The arguments of a search among boxes; no space for a plain world."""
-    boxes, env = settled(boxes, "boxes", BOXES), settled(env, "env")
+    boxes = settled(boxes, "boxes", BOXES)
+    if boxes.ndim != 3 and static is categories is masks is period is env is None:  # as in most calls
+        return checked_boxes(boxes, "boxes", threads), no_filter(), None
     static, categories = settled(static, "static"), settled(categories, "categories")
-    masks, period = settled(masks, "masks"), settled_period(period)
+    masks, period, env = settled(masks, "masks"), settled_period(period), settled(env, "env")
     # All are the call's own: from here on they are looked at.
     if boxes.ndim == 3:
         static, categories, masks = (in_rows(values, boxes) for values in (static, categories, masks))

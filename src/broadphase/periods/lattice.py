@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from broadphase.kernels.points.lattice import put_in_cell
 from broadphase.periods.images import all_turns
+from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges
 
 Period = npt.NDArray[np.float64]
 Points = npt.NDArray[np.floating[Any]]
 
-SHORTEST, LONGEST = 1e-290, 1e290  # of lattice vectors
 # A point has this many binary digits within the cell; the rest of the 53 is for images around it.
 _DIGITS = 50
 _MOST_CELLS = 2.0**52
@@ -117,14 +117,6 @@ def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
 def around_lattice(vectors: Period, inverse: Period) -> Period:
     """A lattice as `kernels.points.lattice` takes it; vectors are zeros for axes without a period."""
     return np.concatenate((np.full(len(vectors), np.inf), inverse.ravel(), vectors.ravel()))
-
-
-def too_long_or_short(period: Any) -> str:
-    """What is said of lattice vectors beyond what is computed with."""
-    return (
-        f"the lengths or lattice vectors of period = {period} are too long or too short; give lengths "
-        f"between {SHORTEST:g} and {LONGEST:g}"
-    )
 
 
 _Vector = list[int]

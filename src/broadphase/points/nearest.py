@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.numeric import whole
-from broadphase.inputs.points import Numbers, PointQuery, Points, check_room_for_nearest
+from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.room import check_room_for_nearest
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
