@@ -313,6 +313,11 @@ def _goes_on(builder: Any) -> None:
     """Take the GIL and run `check` and signal handlers; 0 if one of them has raised."""
     api = Api(builder)
     state = api.call("PyGILState_Ensure", I32)
+    error = api.call("PyErr_Occurred", POINTER)
+    with builder.if_then(cgutils.is_not_null(builder, error), likely=False):
+        # It has raised before; no code may run while an exception is set.
+        api.call("PyGILState_Release", ir.VoidType(), state)
+        builder.ret(ir.Constant(I32, 0))
     answer = api.vectorcall(api.object("check"), ir.Constant(OBJECTS, None), ir.Constant(I64, 0))
     with builder.if_then(cgutils.is_not_null(builder, answer), likely=True):
         api.call("Py_DecRef", ir.VoidType(), answer)

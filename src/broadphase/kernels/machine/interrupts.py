@@ -33,6 +33,9 @@ def check() -> None:
 
 @twin
 def goes_on():
-    """Whether the kernel's result is still wanted; if not, an exception is set and the kernel must return."""
+    """Whether the kernel's result is still wanted; if not, an exception is set and the kernel must return.
+
+    It must also not read what it has not computed.
+    """
     check()
     return True

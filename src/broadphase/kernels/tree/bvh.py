@@ -89,7 +89,9 @@ def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uin
 def build(boxes, classes):
     """The arrays of `build_tree`."""
     order = _grouped(boxes.shape[0], classes)
-    begin, after = _divide(_measured(boxes, order), order, classes)
+    keys, wanted = _measured(boxes, order)
+    begin, second = _divide(keys, order, classes, wanted)
+    after = _nodes_after(second)
     return order, begin, after, _bounds(boxes, order, begin, after)
 
 
@@ -116,7 +118,7 @@ def _grouped(n, classes):
 def _measured(boxes, order):
     """Centres, then half extents of the boxes in the given order as ordered keys, one row an axis.
 
-    Infinities are made finite.
+    Infinities are made finite.  Returns also whether they are still wanted.
     """
     n, dim = order.shape[0], boxes.shape[1] // 2
     measures, largest = np.empty((2 * dim, n), boxes.dtype), np.finfo(boxes.dtype).max
@@ -133,13 +135,16 @@ def _measured(boxes, order):
             for k in range(begin, end):
                 keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
         if not answers(n):
-            break
-    return keys
+            return keys, False
+    return keys, True
 
 
 @inline
-def _divide(keys, order, classes):
-    """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and the node after each subtree."""
+def _divide(keys, order, classes, wanted):
+    """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and the second child of each or -1.
+
+    No nodes where they are not ``wanted`` any more.
+    """
     n, rows = order.shape[0], keys.shape[0]
     begins, second = np.empty(2 * n + 1, np.int32), np.empty(2 * n + 1, np.int32)
     counts, goes_first = np.empty(_BINS + 1, np.int64), np.empty(n, np.bool_)
@@ -148,7 +153,7 @@ def _divide(keys, order, classes):
     waiting = np.empty((_STACK, 4), np.int64)
     waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, n, -1, _SPLITS_BY_SIZE
     depth, nodes, work, checked = np.int64(min(n, 1)), np.int64(0), np.int64(0), np.int64(0)
-    while depth > 0:
+    while wanted and depth > 0:
         depth -= 1
         begin, end, parent = waiting[depth, 0], waiting[depth, 1], waiting[depth, 2]
         splits = waiting[depth, 3]
@@ -157,19 +162,19 @@ def _divide(keys, order, classes):
             row, smallest, largest, by_size = _choose_row(keys, begin, end, splits > 0)
             splits -= by_size
             below, found = np.int64(0), by_size > 0
-            while not found:
+            while not found and wanted:
                 found, smallest, largest, below = _narrow(
                     keys[row, begin:end], smallest, largest, below, counts
                 )
-                if not answers(end - begin):
-                    break
+                wanted = answers(end - begin)
+            if not wanted:
+                break
             marks = goes_first[: end - begin]
             _mark(keys[row, begin:end], smallest, largest, by_size, marks)
             border = begin + _partition(marks, sources, spare_ids)
             for k in range(rows):
                 _rearrange(keys[k, begin:end], sources, spare_keys)
-                if not answers(end - begin):
-                    break
+                wanted = wanted and answers(end - begin)
             _rearrange(order[begin:end], sources, spare_ids)
             work += (2 * rows + 4) * (end - begin)
         if parent >= 0:
@@ -184,10 +189,10 @@ def _divide(keys, order, classes):
         nodes += 1
         if work > checked + OFTEN:
             checked = work
-            if not goes_on():
-                break
+            wanted = wanted and goes_on()
+    nodes = nodes if wanted else np.int64(0)
     begins[nodes] = n
-    return _first_numbers(begins, nodes + 1), _nodes_after(second, nodes)
+    return _first_numbers(begins, nodes + 1), _first_numbers(second, nodes)
 
 
 @inline
@@ -200,8 +205,9 @@ def _first_numbers(numbers, count):
 
 
 @inline
-def _nodes_after(second, nodes):
+def _nodes_after(second):
     """The node after each node's subtree, from the second child of each (-1 for leaves)."""
+    nodes = second.shape[0]
     after = np.empty(nodes, np.int32)
     if nodes > 0:
         after[0] = nodes
