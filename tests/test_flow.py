@@ -1,5 +1,6 @@
 """Flow fields and paths: against SciPy's and networkx's graphs, and walked by bodies of a world."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,7 +8,6 @@ import pytest
 
 import broadphase as bp
 from broadphase import TileMap
-from broadphase.world import pathfinding as flow
 
 STEPS = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
 ENTERED = {(1, 0): 1, (-1, 0): 2, (0, 1): 4, (0, -1): 8}
@@ -39,24 +39,44 @@ def straight_is_open(tiles, column, row, step, size):
     return tiles.one_way is None or not any(tiles.one_way[y, x] & ENTERED[step] for x, y in new)
 
 
+def lets_in(tiles, column, row, step, size):
+    """Whether no one-way tile blocks a straight step, whatever is solid."""
+    new = set(covered(column + step[0], row + step[1], size)) - set(covered(column, row, size))
+    return tiles.one_way is None or not any(tiles.one_way[y, x] & ENTERED[step] for x, y in new)
+
+
 def is_open(tiles, column, row, step, size, diagonal):
-    """An independent definition: diagonal steps only if both ways around the corner are open."""
+    """An independent definition: a diagonal step is two straight ones, in one order or in the other."""
     dx, dy = step
     if not (dx and dy):
         return straight_is_open(tiles, column, row, step, size)
-    return (
-        diagonal
-        and straight_is_open(tiles, column, row, (dx, 0), size)
-        and straight_is_open(tiles, column + dx, row, (0, dy), size)
-        and straight_is_open(tiles, column, row, (0, dy), size)
-        and straight_is_open(tiles, column, row + dy, (dx, 0), size)
+    if not (diagonal and fits(tiles, column, row, size) and fits(tiles, column + dx, row + dy, size)):
+        return False
+    if diagonal == "always":
+        ways = (
+            lets_in(tiles, column + dx, row, (0, dy), size),
+            lets_in(tiles, column, row + dy, (dx, 0), size),
+        )
+        return any(ways)
+    ways = (
+        straight_is_open(tiles, column, row, (dx, 0), size)
+        and straight_is_open(tiles, column + dx, row, (0, dy), size),
+        straight_is_open(tiles, column, row, (0, dy), size)
+        and straight_is_open(tiles, column, row + dy, (dx, 0), size),
     )
+    return any(ways) if diagonal == "corners" else all(ways)
 
 
-def edges(tiles, size, diagonal):
+def edges(tiles, size, diagonal, cost=None):
     width, height = tiles.tile_size
+    factor = np.ones((tiles.rows, tiles.columns)) if cost is None else np.asarray(cost)
     return [
-        ((column, row), (column + dx, row + dy), math.hypot(dx * width, dy * height))
+        (
+            (column, row),
+            (column + dx, row + dy),
+            math.hypot(dx * width, dy * height)
+            * max(factor[y, x] for x, y in covered(column + dx, row + dy, size)),
+        )
         for row in range(tiles.rows)
         for column in range(tiles.columns)
         for dx, dy in STEPS
@@ -64,12 +84,12 @@ def edges(tiles, size, diagonal):
     ]
 
 
-def expected(tiles, goals, size, diagonal):
+def expected(tiles, goals, size, diagonal, cost=None):
     """The distances by SciPy: from the goals backwards over the open steps."""
     sparse = pytest.importorskip("scipy.sparse")
     csgraph = pytest.importorskip("scipy.sparse.csgraph")
     n = tiles.columns * tiles.rows
-    found = edges(tiles, size, diagonal)
+    found = edges(tiles, size, diagonal, cost)
     numbers = np.array([(a[1] * tiles.columns + a[0], b[1] * tiles.columns + b[0]) for a, b, _ in found])
     numbers = numbers.reshape(-1, 2)
     lengths = [length for _, _, length in found]
@@ -87,37 +107,53 @@ def expected(tiles, goals, size, diagonal):
 
 
 CASES = [
-    (seed, share, one_way, size, diagonal, tile_size)
+    (seed, share, one_way, size, diagonal, tile_size, costs)
+    for costs in (False, True)
     for seed in range(10)
     for share in (0.0, 0.15, 0.35)
     for one_way in (False, True)
     for size in (1, 2, (3, 1))
-    for diagonal in (True, False)
+    for diagonal in (True, False, "corners", "always")
     for tile_size in (10.0, (7.0, 12.0))
 ]
 
 
-def same_as_scipy(seed, share, one_way, size, diagonal, tile_size):
+def same_as_scipy(seed, share, one_way, size, diagonal, tile_size, costs):
     rng, tiles = random_map(seed, share, one_way, tile_size)
     goals = rng.integers(0, (tiles.columns, tiles.rows), (int(rng.integers(1, 4)), 2))
     both = size if isinstance(size, tuple) else (size, size)
-    field = tiles.flow_field(goals, size=size, diagonal=diagonal)
-    right = expected(tiles, set(map(tuple, goals.tolist())), both, diagonal)
+    cost = np.where(rng.random(tiles.solid.shape) < 0.1, math.inf, rng.integers(1, 5, tiles.solid.shape))
+    cost = cost if costs else None
+    field = tiles.flow_field(goals, size=size, diagonal=diagonal, cost=cost)
+    right = expected(tiles, set(map(tuple, goals.tolist())), both, diagonal, cost)
     np.testing.assert_allclose(field.distances, right, rtol=1e-12)
+    limit = float(rng.uniform(0, 80))
+    near = tiles.flow_field(goals, size=size, diagonal=diagonal, cost=cost, max_distance=limit)
+    assert np.array_equal(near.distances, np.where(field.distances <= limit, field.distances, math.inf))
     steps = field.directions
+    length = {(a, b): length for a, b, length in edges(tiles, both, diagonal, cost)}
     for row, column in np.argwhere(np.isfinite(right)).tolist():
         dx, dy = steps[row, column].tolist()
         if field.distances[row, column] == 0:
             assert (dx, dy) == (0, 0)
             continue
-        assert is_open(tiles, column, row, (dx, dy), both, diagonal)
-        length = math.hypot(dx * tiles.tile_size[0], dy * tiles.tile_size[1])
-        assert field.distances[row, column] == field.distances[row + dy, column + dx] + length
+        step = length[(column, row), (column + dx, row + dy)]
+        assert field.distances[row, column] == field.distances[row + dy, column + dx] + step
     assert not steps[~np.isfinite(right)].any()
+    expected_steps = np.where(np.isfinite(near.distances)[..., None], steps, 0)
+    assert costs or np.array_equal(near.directions, expected_steps)  # of two ways that cost the same, either
+    for column, row in rng.integers(0, (tiles.columns, tiles.rows), (5, 2)).tolist():
+        path = tiles.find_path((column, row), goals, size=size, diagonal=diagonal, cost=cost).tolist()
+        assert bool(path) == np.isfinite(right[row, column])
+        if path:
+            assert path[0] == [column, row]
+            assert field.distances[tuple(path[-1])[::-1]] == 0
+            walked = sum(length[tuple(a), tuple(b)] for a, b in itertools.pairwise(path))
+            assert walked == pytest.approx(right[row, column], rel=1e-12)
 
 
 def test_fields_are_those_of_scipy(each):
-    each(same_as_scipy, CASES, of=7)
+    each(same_as_scipy, CASES, of=53)
 
 
 def test_paths_are_as_short_as_those_of_networkx():
@@ -212,15 +248,39 @@ def test_a_field_is_kept_until_a_tile_changes():
         field.distances[0, 0] = 1
 
 
-def test_a_search_ends_at_its_limit_and_continues_where_it_stopped(monkeypatch):
-    tiles = TileMap(np.zeros((40, 30), bool), 2)
-    whole = tiles.flow_field((3, 5))
-    near = tiles.flow_field((3, 5), max_distance=20)
-    assert np.array_equal(near.distances, np.where(whole.distances <= 20, whole.distances, np.inf))
-    monkeypatch.setattr(flow, "_TILES_A_CALL", 7)
-    again = TileMap(tiles.solid, 2).flow_field((3, 5))
-    assert np.array_equal(again.distances, whole.distances)
-    assert np.array_equal(again.directions, whole.directions)
+def test_what_is_far_is_not_looked_at():
+    """A field with a limit keeps the tiles near the goal only, and is kept while those stay as they are."""
+    solid = np.zeros((60, 50), bool)
+    tiles = TileMap(solid, 2, origin=(-7, 3))
+    near = tiles.flow_field((30, 40), max_distance=9)
+    solid[:20] = True
+    assert tiles.flow_field((30, 40), max_distance=9) is near
+    centers = np.stack(np.meshgrid(np.arange(50), np.arange(60)), axis=-1).reshape(-1, 2) * 2.0 + (-6, 4)
+    assert np.array_equal(near.distances_at(centers).reshape(60, 50), near.distances)
+    ways = near.ways_at(centers).reshape(60, 50, 2)
+    steps = near.directions.astype(float)
+    lengths = np.linalg.norm(steps, axis=2, keepdims=True)
+    np.testing.assert_allclose(ways, steps / np.where(lengths == 0, 1, lengths), atol=1e-12)
+    assert near.path((30, 38)).tolist() == [[30, 38], [30, 39], [30, 40]]
+    assert near.path((0, 0)).shape == (0, 2)
+    solid[39, 30] = True
+    assert tiles.flow_field((30, 40), max_distance=9).distances[38, 30] > near.distances[38, 30]
+
+
+def test_a_long_path_through_a_maze_is_the_shortest():
+    """Many more tiles than a search begins with room for."""
+    rng = np.random.default_rng(3)
+    for diagonal in (True, False, "corners"):
+        tiles = TileMap(rng.random((120, 150)) < 0.3, 1)
+        tiles.solid[58:63, 73:78] = False
+        field = tiles.flow_field((75, 60), diagonal=diagonal)
+        found = 0
+        for column, row in rng.integers(0, (150, 120), (20, 2)).tolist():
+            path = tiles.find_path((column, row), (75, 60), diagonal=diagonal)
+            walked = np.linalg.norm(np.diff(path, axis=0), axis=1).sum() if len(path) else math.inf
+            assert walked == pytest.approx(field.distances[row, column])
+            found += len(path) > 0
+        assert found > 5
 
 
 def test_places_without_a_path():
@@ -253,7 +313,11 @@ def test_places_without_a_path():
         (ValueError, "size must be at least 1", (0, 0), {"size": 0}),
         (TypeError, "size must be one or two whole numbers", (0, 0), {"size": 1.5}),
         (TypeError, "size must be one or two whole numbers", (0, 0), {"size": (1, 2, 3)}),
-        (TypeError, "diagonal must be True or False", (0, 0), {"diagonal": "no"}),
+        (ValueError, "diagonal must be True, False, .* got 'no'", (0, 0), {"diagonal": "no"}),
+        (TypeError, "diagonal must be True, False", (0, 0), {"diagonal": None}),
+        (ValueError, r"cost has shape \(2,\), the map .* \(1, 3\)", (0, 0), {"cost": [1, 2]}),
+        (ValueError, r"cost\[0, 1\] = 0.5 must be at least 1", (0, 0), {"cost": [[1, 0.5, 2]]}),
+        (ValueError, r"cost\[0, 2\] = nan must be at least 1", (0, 0), {"cost": [[1, 2, math.nan]]}),
         (ValueError, "max_distance must not be negative", (0, 0), {"max_distance": -1}),
     ],
 )

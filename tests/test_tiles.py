@@ -395,3 +395,17 @@ def test_rays_of_any_size():
     assert tiles.raycast((-1e300, 5e-4), (1e-300, 0)).distance == 1e300
     assert tiles.raycast((-1.0, 5e-4), (5e-324, 0)).tile == (0, 0)
     assert tiles.raycast((-1.0, -1e308), (0, 1e308)) is None
+
+
+def test_a_map_drawn_as_text():
+    drawn = TileMap(["# .", "@x#"], 8, origin=(1, 2))
+    assert drawn.solid.tolist() == [[True, False, False], [True, True, True]]
+    assert TileMap(("..",), 1).solid.tolist() == [[False, False]]
+    assert TileMap([""], 1).solid.shape == (1, 0)
+    for solid, error, said in (
+        (["##", "#"], ValueError, r"solid\[1\] has 1 characters, solid\[0\] has 2"),
+        ("##\n##", TypeError, r"text.splitlines\(\)"),
+        (["##", [True, True]], TypeError, r"solid\[1\] must be text"),
+    ):
+        with pytest.raises(error, match=said):
+            TileMap(solid, 8)

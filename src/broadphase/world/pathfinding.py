@@ -1,9 +1,8 @@
 """Pathfinding: the distance to a goal from every tile of a map, and the next step toward it."""
 
 import math
-from collections.abc import Iterator
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,26 +12,37 @@ from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats
-from broadphase.runtime.slices import ranges
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
-
-# A kernel cannot be interrupted; this many tiles take about 0.05 s.
-_TILES_A_CALL = 1_000_000
-_NO_WAY = -1
+Diagonal: TypeAlias = bool | Literal["corners", "always"]
+_DIAGONALS: dict[Any, int] = {
+    False: kernel.STRAIGHT,
+    True: kernel.BETWEEN_FREE,
+    "corners": kernel.PAST_ONE_CORNER,
+    "always": kernel.PAST_CORNERS,
+}
+_NO_COST = np.empty((0, 0))
 _STEPS = np.array(
     [*zip(kernel.COLUMN_STEPS, kernel.ROW_STEPS, strict=True), (0, 0)], np.int8
-)  # the last for `_NO_WAY`
+)  # the last for -1, no step
 
 
 class Walker(NamedTuple):
-    """The size of a walker, whether it may step diagonally, and how far it may walk."""
+    """The size of a walker, which diagonal steps it may take, and how far it may walk."""
 
     wide: int
     high: int
-    diagonal: bool
+    diagonal: int
     max_distance: float
+
+
+class Window(NamedTuple):
+    """The part of a map that a search can reach: its tiles, their cost, and column and row of its corner."""
+
+    grid: TileGrid
+    cost: Floats
+    corner: tuple[int, int]
 
 
 class FlowField:
@@ -49,18 +59,55 @@ class FlowField:
         How many columns and rows of tiles the body covers.
     """
 
-    __slots__ = ("_grid", "_steps", "distances", "size")
+    __slots__ = ("_directions", "_distances", "_grid", "_whole", "_window", "size")
 
     def __init__(
-        self, grid: TileGrid, size: tuple[int, int], distances: Floats, step_numbers: npt.NDArray[np.int8]
+        self,
+        grid: TileGrid,
+        window: Window,
+        size: tuple[int, int],
+        distances: Floats,
+        steps: npt.NDArray[np.int8],
     ) -> None:
-        self._grid, self._steps, self.distances, self.size = grid, step_numbers, distances, size
-        distances.flags.writeable = step_numbers.flags.writeable = False
+        self._grid, self._window, self.size = grid, window, size
+        self._distances, self._directions = distances, steps
+        self._whole: Floats | None = None
+        distances.flags.writeable = steps.flags.writeable = False
+
+    @property
+    def distances(self) -> Floats:
+        """``[row, column]``, float64: the length of the shortest path; infinite if there is none."""
+        if self._whole is None:
+            self._whole = self._on_map(self._distances, np.inf)
+        return self._whole
 
     @property
     def directions(self) -> npt.NDArray[np.int8]:
         """``[row, column, 2]``: the next step in columns and rows, -1, 0 or 1; zeros where there is none."""
-        return _STEPS[self._steps]
+        steps: npt.NDArray[np.int8] = _STEPS[self._on_map(self._directions, -1)]
+        return steps
+
+    def _on_map(self, values: npt.NDArray[Any], elsewhere: float) -> npt.NDArray[Any]:
+        """Values of the tiles that were searched, as an array of the whole map."""
+        if values.shape == self._grid.solid.shape:
+            return values
+        whole = np.full(self._grid.solid.shape, elsewhere, values.dtype)
+        column, row = self._window.corner
+        whole[row : row + values.shape[0], column : column + values.shape[1]] = values
+        whole.flags.writeable = False
+        return whole
+
+    def is_of(self, window: Window) -> bool:
+        """Whether a search in this window would find the same."""
+        return self._window.corner == window.corner and all(
+            np.array_equal(*both)
+            for both in (
+                (self._window.grid.solid, window.grid.solid),
+                (self._window.grid.one_way, window.grid.one_way),
+                (self._window.grid.ground, window.grid.ground),
+                (self._window.cost, window.cost),
+            )
+        )
 
     def distances_at(self, points: Any) -> Floats:
         """The distance to the goal of bodies with centres at ``points``; infinite if there is no path.
@@ -76,7 +123,7 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(len(middles))
-        kernel.distances_at(self._grid, *self.size, self.distances, middles, out)
+        kernel.distances_at(self._grid, *self.size, self._window.corner, self._distances, middles, out)
         return out
 
     def ways_at(self, points: Any) -> Floats:
@@ -103,7 +150,7 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(middles.shape)
-        kernel.directions_at(self._grid, *self.size, self._steps, middles, out)
+        kernel.directions_at(self._grid, *self.size, self._window.corner, self._directions, middles, out)
         return out
 
     def path(self, start: Any) -> Tiles:
@@ -116,17 +163,19 @@ class FlowField:
         IndexError
             The tile lies outside the map.
         """
-        ((column, row),) = as_tiles(start, "start", self.distances.shape).tolist()
-        if not math.isfinite(self.distances[row, column]):
+        corner = self._window.corner
+        column, row = as_tile(start, "start", self._grid.solid.shape)
+        column, row = column - corner[0], row - corner[1]
+        rows, columns = self._distances.shape
+        inside = 0 <= column < columns and 0 <= row < rows
+        if not (inside and math.isfinite(self._distances[row, column])):
             return np.empty((0, 2), np.int64)
-        count = kernel.trace(self._steps, column, row, np.empty((0, 2), np.int64))
-        tiles = np.empty((count, 2), np.int64)
-        kernel.trace(self._steps, column, row, tiles)
+        tiles: Tiles = kernel.trace(self._directions, column, row) + corner
         return tiles
 
     def __repr__(self) -> str:
-        reached = int(np.isfinite(self.distances).sum())
-        return f"<FlowField of {reached} of {self.distances.size} tiles, for bodies of {self.size} tiles>"
+        reached = int(np.isfinite(self._distances).sum())
+        return f"<FlowField of {reached} of {self._grid.solid.size} tiles, for bodies of {self.size} tiles>"
 
     @staticmethod
     def _middles(points: Any) -> Floats:
@@ -158,6 +207,19 @@ def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
     return tiles
 
 
+def as_tile(value: Any, name: str, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Column and row of one tile of a map of so many rows and columns."""
+    if type(value) is tuple and len(value) == 2:  # 0.3 us; by an array 5
+        column, row = value
+        if type(column) is type(row) is int and 0 <= column < shape[1] and 0 <= row < shape[0]:
+            return column, row
+    tiles = as_tiles(value, name, shape)
+    if len(tiles) != 1:
+        raise ValueError(f"{name} must be one tile, column and row; got {len(tiles)}")
+    ((column, row),) = tiles.tolist()
+    return column, row
+
+
 def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
     """The walker of a search, checked."""
     given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
@@ -167,56 +229,78 @@ def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
         raise TypeError(f"size must be one or two whole numbers of tiles; got {size!r}") from None
     if wide < 1 or high < 1:
         raise ValueError(f"size must be at least 1 tile; got {size!r}")
-    if not isinstance(diagonal, (bool, np.bool_)):
-        raise TypeError(f"diagonal must be True or False; got {diagonal!r}")
+    if not isinstance(diagonal, (bool, np.bool_, str)) or diagonal not in _DIAGONALS:
+        kind = ValueError if isinstance(diagonal, str) else TypeError
+        raise kind(f'diagonal must be True, False, "corners" or "always"; got {diagonal!r}')
     farthest = float(max_distance)
     if not farthest >= 0.0:
         raise ValueError(f"max_distance must not be negative or nan; got {max_distance}")
-    return Walker(wide, high, bool(diagonal), farthest)
+    return Walker(wide, high, _DIAGONALS[diagonal], farthest)
 
 
-def same_tiles(a: TileGrid, b: TileGrid) -> bool:
-    """Whether paths over one map are paths over the other."""
-    return all(
-        np.array_equal(*some) for some in ((a.solid, b.solid), (a.one_way, b.one_way), (a.ground, b.ground))
+def as_cost(values: Any, shape: tuple[int, ...]) -> Floats:
+    """Factors of tiles, checked; an array without rows where there are none."""
+    if values is None:
+        return _NO_COST
+    cost = settled(values, "cost", NUMBERS)
+    if cost.shape != shape:
+        raise ValueError(f"cost has shape {cost.shape}, the map [row, column] {shape}")
+    cost = np.ascontiguousarray(cost, np.float64)
+    is_wrong = ~(cost >= 1.0)
+    if is_wrong.any():
+        row, column = np.argwhere(is_wrong)[0].tolist()
+        raise ValueError(
+            f"cost[{row}, {column}] = {cost[row, column]:g} must be at least 1; "
+            "divide all by the smallest, or make the tile solid"
+        )
+    return cost
+
+
+def window_of(grid: TileGrid, cost: Floats, goals: Tiles, walker: Walker) -> Window:
+    """The tiles from which a goal may be reached within the walker's distance, as views."""
+    rows, columns = grid.solid.shape
+    first, last = [0, 0], [columns, rows]
+    if len(goals) and walker.max_distance < math.inf:
+        sizes = np.array([walker.wide, walker.high])
+        reach = np.array([walker.max_distance / grid.width, walker.max_distance / grid.height])
+        reach = np.minimum(reach, max(columns, rows)).astype(np.int64) + sizes
+        first = np.maximum(goals.min(axis=0) - reach, 0).tolist()
+        last = np.minimum(goals.max(axis=0) + reach + 1, (columns, rows)).tolist()
+    part = slice(first[1], last[1]), slice(first[0], last[0])
+    tiles = grid._replace(
+        solid=grid.solid[part],
+        one_way=grid.one_way[part] if grid.one_way.size else grid.one_way,
+        ground=grid.ground[part] if grid.ground.size else grid.ground,
     )
+    return Window(tiles, cost[part] if cost.size else cost, (first[0], first[1]))
 
 
-def copied(grid: TileGrid) -> TileGrid:
-    """A copy of the tiles as they are now."""
-    return grid._replace(solid=grid.solid.copy(), one_way=grid.one_way.copy(), ground=grid.ground.copy())
+def flow_field(grid: TileGrid, window: Window, goals: Tiles, walker: Walker) -> FlowField:
+    """Search from the goals outwards, in a copy of the window, until all its tiles are reached."""
+    size = (walker.wide, walker.high)
+    cells = window.grid
+    tiles = cells._replace(solid=cells.solid.copy(), one_way=cells.one_way.copy(), ground=cells.ground.copy())
+    window = Window(tiles, np.ascontiguousarray(window.cost), window.corner)
+    shape = tiles.solid.shape
+    starts = _standing_on(goals - window.corner, size, shape)
+    distances, steps = kernel.find_distances(
+        tiles, *size, walker.diagonal, window.cost, starts, walker.max_distance
+    )
+    return FlowField(grid, window, size, distances.reshape(shape), steps.reshape(shape))
 
 
-def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowField:
-    """Search from the goals outwards, in slices, until all tiles are reached, or the target is."""
-    shape, size = grid.solid.shape, (walker.wide, walker.high)
-    distances, step_numbers = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
-    is_free, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
-    for begin, end in _row_ranges(shape, walker.wide * walker.high):
-        kernel.find_free_tiles(grid, *size, begin, end, is_free)
-    for begin, end in _row_ranges(shape, walker.wide + walker.high):
-        kernel.find_steps(grid, *size, walker.diagonal, begin, end, is_free, steps)
-    starts = _standing_on(goals, size, is_free)
-    flat = distances.reshape(-1), step_numbers.reshape(-1), np.zeros(distances.size, np.bool_)
-    flat[0][starts] = 0.0
-    queues, ends = np.empty((3, distances.size), np.int64), np.zeros((3, 2), np.int64)
-    queues[0, : len(starts)], ends[0, 1] = starts, len(starts)
-    costs = grid.width, grid.height, math.hypot(grid.width, grid.height)
-    arguments = steps.reshape(-1), shape[1], costs, walker.max_distance, target, _TILES_A_CALL
-    while not kernel.flood(*arguments, *flat, queues, ends):
-        pass  # a signal's handler runs between two calls
-    return FlowField(grid, size, distances, step_numbers)
+def path(grid: TileGrid, cost: Floats, start: tuple[int, int], goals: Tiles, walker: Walker) -> Tiles:
+    """The tiles from one to the nearest goal."""
+    size = (walker.wide, walker.high)
+    starts = _standing_on(goals, size, grid.solid.shape)
+    tiles: Tiles = kernel.find_path(grid, *size, walker.diagonal, cost, starts, *start)
+    return tiles
 
 
-def _row_ranges(shape: tuple[int, ...], looks: int) -> Iterator[tuple[int, int]]:
-    """All rows, about `_TILES_A_CALL` tiles at a time, each of which is looked at so often."""
-    return ranges(0, shape[0], max(1, _TILES_A_CALL // max(shape[1] * looks, 1)))
-
-
-def _standing_on(goals: Tiles, size: tuple[int, int], is_free: npt.NDArray[np.bool_]) -> Tiles:
-    """The numbers of the tiles where a body fits and covers a goal, ascending."""
-    back = np.stack(np.meshgrid(range(size[0]), range(size[1])), axis=-1).reshape(-1, 2)
-    tiles = (goals[:, None] - back).reshape(-1, 2)
-    tiles = tiles[(tiles >= 0).all(axis=1)]
-    tiles = tiles[is_free[tiles[:, 1], tiles[:, 0]]]
-    return np.unique(tiles[:, 1] * is_free.shape[1] + tiles[:, 0])
+def _standing_on(goals: Tiles, size: tuple[int, int], shape: tuple[int, ...]) -> Tiles:
+    """The numbers of the tiles where a body covers a goal, ascending."""
+    if size != (1, 1):
+        back = np.stack(np.meshgrid(range(size[0]), range(size[1])), axis=-1).reshape(-1, 2)
+        goals = (goals[:, None] - back).reshape(-1, 2)
+        goals = goals[(goals >= 0).all(axis=1)]
+    return np.unique(goals[:, 1] * shape[1] + goals[:, 0])

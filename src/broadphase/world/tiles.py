@@ -7,7 +7,6 @@ and ladders lie in an array of their own, which is made when the first is set.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from operator import index
 from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
@@ -19,8 +18,9 @@ from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
+from broadphase.kernels.tiles.field_of_view import find_visible
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
-from broadphase.runtime.slices import all_rows
+from broadphase.world import pathfinding
 from broadphase.world.arguments import (
     as_bounds,
     as_cells,
@@ -33,14 +33,14 @@ from broadphase.world.arguments import (
 )
 from broadphase.world.one_way import bits_of_sides
 from broadphase.world.pathfinding import (
+    Diagonal,
     FlowField,
     Tiles,
     Walker,
+    as_cost,
+    as_tile,
     as_tiles,
     as_walker,
-    copied,
-    same_tiles,
-    search,
 )
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
@@ -113,9 +113,10 @@ class TileMap:
 
     Parameters
     ----------
-    solid : array_like of bool
+    solid : array_like of bool, or sequence of str
         2-D, indexed ``[row, column]``.  A C-contiguous, writable array is used as it is: you may
-        write to it, and each cell counts at once.  Anything else is copied.
+        write to it, and each cell counts at once.  Anything else is copied.  Rows of text draw the map:
+        each character but a space and ``.`` is a solid tile.
     tile_size : float or (float, float)
         Width and height of a tile.
     origin : (float, float)
@@ -140,6 +141,8 @@ class TileMap:
     >>> level.set(1, 0, True)
     >>> level.raycast((0, 16), (1, 0)).tile
     Tile(column=1, row=0)
+    >>> TileMap(["#####", "#...#", "#####"], tile_size=32).solid.sum()
+    np.int64(12)
     """
 
     def __init__(
@@ -150,7 +153,8 @@ class TileMap:
         *,
         one_way: Any = None,
     ) -> None:
-        cells = as_cells(solid, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
+        drawn = _drawn(solid) if isinstance(solid, (str, list, tuple)) else solid
+        cells = as_cells(drawn, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
         width, height = as_two(tile_size, "tile_size", one_for_both=True)
         x, y = as_two(origin, "origin")
         check_edges(x, width, cells.shape[1], "tile_size")
@@ -462,8 +466,7 @@ class TileMap:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
             return []
-        search = partial(slopes.slope_tiles, self._grid, *bounds)
-        found = all_rows(search, np.empty((64, 2), np.int64)).tolist()
+        found = slopes.slope_tiles(self._grid, *bounds).tolist()
         return [((column, row), self._shape(column, row)) for column, row in found]
 
     def _slope_ahead(
@@ -567,8 +570,8 @@ class TileMap:
 
     def tiles_in(self, box: Any) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the solid tiles that a box overlaps, row by row; see `cells`."""
-        search = partial(kernel.solid_tiles, self._grid, *as_bounds(box))
-        return all_rows(search, np.empty((64, 2), np.int64))
+        tiles: npt.NDArray[np.int64] = kernel.solid_tiles(self._grid, *as_bounds(box))
+        return tiles
 
     def first_blocker(self, box: Any) -> Tile | None:
         """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""
@@ -666,7 +669,13 @@ class TileMap:
     # --- pathfinding ----------------------------------------------------------------------------------
 
     def flow_field(
-        self, goal: Any, *, size: Any = 1, diagonal: bool = True, max_distance: float = math.inf
+        self,
+        goal: Any,
+        *,
+        size: Any = 1,
+        diagonal: Diagonal = True,
+        max_distance: float = math.inf,
+        cost: Any = None,
     ) -> FlowField:
         """The shortest paths to a goal from every tile, in one search: for hundreds that hunt one target.
 
@@ -680,11 +689,15 @@ class TileMap:
         size : int or (int, int)
             How many columns and rows of tiles a body covers: one of s units needs ``ceil(s / tile_size)``.
             It has reached the goal when it covers a tile of it.
-        diagonal : bool
-            Whether to step across corners too, but never past the corner of a solid tile: both tiles beside
-            the step must be free.
+        diagonal : bool or str
+            Whether to step across corners too.  ``True``: never past the corner of a solid tile, both tiles
+            beside the step must be free.  ``"corners"``: one of them must be free.  ``"always"``: none.
+            Bodies that slide need ``True``; the other two are for bodies that step from tile to tile.
         max_distance : float
-            How far to search, in world units.
+            How far to search, in world units; only tiles that near are looked at.
+        cost : array_like of float, shape (rows, columns), optional
+            How many times its length a step to a tile costs, at least 1: 3 for mud, infinite for what
+            nobody enters.  A body of several tiles pays the largest of those that it covers.
 
         Returns
         -------
@@ -709,7 +722,7 @@ class TileMap:
         Examples
         --------
         >>> from broadphase import TileMap
-        >>> level = TileMap([[False, False, False], [False, True, True], [False, False, False]], 10)
+        >>> level = TileMap(["   ", " ##", "   "], 10)
         >>> field = level.flow_field((2, 0))
         >>> field.distances.tolist()
         [[20.0, 10.0, 0.0], [30.0, inf, inf], [40.0, 50.0, 60.0]]
@@ -718,23 +731,29 @@ class TileMap:
         """
         goals = as_tiles(goal, "goal", self._grid.solid.shape)
         walker = as_walker(size, diagonal, max_distance)
+        costs = as_cost(cost, self._grid.solid.shape)
+        window = pathfinding.window_of(self._grid, costs, goals, walker)
         key = goals.tobytes(), walker
         known = self._fields.pop(key, None)
-        if known is None or not same_tiles(known._grid, self._grid):
-            known = search(copied(self._grid), goals, walker, -1)
+        if known is None or not known.is_of(window):
+            known = pathfinding.flow_field(self._grid, window, goals, walker)
             if len(self._fields) >= _KEPT:
                 self._fields.pop(next(iter(self._fields)), None)
         self._fields[key] = known  # last: the first is the least recently used
         return known
 
-    def find_path(self, a: Any, b: Any, *, size: Any = 1, diagonal: bool = True) -> Tiles:
+    def find_path(
+        self, a: Any, b: Any, *, size: Any = 1, diagonal: Diagonal = True, cost: Any = None
+    ) -> Tiles:
         """The tiles of a shortest path from one tile to another.
+
+        What it takes depends on the tiles that must be looked at between the two, not on the map.
 
         Parameters
         ----------
         a, b : (int, int)
             Column and row; ``b`` may also be several tiles, see `flow_field`.
-        size, diagonal
+        size, diagonal, cost
             As of `flow_field`.
 
         Returns
@@ -751,16 +770,72 @@ class TileMap:
 
         Examples
         --------
+        >>> import numpy as np
         >>> from broadphase import TileMap
-        >>> level = TileMap([[False, True, False], [False, False, False]], 32)
+        >>> level = TileMap([" # ", "   "], 32)
         >>> level.find_path((0, 0), (2, 0)).tolist()
         [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0]]
+        >>> level.find_path((0, 0), (2, 0), diagonal="corners").tolist()
+        [[0, 0], [1, 1], [2, 0]]
+
+        Mud that takes three times as long is walked around:
+
+        >>> field = TileMap(np.zeros((2, 5), bool), 1)
+        >>> field.find_path((0, 0), (4, 0), cost=[[1, 3, 3, 3, 1], [1, 1, 1, 1, 1]])[:, 1].tolist()
+        [0, 1, 1, 1, 0]
         """
         shape = self._grid.solid.shape
-        ((column, row),) = as_tiles(a, "a", shape).tolist()
+        start, goals = as_tile(a, "a", shape), as_tiles(b, "b", shape)
         walker = as_walker(size, diagonal, math.inf)
-        target = row * shape[1] + column
-        return search(self._grid, as_tiles(b, "b", shape), walker, target).path((column, row))
+        return pathfinding.path(self._grid, as_cost(cost, shape), start, goals, walker)
+
+    # --- field of view --------------------------------------------------------------------------------
+
+    def visible_from(self, place: Any, radius: float = math.inf) -> npt.NDArray[np.bool_]:
+        """The tiles that can be seen from one: the field of view of roguelikes.
+
+        By symmetric shadow casting: of two free tiles, either each sees the other or none does.
+        Solid tiles that bound what is seen are seen.  One-way tiles and slopes let all light through.
+
+        Parameters
+        ----------
+        place : (int, int)
+            Column and row of the tile from which one looks.
+        radius : float
+            How far one sees, in tiles, from middle to middle.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``[row, column]`` bool, of the whole map; ``place`` itself is ``True``.
+
+        Raises
+        ------
+        IndexError
+            The tile lies outside the map.
+        TypeError, ValueError
+            ``place`` is not one tile, or ``radius`` is negative or NaN.
+
+        See Also
+        --------
+        line_of_sight : from point to point, with tiles as squares.
+
+        Notes
+        -----
+        A. Ford, *Symmetric Shadowcasting*, 2017.  Solid tiles count as diamonds, so one sees along walls and
+        between no two that share a corner.
+
+        Examples
+        --------
+        >>> level = TileMap(["......", "..#...", "......"], 32)
+        >>> level.visible_from((0, 1), radius=4).astype(int).tolist()
+        [[1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 0, 0]]
+        """
+        column, row = as_tile(place, "place", self._grid.solid.shape)
+        if not radius >= 0.0:
+            raise ValueError(f"radius must not be negative or nan; got {radius}")
+        visible: npt.NDArray[np.bool_] = find_visible(self._grid.solid, column, row, float(radius))
+        return visible
 
 
 def _at(cells: npt.NDArray[Any], column: int, row: int) -> int:
@@ -769,3 +844,21 @@ def _at(cells: npt.NDArray[Any], column: int, row: int) -> int:
     rows, columns = cells.shape
     inside = 0 <= at_column < columns and 0 <= at_row < rows
     return int(cells.item(at_row, at_column)) if inside else 0
+
+
+def _drawn(rows: Any) -> Any:
+    """Rows of text as rows of bool; other values as they are."""
+    if isinstance(rows, str):
+        raise TypeError("solid is one text; give a list of its rows: text.splitlines()")
+    if not any(isinstance(row, str) for row in rows):
+        return rows
+    for k, row in enumerate(rows):
+        if not isinstance(row, str):
+            raise TypeError(f"solid[{k}] must be text as the other rows; got {type(row).__name__}")
+        if len(row) != len(rows[0]):
+            raise ValueError(
+                f"solid[{k}] has {len(row)} characters, solid[0] has {len(rows[0])}; fill up with spaces"
+            )
+    return np.array([[character not in " ." for character in row] for row in rows], np.bool_).reshape(
+        len(rows), -1
+    )

@@ -130,21 +130,22 @@ def first_solid(grid, left, top, right, bottom):
 
 
 @jit
-def solid_tiles(grid, left, top, right, bottom, out):
-    """Write all solid tiles that a box overlaps, row by row, into ``out`` until it is full: column and row.
-
-    Returns how many there are.
-    """
+def solid_tiles(grid, left, top, right, bottom):
+    """``(m, 2)``: all solid tiles that a box overlaps, row by row: column and row."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
     found = 0
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
-            if grid.solid[row, column]:
-                if found < out.shape[0]:
-                    out[found, 0] = column
-                    out[found, 1] = row
+            found += grid.solid[row, column]
+    tiles = np.empty((found, 2), np.int64)
+    found = 0
+    for row in range(first_row, end_row):
+        for column in range(first_column, end_column):
+            # Another thread may have set tiles since they were counted.
+            if found < tiles.shape[0] and grid.solid[row, column]:
+                tiles[found, 0], tiles[found, 1] = column, row
                 found += 1
-    return found
+    return tiles[:found]
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -69,17 +69,21 @@ def any_slope(grid, left, top, right, bottom):
 
 
 @holds_gil
-def slope_tiles(grid, left, top, right, bottom, out):
-    """Tiles with slopes that a box overlaps, as `kernels.tiles.grid.solid_tiles` writes solid ones."""
+def slope_tiles(grid, left, top, right, bottom):
+    """``(m, 2)``: tiles with slopes that a box overlaps, row by row."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
     found = 0
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
-            if profile_at(grid, column, row) != 0:
-                if found < out.shape[0]:
-                    out[found, 0], out[found, 1] = column, row
+            found += profile_at(grid, column, row) != 0
+    tiles = np.empty((found, 2), np.int64)
+    found = 0
+    for row in range(first_row, end_row):
+        for column in range(first_column, end_column):
+            if found < tiles.shape[0] and profile_at(grid, column, row) != 0:
+                tiles[found, 0], tiles[found, 1] = column, row
                 found += 1
-    return found
+    return tiles
 
 
 @inline
