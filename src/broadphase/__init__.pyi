@@ -55,6 +55,8 @@ from .indexes.results import RayHits as RayHits
 from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
 from .loading import preload as preload
+from .objects import colliding as colliding
+from .objects import in_range as in_range
 from .points.index import PointIndex as PointIndex
 from .points.neighbor_lists import Neighbors as Neighbors
 from .points.neighborhoods import NearestPoints as NearestPoints

@@ -1,0 +1,401 @@
+"""Lists of objects: which of them touch, and which are in range of which.
+
+For programs that hold enemies, bullets or towers as objects of their own.  The place and size of each object
+are read once, the pairs are found by `broadphase.neighbors`, `broadphase.pairs` or `broadphase.join`, and the
+objects come back.  Cost: reading, some 0.1 us an object, and the search.  It loses to a `World` or an index
+where the same objects are asked about several times a frame and few of them have moved.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+
+from broadphase.api.one_shot import join, pairs
+from broadphase.inputs.foreign import rectangle_of
+from broadphase.points.neighborhoods import neighbors
+from broadphase.runtime.arrays import Floats
+
+T = TypeVar("T")
+S = TypeVar("S")
+Place: TypeAlias = str | tuple[str, str] | Callable[[Any], Any]
+Measure: TypeAlias = str | float | tuple[Any, Any] | Callable[[Any], Any]
+
+
+class _Shapes(NamedTuple):
+    """What a list of objects occupies: boxes, or circles about points."""
+
+    cores: Floats
+    """``(n, 2 * dim)``: the boxes; of circles, the centres as boxes without extent."""
+    radii: Floats | float
+    are_circles: bool
+
+    @property
+    def centers(self) -> Floats:
+        """The centres of circles."""
+        return self.cores[:, : self.cores.shape[1] // 2]
+
+
+def colliding(
+    ones: Iterable[T],
+    others: Iterable[S] | None = None,
+    *,
+    at: Place = "pos",
+    radius: Measure | None = None,
+    size: Measure | None = None,
+    rect: str | Callable[[Any], Any] | None = None,
+    margin: float = 0.0,
+) -> list[tuple[Any, Any]]:
+    """The pairs of objects that touch: circles, boxes about a centre, or rectangles.
+
+    Sprites and rectangles of pygame and arcade are known as rectangles without more arguments.  Objects that
+    are flush, sharing an edge or a point only, do not touch.
+
+    Parameters
+    ----------
+    ones : iterable
+        Objects, such as a list or a group of sprites.
+    others : iterable, optional
+        Find pairs of one of ``ones`` and one of these, instead of pairs among ``ones``.
+    at : str, (str, str) or callable
+        Where the centre of an object is: an attribute that holds two (or three) numbers, such as a vector; a
+        pair of attributes, ``("x", "y")``; or a function of the object.  Attributes may be dotted:
+        ``"rect.center"``.  Vectors and tuples are centres themselves; a sprite without the attribute
+        has that of its rectangle.
+    radius : str, float or callable, optional
+        The objects are circles: an attribute that holds their radius, a number for all, or a function.
+    size : str, float, pair or callable, optional
+        The objects are boxes about their centres: an attribute that holds the side, or width and height; a
+        number, a pair of numbers or of attributes; or a function.
+    rect : str or callable, optional
+        The objects are rectangles: an attribute or function that gives one of pygame or arcade, or
+        ``(x, y, width, height)``.
+    margin : float
+        Pairs whose distance is less than this count too.
+
+    Returns
+    -------
+    list of (object, object)
+        In the order of the lists: that of `itertools.combinations` within one, of `itertools.product` with
+        two.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An object lacks an attribute, or what it holds is not of these kinds; the first such object is named.
+
+    See Also
+    --------
+    in_range : centre to centre, a list for each object.
+    pairs : for arrays of boxes.
+    World : for objects that move and are asked about all the time.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace as Enemy
+    >>> import broadphase as bp
+    >>> a, b, c = Enemy(pos=(0, 0), size=3), Enemy(pos=(4, 0), size=2), Enemy(pos=(9, 0), size=1)
+    >>> bp.colliding([a, b, c], radius="size") == [(a, b)]
+    True
+    >>> bp.colliding([a, b], [c], radius="size", margin=2.5) == [(b, c)]
+    True
+    """
+    first = list(ones)
+    second = None if others is None else list(others)
+    if not margin >= 0.0:
+        raise ValueError(f"margin must not be negative or nan; got {margin}")
+    if sum(given is not None for given in (radius, size, rect)) > 1:
+        raise TypeError("give one of radius=, size= and rect=: circles, boxes about a centre, or rectangles")
+    if len(first) == 0 or (len(first) < 2 if second is None else len(second) == 0):
+        return []
+    shapes = _shapes_of(first, "ones", at, radius, size, rect)
+    other_shapes = None if second is None else _shapes_of(second, "others", at, radius, size, rect)
+    i, j = _touching(shapes, other_shapes, float(margin))
+    targets: Sequence[Any] = first if second is None else second
+    return [(first[one], targets[other]) for one, other in zip(i.tolist(), j.tolist(), strict=True)]
+
+
+def in_range(
+    ones: Iterable[Any],
+    others: Iterable[T],
+    radius: Measure,
+    *,
+    at: Place = "pos",
+    sort: Literal["list", "distance"] = "list",
+) -> list[list[T]]:
+    """For each object those of others whose centre is at most ``radius`` away: the targets of each tower.
+
+    Parameters
+    ----------
+    ones : iterable
+        Objects, such as towers.
+    others : iterable
+        Objects, such as creeps.  An object that is in both lists is in range of itself.
+    radius : float, str or callable
+        The range: a number, or an attribute or function of each of ``ones``.
+    at : str, (str, str) or callable
+        Where the centre of an object is, as for `colliding`.
+    sort : str
+        ``"list"``: each list in the order of ``others``.  ``"distance"``: nearest first.
+
+    Returns
+    -------
+    list of list
+        One list for each of ``ones``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An object lacks an attribute, or what it holds is not of these kinds; the first such object is named.
+
+    See Also
+    --------
+    colliding : which objects touch.
+    neighbors : for arrays of points.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.in_range([(0, 0), (10, 0)], [(3, 4), (1, 0), (7, 0)], 5)
+    [[(3, 4), (1, 0)], [(7, 0)]]
+    >>> bp.in_range([(0, 0)], [(3, 4), (1, 0)], 5, sort="distance")
+    [[(1, 0), (3, 4)]]
+    """
+    first, second = list(ones), list(others)
+    if sort not in ("list", "distance"):
+        raise ValueError(f'sort must be "list" or "distance"; got {sort!r}')
+    found: list[list[T]] = [[] for _ in first]
+    if not first or not second:
+        return found
+    centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
+    near = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
+    i, j = near.i, near.j
+    if sort == "distance":
+        order = np.lexsort((near.distance, i))
+        i, j = i[order], j[order]
+    for one, other in zip(i.tolist(), j.tolist(), strict=True):
+        found[one].append(second[other])
+    return found
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Which shapes touch.
+
+
+def _touching(a: _Shapes, b: _Shapes | None, margin: float) -> tuple[Any, Any]:
+    """The numbers of those that touch or are nearer than the margin, in order."""
+    other = a if b is None else b
+    if a.are_circles and other.are_circles:
+        return _near_circles(a, b, margin)
+    if margin == 0.0 and not a.are_circles and not other.are_circles:
+        found = pairs(a.cores, touching=False) if b is None else join(a.cores, b.cores, touching=False)
+        return found[:, 0], found[:, 1]
+    found = pairs(_bounds(a, margin)) if b is None else join(_bounds(a, margin), _bounds(b, 0.0))
+    i, j = found[:, 0], found[:, 1]
+    low, high = np.hsplit(a.cores[i], 2)
+    other_low, other_high = np.hsplit(other.cores[j], 2)
+    gaps = np.maximum(low - other_high, other_low - high)
+    distances = np.sqrt((np.maximum(gaps, 0.0) ** 2).sum(axis=1))
+    touches = (gaps < 0.0).all(axis=1) | (distances < _radii(a, i) + _radii(other, j) + margin)
+    return i[touches], j[touches]
+
+
+def _near_circles(a: _Shapes, b: _Shapes | None, margin: float) -> tuple[Any, Any]:
+    other = a if b is None else b
+    targets = None if b is None else b.centers
+    if isinstance(a.radii, float) and isinstance(other.radii, float):
+        near = neighbors(a.centers, a.radii + other.radii + margin, other=targets)
+    else:
+        # Half the margin is rounded: what is a little too far is let through, and compared below.
+        reach = [
+            np.broadcast_to(np.nextafter(shapes.radii + 0.5 * margin, np.inf), len(shapes.cores))
+            for shapes in (a, other)
+        ]
+        near = neighbors(a.centers, reach[0] if b is None else tuple(reach), other=targets)
+    touches = near.distance < _radii(a, near.i) + _radii(other, near.j) + margin
+    return near.i[touches], near.j[touches]
+
+
+def _radii(shapes: _Shapes, rows: Any) -> Any:
+    return shapes.radii if isinstance(shapes.radii, float) else shapes.radii[rows]
+
+
+def _bounds(shapes: _Shapes, margin: float) -> Floats:
+    """Bounds that are larger by a margin, never smaller by rounding."""
+    wide = np.broadcast_to(shapes.radii + margin, len(shapes.cores))[:, None]
+    low, high = np.hsplit(shapes.cores, 2)
+    return np.hstack((np.nextafter(low - wide, -np.inf), np.nextafter(high + wide, np.inf)))
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Reading objects.
+
+
+def _shapes_of(things: list[Any], name: str, at: Place, radius: Any, size: Any, rect: Any) -> _Shapes:
+    if radius is not None:
+        return _circles(_centers_of(things, name, at), _lengths_of(things, name, "radius", radius))
+    if size is not None:
+        centers = _centers_of(things, name, at)
+        half = 0.5 * _sides_of(things, name, size, centers.shape[1])
+        return _Shapes(np.hstack((centers - half, centers + half)), 0.0, False)
+    if rect is not None:
+        return _Shapes(_boxes_of(_values(things, name, rect), name, rect), 0.0, False)
+    if rectangle_of(things[0]) is not None:
+        return _Shapes(_boxes_of(things, name, None), 0.0, False)
+    if _is_place(things[0]):
+        return _circles(_centers_of(things, name, at), 0.0)
+    raise TypeError(
+        f"{name}[0] is {_named(things[0])}: say how large it is by radius=, size= or rect=, "
+        'the name of an attribute, a number or a function, such as radius="radius"'
+    )
+
+
+def _circles(centers: Floats, radii: Floats | float) -> _Shapes:
+    return _Shapes(np.hstack((centers, centers)), radii, True)
+
+
+def _values(things: list[Any], name: str, what: str | Callable[[Any], Any]) -> list[Any]:
+    """What each object holds in an attribute, or a function says of it."""
+    if callable(what):
+        return [what(thing) for thing in things]
+    get = attrgetter(what)
+    try:
+        return [get(thing) for thing in things]
+    except AttributeError:
+        for k, thing in enumerate(things):
+            try:
+                get(thing)
+            except AttributeError as error:
+                raise TypeError(
+                    f"{name}[{k}], {_named(thing)}, has no attribute {what!r} ({error}); "
+                    'name the one that it has, such as at="position" or at=("x", "y")'
+                ) from None
+        raise
+
+
+def _centers_of(things: list[Any], name: str, at: Place) -> Floats:
+    """``(n, dim)``: the centres of objects."""
+    if isinstance(at, (tuple, list)):
+        return np.stack([_lengths_of(things, name, "at", one, signed=True) for one in at], axis=1)
+    thing = things[0]
+    if at == "pos" and not hasattr(thing, "pos"):
+        if _is_place(thing):
+            return _rows(things, name, "at")
+        if rectangle_of(thing) is not None:
+            boxes = _boxes_of(things, name, None)
+            return 0.5 * (boxes[:, :2] + boxes[:, 2:])
+    return _rows(_values(things, name, at), name, "at")
+
+
+def _sides_of(things: list[Any], name: str, size: Any, dim: int) -> Floats:
+    """``(n, dim)``, or what becomes it by broadcasting: the sides of boxes."""
+    if isinstance(size, (tuple, list)):
+        columns = [_lengths_of(things, name, "size", one) for one in size]
+        sides = np.stack(np.broadcast_arrays(*columns), axis=-1)
+    elif not isinstance(size, str) and not callable(size):
+        sides = np.array([_lengths_of(things, name, "size", size)])
+    else:
+        values = _values(things, name, size)
+        sides = _rows(values, name, "size") if _is_place(values[0]) else _line(values, name, "size")[:, None]
+        _check_signs(sides, name, "size")
+    if sides.shape[-1] not in (1, dim):
+        raise ValueError(f"size has {sides.shape[-1]} sides, the centres have {dim} coordinates")
+    return sides
+
+
+def _lengths_of(things: list[Any], name: str, argument: str, what: Any, *, signed: bool = False) -> Any:
+    """``(n,)``, or one float for all: numbers of objects."""
+    numbers: Any
+    if isinstance(what, str) or callable(what):
+        numbers = _line(_values(things, name, what), name, argument)
+    else:
+        try:
+            numbers = float(what)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{argument} must be a number, the name of an attribute or a function; got {what!r}"
+            ) from None
+        if not np.isfinite(numbers):
+            raise ValueError(f"{argument} must be finite; got {what}")
+    if not signed:
+        _check_signs(numbers, name, argument)
+    return numbers
+
+
+def _check_signs(numbers: Any, name: str, argument: str) -> None:
+    if not np.all(np.asarray(numbers) >= 0.0):
+        if isinstance(numbers, float):
+            raise ValueError(f"{argument} must not be negative; got {numbers:g}")
+        k = int(np.argwhere(~(numbers >= 0.0))[0, 0])
+        raise ValueError(f"{argument} of {name}[{k}] must not be negative; got {numbers[k].tolist()}")
+
+
+def _boxes_of(rects: list[Any], name: str, what: Any) -> Floats:
+    """``(n, 4)``: the edges of rectangles."""
+    rows = []
+    for k, rect in enumerate(rects):
+        edges = rectangle_of(rect)
+        if edges is None and what is not None and isinstance(rect, (tuple, list)) and len(rect) == 4:
+            edges = tuple(rect)  # x, y, width, height
+        if edges is None:
+            raise TypeError(f"{name}[{k}] must be or have a rectangle; got {_named(rect)}")
+        rows.append(edges)
+    boxes = _rows(rows, name, "rect")
+    _check_signs(boxes[:, 2:], name, "width and height of the rectangle")
+    boxes[:, 2:] += boxes[:, :2]
+    return boxes
+
+
+def _is_place(value: Any) -> bool:
+    """Whether it is a vector or a tuple of two or three numbers."""
+    return hasattr(type(value), "__getitem__") and hasattr(type(value), "__len__") and len(value) in (2, 3)
+
+
+def _rows(values: list[Any], name: str, argument: str) -> Floats:
+    """``(n, width)``: sequences of numbers, as long as the first."""
+    width = len(values[0]) if hasattr(type(values[0]), "__len__") else 0
+    try:
+        rows = np.fromiter(chain.from_iterable(values), np.float64)
+        is_table = width > 0 and len(rows) == width * len(values)
+        is_table = is_table and all(len(value) == width for value in values)
+    except (TypeError, ValueError):
+        is_table = False
+    if not is_table:
+        k = next(k for k, value in enumerate(values) if not _is_row(value, width))
+        raise TypeError(f"{argument} of {name}[{k}] must be {width or 2} numbers; got {values[k]!r}")
+    rows = rows.reshape(-1, width)
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        k = int(np.flatnonzero(~finite)[0])
+        raise ValueError(f"{argument} of {name}[{k}] must be finite; got {values[k]!r}")
+    return rows
+
+
+def _is_row(value: Any, width: int) -> bool:
+    try:
+        return len([float(one) for one in value]) == width > 0
+    except (TypeError, ValueError):
+        return False
+
+
+def _line(values: list[Any], name: str, argument: str) -> Floats:
+    """``(n,)``: finite numbers."""
+    try:
+        numbers = np.fromiter(values, np.float64, len(values))
+    except (TypeError, ValueError):
+        for k, value in enumerate(values):
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                raise TypeError(f"{argument} of {name}[{k}] must be a number; got {value!r}") from None
+        raise
+    if not np.isfinite(numbers).all():
+        k = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"{argument} of {name}[{k}] must be finite; got {values[k]!r}")
+    return numbers
+
+
+def _named(value: Any) -> str:
+    return f"a {type(value).__name__}"
