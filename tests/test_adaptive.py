@@ -1,5 +1,7 @@
 """The adaptive index: whichever way it takes, the pairs are those of a search from scratch."""
 
+import pickle
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,7 +10,7 @@ from interrupting import Interrupt
 from oracle import pairs as expected_pairs
 
 import broadphase as bp
-from broadphase.indexes import adaptive
+from broadphase.indexes import adaptive, box_tree
 
 SHARES = (0.0, 0.002, 0.05, 0.5, 1.0)
 
@@ -35,7 +37,7 @@ def limits(request, monkeypatch):
         monkeypatch.setattr(adaptive, "NS_AT_LEAST", request.param)
         monkeypatch.setattr(adaptive, "NS_TOUCHED", 1.0)
         monkeypatch.setattr(adaptive, "NS_KEPT", 0.0)
-        monkeypatch.setattr(adaptive, "UNREAD", 1)
+        monkeypatch.setattr(box_tree, "UNREAD", 1)
         monkeypatch.setattr(adaptive, "SPARSE", 1)
         monkeypatch.setattr(adaptive, "FEW_STATIC", 0)
 
@@ -170,3 +172,40 @@ def test_pairs_are_right_wherever_a_call_was_interrupted(change):
         assert np.array_equal(index.changes().began, found), moment
         index.validate()
         moment += 5
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("pickled", [False, True])
+def test_a_copy_of_an_index_that_was_loaded_follows_its_boxes(pickled, tmp_path):
+    index = bp.AdaptiveIndex()
+    index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [8, 8, 9, 9]])
+    index.save(tmp_path / "file")
+    loaded = bp.AdaptiveIndex.load(tmp_path / "file")
+    twin = pickle.loads(pickle.dumps(loaded)) if pickled else loaded.copy()
+    assert twin.pairs().tolist() == [[0, 1]]
+    twin.move(2, [2, 2, 4, 4])
+    assert twin.pairs().tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert twin.raycast([10, 3], [-1, 0]).id == 2
+
+
+@pytest.mark.smaller_set
+def test_readers_of_one_change_all_find_the_pairs_after_it(limits, monkeypatch):
+    random = np.random.default_rng(3)
+    low = random.random((600, 2)) * 60
+    index, twin = bp.AdaptiveIndex(threads=1), bp.BruteForce()
+    for each in (index, twin):
+        each.insert_many(np.hstack((low, low + 2)))
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(30):
+            ids = random.choice(600, 12, replace=False).astype(np.int32)
+            moved = random.random((12, 2)) * 60
+            for each in (index, twin):
+                each.move_many(ids, np.hstack((moved, moved + 2)))
+            wanted = twin.pairs()
+            with ThreadPoolExecutor(4) as readers:
+                for found in readers.map(lambda _: index.pairs(), range(12)):
+                    np.testing.assert_array_equal(found, wanted)
+    finally:
+        sys.setswitchinterval(switch)

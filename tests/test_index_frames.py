@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from index_scenes import NAMES, make
 
-from broadphase.indexes.adaptive import UNREAD
+from broadphase.indexes.box_tree import UNREAD
 
 EVERYTHING = 1_200
 

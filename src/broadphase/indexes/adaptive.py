@@ -12,10 +12,8 @@ answers:
 - *No structure* in a world of a few hundred boxes: all are compared.
 
 A part costs nothing while it is not needed.  The tree is built by the first query, or after some frames in a
-row in which little changed.  It follows small changes as they come.  Following a frame in which everything
-moves costs far less than building the tree again, but more than writing the boxes; so the tree follows such
-frames as long as something reads it in between, and some frames more, and is then discarded.  The pairs of
-a frame are only kept if little had changed before it.
+row in which little changed (`broadphase.indexes.box_tree.QueryTree` says what it follows).  The pairs of a
+frame are only kept if little had changed before it.
 
 All choices follow from counts, never from a clock: the same calls take the same ways.  Their limits are in
 one table below.
@@ -27,11 +25,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
-from broadphase.indexes.box_tree import QueriedByTree
+from broadphase.indexes.arguments import NO_RULES, Rows
+from broadphase.indexes.box_tree import QueryTree
 from broadphase.indexes.changes import as_pairs, pair_keys
 from broadphase.indexes.protocol import (
     Ids,
+    Shared,
+    Structure,
     all_pairs,
     find_rows,
     pairs_between,
@@ -67,18 +67,28 @@ NS_CHANGES_AT_LEAST, NS_CHANGED = 60_000.0, 370.0
 MOST_TOUCHED = 0.15
 # The tree is built for pairs after so many reads in a row before which little had changed.
 CALM_READS = 4
-# A tree follows any change of one box in so many, and so many larger ones that nothing read in between.
-FOLLOWED, UNREAD = 16, 8
-_FEW = 8
 # With so many times as many static boxes as moving ones, and so many more, static ones lie in the tree,
 # not in strips.
 SPARSE, FEW_STATIC = 4, 2_000
 
 
-class AdaptiveStructure(QueriedByTree):
+class AdaptiveStructure(Structure):
     """The parts of a `broadphase.AdaptiveIndex`."""
 
-    UNSAVED: ClassVar[frozenset[str]] = QueriedByTree.UNSAVED | {"_kept"}
+    told_before_moves = False
+    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_kept", "_tree"}
+
+    def __init__(self, shared: Shared) -> None:
+        self._tree = QueryTree(shared)
+        super().__init__(shared)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._tree = QueryTree(Shared(self.store, self.touching, self.sort, self.threads))
+        self.unsettle()
+
+    def query_tree(self) -> QueryTree:
+        return self._tree
 
     # ---- following the boxes
 
@@ -96,8 +106,6 @@ class AdaptiveStructure(QueriedByTree):
         """How many pairs were found last."""
         self._calm = 0
         """How many reads in a row had little changed before them."""
-        self._unread = 0
-        """How many large changes the tree has followed since something read it."""
         self.way = "brute_force"
         """The index that is like the part which found the last pairs, by name."""
         self.stale = False
@@ -106,56 +114,17 @@ class AdaptiveStructure(QueriedByTree):
         if boxes is None:
             self._note(ids)
             self._movers = None
-        self._prepare_tree(ids)
-        if self._concern_tree(ids):
-            self._tree.leave(ids, boxes)
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         self._note(ids)
         if fresh:
             self._movers = None
-            self._prepare_tree(ids)
-        if self._concern_tree(ids):
-            self._tree.enter(ids, fresh)
-            if self._are_many(ids):
-                self._tree.stale = True  # the next read clears it, which shows that there was one
 
-    def _are_many(self, ids: IdArray) -> bool:
-        return len(ids) > max(self.store.live // FOLLOWED, _FEW)
-
-    def _prepare_tree(self, ids: IdArray) -> None:
-        """Before a large change, discard the tree if nothing has read it for long."""
-        tree = self._tree
-        if tree.follows_moving and self._are_many(ids):
-            self._unread = self._unread + 1 if tree.stale else 0
-            if self._unread > UNREAD:
-                self._unread = 0
-                if self.store.any_static:
-                    tree.drop_moving()
-                else:
-                    tree.reset()
-                    tree.unsettle()
-
-    def _concern_tree(self, ids: IdArray) -> bool:
-        """Whether the tree holds, or will hold, some of these ids before it is built again."""
-        tree, store = self._tree, self.store
-        static = tree.settled and store.any_static and bool(store.classes[ids].any())
-        return static or tree.follows_moving
-
-    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        store, tree = self.store, self._tree
-        if store.any_static:
-            return False
-        if tree.follows_moving:
-            done = tree.move_one(id, box)
-        else:
-            tree.unsettle()
-            done = store.try_to_put(id, box)
-        if done and self._kept is not None:
-            self._note(np.array([id], np.int32))
-        elif done:
+    def moved_one(self, id: int) -> None:  # noqa: A002
+        if self._kept is None:
             self._changed += 1
-        return done
+        else:
+            super().moved_one(id)
 
     def _note(self, ids: IdArray) -> None:
         """Note that these ids change."""
@@ -213,46 +182,45 @@ class AdaptiveStructure(QueriedByTree):
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        kept, changed = self._kept, self._changed
-        self._changed = 0
-        if kept is not None and not len(self._touched):
-            return Found([kept], len(kept), 0, ordered=self.sort)
-        pay = self._queries_pay(changed)
-        if changed:
-            self._calm = self._calm + 1 if pay else 0
-        if kept is not None and pay and self._has_tree():
-            return self._update(limit)
-        self._kept, self._touched = None, Touched()
-        found = self._search(limit, scratch)
-        self._pairs = found.pairs
-        if (pay or not changed) and found.pairs <= limit:
-            ordered, parts = self.sort and not found.ordered, thread_count(self.threads)
-            kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
-            found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
-            self._kept = kept
-        return found
+        with self._lock:  # of several readers one finds the pairs, and the others are given them
+            kept, changed = self._kept, self._changed
+            self._changed = 0
+            if kept is not None and not len(self._touched):
+                return Found([kept], len(kept), 0, ordered=self.sort)
+            pay = self._queries_pay(changed)
+            if changed:
+                self._calm = self._calm + 1 if pay else 0
+            if kept is not None and pay and self._has_tree():
+                return self._update(kept, limit)
+            self._kept, self._touched = None, Touched()
+            found = self._search(limit, scratch)
+            self._pairs = found.pairs
+            if (pay or not changed) and found.pairs <= limit:
+                ordered, parts = self.sort and not found.ordered, thread_count(self.threads)
+                kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
+                found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
+                self._kept = kept
+            return found
 
-    def _update(self, limit: int) -> Found:
+    def _update(self, kept: PairArray, limit: int) -> Found:
         """Find the pairs of the touched boxes again, and leave all others as they are."""
         self.way = "box_tree"
-        with self._lock:
-            kept, store, tree = self._kept, self.store, self._tree
-            assert kept is not None
-            ids = self._touched.ids()
-            touched = np.zeros(store.end, np.bool_)
-            touched[ids] = True
-            tree.ready()
+        store, tree = self.store, self._tree
+        ids = self._touched.ids()
+        touched = np.zeros(store.end, np.bool_)
+        touched[ids] = True
+        tree.ready()
 
-            def find(queries: Rows) -> Ids:
-                return find_rows(tree, queries, self.touching, NO_RULES)
+        def find(queries: Rows) -> Ids:
+            return find_rows(tree, queries, self.touching, NO_RULES)
 
-            new, tests = pairs_between(store, ids[store.alive[ids]], store.live, find, limit, touched)
-            if len(new) <= limit:
-                kept = _replaced(kept, touched, new, self.sort)
-                self._kept = kept  # should this be interrupted here, the same pairs are found again
-                self._touched = Touched()
-                self._pairs, new = len(kept), kept
-            return Found([new], len(new), tests, ordered=self.sort)
+        new, tests = pairs_between(store, ids[store.alive[ids]], store.live, find, limit, touched)
+        if len(new) <= limit:
+            kept = _replaced(kept, touched, new, self.sort)
+            self._kept = kept  # should this be interrupted here, the same pairs are found again
+            self._touched = Touched()
+            self._pairs, new = len(kept), kept
+        return Found([new], len(new), tests, ordered=self.sort)
 
     def _search(self, limit: int, scratch: Scratch) -> Found:
         """Find all pairs."""
@@ -283,14 +251,6 @@ class AdaptiveStructure(QueriedByTree):
 
         found, tests = pairs_between(store, movers, store.live - len(movers), find, limit)
         return Found([*among.chunks, found], among.pairs + len(found), among.tests + tests, among.cells)
-
-    # ---- queries: of the tree; this one serves `changes`
-
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        self._tree.ready()
-        return self._tree.find_in_boxes(boxes, touching, rules, out)
 
     # ---- about itself
 

@@ -1,6 +1,7 @@
 """The base class of all indexes: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
 import math
+from copy import copy
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -132,7 +133,9 @@ class Index(ById):
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
         self._structure: Any = structure
         self._as_given = self._space.searched.reads_given
-        """Whether a query without rules is passed to the structure unchecked."""
+        """Whether a box query without rules is passed to the structure unchecked."""
+        self._tree_as_given = True
+        """Whether a ray, or a point, is."""
 
     def _make_structure(self, shared: Shared) -> Structure:
         """The structure of such an index; ``shared`` is what `Structure` takes."""
@@ -437,12 +440,13 @@ class Index(ById):
         if self._store.envs is None:
             from broadphase.indexes.environments import Worlds  # here: most indexes have none
 
-            worlds, envs = Worlds(self._structure), np.zeros(len(self._store.alive), np.int64)
+            space, envs = copy(self._space), np.zeros(len(self._store.alive), np.int64)
+            space.use(Worlds(self._structure))
             self._unsettle()
             # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self._store.envs = envs
-            self._space.structure = self._space.searched = worlds
-            self._as_given = False
+            self._space = space
+            self._as_given = self._tree_as_given = False
 
     # ---- pairs
 
@@ -785,7 +789,7 @@ class Index(ById):
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if self._as_given and category is None and mask is None and env is ignore is out is None:
+        if self._tree_as_given and category is None and mask is None and env is ignore is out is None:
             at, towards = arguments.as_given(origin), arguments.as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
                 hit = self._space.first_hit(at, towards, max_distance)
@@ -864,7 +868,7 @@ class Index(ById):
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
-        if self._as_given and category is None and mask is None and env is None:
+        if self._tree_as_given and category is None and mask is None and env is None:
             given = arguments.as_given(point)
             if given is not None and type(k) is int and k > 0:
                 nearest = self._space.nearest_one(given, k)

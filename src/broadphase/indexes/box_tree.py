@@ -21,14 +21,14 @@ lie evenly (to grids).
 """
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Shared, Structure
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, SearchTree, Shared
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -56,6 +56,10 @@ _SPARSE = 4
 _FIRST_CAPACITY = 64
 _CACHE_LINE = 64
 _FIRST_NODES = 16
+# A tree for queries follows any change of one box in so many, and so many larger ones that nothing read in
+# between (measured by `benchmarks/who_wins.py`).
+FOLLOWED, UNREAD = 16, 8
+_FOLLOWED_ALWAYS = 8
 # The margin of a moving box is so many times its last step.
 STEPS = 4.0
 _try_box, _try_ray, _try_nearest, _try_move = map(
@@ -136,7 +140,7 @@ class TreeArrays:
         self._resize(len(self.children))
 
 
-class TreeStructure(Structure):
+class TreeStructure(SearchTree):
     """The trees of a `broadphase.BoxTree`.
 
     Parameters
@@ -147,9 +151,7 @@ class TreeStructure(Structure):
         As of `Structure`.
     """
 
-    reads_given = True
     sorts_rows = True
-    passes_ignored = True
     changes_by_query = 0.1
 
     def __init__(self, margin: float | None, shared: Shared) -> None:
@@ -158,6 +160,9 @@ class TreeStructure(Structure):
         most = float(np.finfo(store.boxes.dtype).max)
         self._reach = -1.0 if margin is None else min(margin, most)
         super().__init__(shared)
+
+    def query_tree(self) -> SearchTree:
+        return self
 
     # ---- the structure follows the boxes
 
@@ -186,11 +191,6 @@ class TreeStructure(Structure):
                 self.settled = False  # until it is done: it may be interrupted
                 self._build_trees(kernel.STATIC_TREE)
                 self.settled = True
-
-    def drop_moving(self) -> None:
-        """Discard the tree of moving boxes, and stop following them until `ready` builds it again."""
-        if self.follows_moving:
-            self._build_later(kernel.MOVING)
 
     @property
     def follows_moving(self) -> bool:
@@ -508,26 +508,56 @@ class TreeStructure(Structure):
         check_tree(self._arrays, self.store)
 
 
-class QueriedByTree(Structure):
-    """A structure that finds pairs in its own way, and has a tree for queries, which is not saved."""
+class QueryTree(TreeStructure):
+    """The tree that answers queries of an index of another kind, which is not saved with it.
 
-    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {"_tree"}
+    It is built by the first query.  Then it follows small changes as they come.  Following a change of many
+    boxes costs far less than building the tree again, but more than writing the boxes; so it follows such
+    changes as long as something reads it in between, and some more, and is then discarded.
+    """
 
     def __init__(self, shared: Shared) -> None:
-        self._make_tree(shared)
-        super().__init__(shared)
+        super().__init__(None, shared)
+        self._unread = 0
+        """How many large changes it has followed since something read it."""
+        self.unsettle()
 
-    def _make_tree(self, shared: Shared) -> None:
-        self._tree = TreeStructure(None, shared)
-        self._tree.unsettle()
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        self._prepare(ids)
+        if self._concern(ids):
+            super().leave(ids, boxes)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._make_tree(Shared(self.store, self.touching, self.sort, self.threads))
-        self.reset()
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        if fresh:
+            self._prepare(ids)
+        if self._concern(ids):
+            super().enter(ids, fresh)
+            if self._are_many(ids):
+                self.stale = True  # the next read clears it, which shows that there was one
 
-    def query_structure(self) -> Structure:
-        return self._tree
+    def _are_many(self, ids: IdArray) -> bool:
+        return len(ids) > max(self.store.live // FOLLOWED, _FOLLOWED_ALWAYS)
+
+    def _prepare(self, ids: IdArray) -> None:
+        """Before a large change, discard the tree if nothing has read it for long."""
+        if self.follows_moving and self._are_many(ids):
+            self._unread = self._unread + 1 if self.stale else 0
+            if self._unread > UNREAD:
+                self._unread = 0
+                if self.store.any_static:
+                    self._build_later(kernel.MOVING)
+                else:
+                    self.unsettle()
+
+    def _concern(self, ids: IdArray) -> bool:
+        """Whether the tree holds, or will hold, some of these ids before it is built again."""
+        store = self.store
+        static = self.settled and store.any_static and bool(store.classes[ids].any())
+        return static or self.follows_moving
+
+    def unsettle(self) -> None:
+        super().unsettle()
+        self._arrays = TreeArrays(self.dim, self.dtype)  # their memory is free until it is built again
 
 
 def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -1,21 +1,44 @@
-"""Brute force: every query tests every box.
+"""Brute force: every box query tests every box.
 
 It has no structure to keep up to date: inserting, moving and removing cost next to nothing.  ``pairs``
-compares ``n (n - 1) / 2`` pairs, a query tests ``n`` boxes.  It is the best index below a few hundred boxes
-and the reference for the others; with more boxes it is the slowest.
+compares ``n (n - 1) / 2`` pairs, a box query tests ``n`` boxes.  It is the best index below a few hundred
+boxes and the reference for the others; with more boxes it is the slowest.  Rays, and what is nearest, are
+found by a tree, as in every index.
 """
 
-from broadphase.indexes.protocol import Structure, search_live
+from typing import Any
+
+from broadphase.indexes.arguments import BoxRules, Given, Rows
+from broadphase.indexes.protocol import Ids, Searched, expected_rows, search_live
+from broadphase.kernels.boxes.brute_force import scan_for_box, scan_for_boxes
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
-from broadphase.runtime.memory import Scratch
+from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.slices import in_chunks
 
 
-class NoStructure(Structure):
+class NoStructure(Searched):
     """Nothing but the boxes."""
 
+    told_before_moves = False
     has_fast_box_queries = False
-    nearest_by_cells = False
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         return search_live(self, brute_force.find, limit, scratch)
+
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
+        store = self.store
+        rows = store.boxes, store.end, store.categories, store.masks
+        found: Ids = scan_for_box(*rows, box, touching, *rules)
+        return found
+
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
+        store = self.store
+        rows = store.boxes, store.end, store.categories, store.masks
+
+        def search(begin: int, end: int, out: PairArray) -> Any:
+            return scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
+
+        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)

@@ -20,13 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Rows
-from broadphase.indexes.protocol import NO_IDS, FirstHit, Ids, NearestIds, Structure
+from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
+from broadphase.indexes.protocol import NO_IDS, Ids, Searched
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable, thread_count
 from broadphase.kernels.arrays.results import FEW
-from broadphase.kernels.boxes.checks import put_box
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.cells import queries
 from broadphase.kernels.cells.bins import BOX, LENGTH, PLACE, Bins, Lattice
@@ -43,7 +42,7 @@ from broadphase.methods.cells import (
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import growing, in_chunks, joined
+from broadphase.runtime.slices import in_chunks, joined
 
 Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 
@@ -57,9 +56,7 @@ _MOST_DRAWN = 1_000
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
-_try_box, _try_ray, _try_nearest, _try_to_put = map(
-    try_call, (queries.search_box, queries.cast_ray, queries.nearest_to, put_box)
-)
+_try_box = try_call(queries.search_box)
 
 
 class Filled:
@@ -98,10 +95,11 @@ class Filled:
             self.parts.append((self.static, self.listed, NO_IDS))
 
 
-class CellStructure(Structure):
+class CellStructure(Searched):
     """The cells of a grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
 
     reads_given = True
+    told_before_moves = False
     changes_by_query = 0.1
     cell_size: float | None
     """As the caller wants it; None: chosen from the boxes."""
@@ -159,16 +157,6 @@ class CellStructure(Structure):
         moving, static = map(len, self._split(ids))
         self._touched = self._touched[0] or moving > 0, self._touched[1] or static > 0
 
-    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        store = self.store
-        if store.any_static or not _try_to_put(store.boxes, store.alive, store.end, id, box):
-            return False
-        filled = self._filled
-        if filled is None or not filled.listed[id]:
-            self.enter(np.array((id,), np.int32), False)
-        self._touched = True, self._touched[1]
-        return True
-
     def _settle(self) -> None:
         """Enter all boxes again if any is loose; other threads may go on with the cells that they have."""
         if any(self._touched):
@@ -222,7 +210,7 @@ class CellStructure(Structure):
         found = self._in_shares(len(boxes), search_share)
         return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
 
-    # ---- queries: of the cells of the moving boxes, then of those of the static ones
+    # ---- box queries: of the cells of the moving boxes, then of those of the static ones
 
     def _source(self) -> tuple[Any, ...]:
         return self.store.boxes, self.store.categories, self.store.masks
@@ -248,69 +236,6 @@ class CellStructure(Structure):
         rows = joined([rows for rows, _ in found])
         # Two ordered halves: a stable sort merges them.
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
-
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
-    ) -> FirstHit | None:
-        source, parts = self._source(), self._for(1).parts
-        query = origin, direction, max_distance, self.touching, *rules
-        hits = [_try_ray(*source, *part, *query) for part in parts]
-        if len(hits) == 1 or hits[0] is None or hits[0][1] < 0:
-            return hits[0]  # type: ignore[no-any-return]
-        # A hit before a miss; by distance, then id.
-        first = min(hits, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
-        return first[0], sum(hit[1] for hit in hits), *first[2:]
-
-    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        best, nearest = np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf)
-        none, tests = np.empty((0, 2), np.int32), 0
-        for part in self._for(len(rays)).parts:
-            for begin, end in growing(len(rays)):
-                tests += queries.walk_rays(
-                    *self._source(), *part, rays[:end], begin, np.empty(rays.shape[1]), True, best, nearest,
-                    none, self.touching, *rules,
-                )[2]  # fmt: skip
-        return best, tests
-
-    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
-        ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), rules)
-        return ids, tests
-
-    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
-        keys, tests = [], 0
-        unused = np.empty(0, np.int32), np.empty(0)
-        for part in self._for(len(rays)).parts:
-
-            def walk(begin: int, end: int, out: PairArray, part: Any = part) -> Any:
-                return queries.walk_rays(
-                    *self._source(), *part, rays[:end], begin, np.empty(rays.shape[1]), False, *unused,
-                    out, self.touching, *rules,
-                )  # fmt: skip
-
-            rows, made = in_chunks(walk, len(rays), 16 * len(rays) + FEW)
-            keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
-            tests += made
-        found = np.unique(np.concatenate(keys))  # a box that lies in several cells was written several times
-        counts = np.bincount((found >> 32).astype(np.int32), minlength=len(rays)).astype(np.int32)
-        return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
-
-    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
-        source, parts = self._source(), self._for(1).parts
-        found = [_try_nearest(*source, *part, point, k, *rules) for part in parts]
-        if len(found) == 1 or found[0] is None or found[0][2] < 0:
-            return found[0]  # type: ignore[no-any-return]
-        ids, distances = (np.concatenate([part[at] for part in found]) for at in (0, 1))
-        order = np.lexsort((ids, distances))[:k]
-        return ids[order], distances[order], sum(part[2] for part in found)
-
-    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
-        ids, distances = np.full((len(points), k), -1, np.int32), np.empty((len(points), k))
-        kept, tests = np.zeros(len(points), np.int64), 0
-        for part in self._for(len(points)).parts:
-            for begin, end in growing(len(points)):
-                some = (rows[begin:end] for rows in (points, ids, distances, kept))
-                tests += queries.search_nearest(*self._source(), *part, *some, *rules)
-        return ids, tests
 
     # ---- about itself
 

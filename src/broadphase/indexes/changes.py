@@ -311,6 +311,9 @@ class Searchable(Protocol):
     threads: int | None
     query_axis: int
 
+    def ready(self) -> None:
+        """Bring the structure up to date."""
+
     def find_in_boxes(
         self, boxes: npt.NDArray[np.float64], touching: bool, rules: tuple[int, int]
     ) -> tuple[IdArray, int]:
@@ -329,6 +332,7 @@ def find_changes(
         return history.stay(), 0
     store, was_open, entries = structure.store, journal.open, journal.close()
     if was_open:
+        structure.ready()
         began, ended, tests = _from_queries(structure, entries)
         changes = history.advance(began, ended, store)
     else:

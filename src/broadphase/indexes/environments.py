@@ -25,6 +25,7 @@ from broadphase.indexes.protocol import (
     FirstHit,
     Ids,
     NearestIds,
+    SearchTree,
     Shared,
     Structure,
     expected_rows,
@@ -58,12 +59,12 @@ _LARGE = 1e300
 _ENVS = 1 << 63
 
 
-class Worlds(Structure):
+class Worlds(SearchTree):
     """Boxes grouped by environment; ``own`` is the structure of an index without environments."""
 
+    reads_given = False
     has_worlds = True
-    passes_ignored = True
-    nearest_by_cells = False
+    follows_moving = False
 
     def __init__(self, own: Structure) -> None:
         self._own = own
@@ -71,6 +72,9 @@ class Worlds(Structure):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Worlds, (self._own,)
+
+    def query_tree(self) -> SearchTree:
+        return self
 
     # ---- following the boxes: pairs need nothing of it, and queries come by `placed`
 
@@ -300,7 +304,7 @@ def placed(
     """
     if not space.structure.has_worlds:  # for this query, as if it had environments
         space = copy.copy(space)
-        space.structure = space.searched = Worlds(space.structure)
+        space.use(Worlds(space.structure))
     worlds: Any = space.searched
     if isinstance(query, tuple) and type(env) is int and -_ENVS <= env < _ENVS:
         return space, (*query, worlds.number(env)), True

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
-from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_anyhow
+from broadphase.indexes.protocol import NO_IDS, SearchTree, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
@@ -178,7 +178,7 @@ class PeriodicSpace(PlainSpace):
         return with_across(task, wrapped, search, found)
 
     def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
-        return changes.find_changes(self.structure, self.all_pairs, history, journal, 0.0)
+        return changes.find_changes(self.searched, self.all_pairs, history, journal, 0.0)
 
     # ---- many boxes, points, radii
 
@@ -258,9 +258,30 @@ class PeriodicSpace(PlainSpace):
 
     # ---- rays
 
-    _passes_ignored = False
+    def first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> RayHits:
+        hits = self._first_hits(rays, rules)
+        if not len(ignored):
+            return hits
+        # Where the box that a ray ignores is what it hits first, as from inside of it, all that the ray hits
+        # says what comes next.
+        again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignored))
+        if len(again):
+            _, tests, _ = self.last
+            found = self.all_hits(rays[again], rules)
+            tests += self.last[1]
+            kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
+            of = found.rows[kept, 0]
+            first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
+            where = again[found.rows[first, 0]]
+            hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
+            hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
+            hits.normals[where] = found.normals[first]
+            self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
+        return hits
 
-    def _first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None) -> RayHits:
+    def _first_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)
         ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._no_hits(len(rays))
         first = np.append(True, of[1:] != of[:-1])[: len(of)]
@@ -275,8 +296,8 @@ class PeriodicSpace(PlainSpace):
         return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
     def _cast_wrapped(self, rays: Rows, rules: BoxRules, first: bool) -> tuple[Any, ...]:
-        self.searched.ready()
-        return _hits_around(rays, self._around(), self.store.boxes, self.searched, rules, first)
+        self.tree.ready()
+        return _hits_around(rays, self._around(), self.store.boxes, self.tree, rules, first)
 
     # ---- about itself
 
@@ -293,7 +314,7 @@ class PeriodicSpace(PlainSpace):
 
 
 def _hits_around(
-    rays: Rows, around: Periodic, boxes: BoxArray, structure: Structure, rules: BoxRules, first: bool
+    rays: Rows, around: Periodic, boxes: BoxArray, tree: SearchTree, rules: BoxRules, first: bool
 ) -> tuple[Any, ...]:
     """All hits of rays that wrap around, each box once; with ``first``, as many as finding the first takes.
 
@@ -316,7 +337,7 @@ def _hits_around(
         of, turns = around.turns_near(region + slack)
         images = rays[active][of]
         images[:, :dim] -= around.shift(turns)
-        hits, counts, made = _cast(structure, images, rules, first)
+        hits, counts, made = _cast(tree, images, rules, first)
         tests += made
         at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
         borders = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
@@ -334,10 +355,10 @@ def _hits_around(
 
 
 def _cast(
-    structure: Structure, rays: Rows, rules: BoxRules, first: bool
+    tree: SearchTree, rays: Rows, rules: BoxRules, first: bool
 ) -> tuple[IdArray, npt.NDArray[Any], int]:
     """The ids that rays hit, ray by ray; how many each hits; and the tests."""
     if not first:
-        return structure.find_on_rays(rays, rules)
-    (ids, _, _), tests = structure.find_first_hits(rays, NO_IDS, rules)
+        return tree.find_on_rays(rays, rules)
+    (ids, _, _), tests = tree.find_first_hits(rays, NO_IDS, rules)
     return ids[ids >= 0], (ids >= 0).astype(np.int32), tests

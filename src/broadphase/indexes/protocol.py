@@ -12,10 +12,11 @@ How to write a structure
    starts again from the stored boxes.  A change that fails or is interrupted is never undone: the structure
    is marked as unsettled, and reset before the next read.
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
-3. Write the queries that the structure answers faster than by testing every box.  Each exists for one and
-   for many; the one for a single query may return ``None``, and then the query runs as a batch of one.  The
-   geometry is in `kernels.boxes.queries` and must be used as it is: the answers of all indexes are compared
-   bit for bit.  Prune with the same functions on a node's box (they are monotone).
+3. Queries are answered by a `broadphase.indexes.box_tree.QueryTree`, which the space builds when it is asked
+   and keeps up to date.  If the structure has a way of its own for box queries, make it a `Searched` one and
+   write ``find_in_box``, which may return ``None`` to run the query as a batch of one, and
+   ``find_in_boxes``.  The geometry is in `kernels.boxes.queries` and must be used as it is: the answers of
+   all indexes are compared bit for bit.
 4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
    to cost more than ``find_pairs``: ``changes`` then costs what was touched.
 5. Write ``counts`` for the statistics and ``check`` for the invariants.
@@ -48,14 +49,13 @@ from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.kernels.boxes import brute_force, queries
 from broadphase.kernels.pairs.changes import name_pairs
 from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MAX_CAPACITY, growing, in_chunks, paced, ranges, rows_at
+from broadphase.runtime.slices import MAX_CAPACITY, growing, ranges, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -90,19 +90,17 @@ class Shared(NamedTuple):
 
 
 class Structure(ABC):
-    """Finds boxes; nearly every method has a correct default, which tests all boxes."""
+    """Finds pairs."""
 
     reads_given: ClassVar[bool] = False
-    """Whether `find_in_box`, `find_first_on_ray` and `find_nearest` check their arguments: a query without
-    rules is then passed as the caller wrote it, and ``None`` or tests below 0 reject it."""
+    """Whether functions for single queries check their arguments: a query without rules is then passed as
+    the caller wrote it, and ``None`` or tests below 0 reject it."""
+    told_before_moves: ClassVar[bool] = True
+    """Whether `leave` has to be called before a single box moves."""
     sorts_rows: bool = False
     """Whether the ids of each query of `find_in_boxes` come sorted where the index sorts."""
     has_fast_box_queries: ClassVar[bool] = True
     """Whether a box query tests few boxes; ``join`` then queries the larger index."""
-    nearest_by_cells: ClassVar[bool] = True
-    """Whether `broadphase.methods.batched_queries` may find the nearest boxes of many points."""
-    passes_ignored: ClassVar[bool] = False
-    """Whether `find_first_hits` can leave out a box for each ray."""
     has_worlds: ClassVar[bool] = False
     """Whether the last column of queries is the number of a world (`broadphase.indexes.environments`)."""
     changes_by_query: float = 0.0
@@ -170,12 +168,9 @@ class Structure(ABC):
         """These ids were added (``fresh``) or moved; their rows are written."""
         self.stale = True
 
-    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        """Move a box that a caller wrote, row and structure; False, and nothing has changed, if refused.
-
-        Called only while nothing is ``stale`` and no journal is kept.
-        """
-        return False
+    def moved_one(self, id: int) -> None:  # noqa: A002
+        """One box moved, and its row is written; called where nothing has to be `told_before_moves`."""
+        self.enter(np.array([id], np.int32), False)
 
     def reset(self) -> None:  # noqa: B027 - nothing to do is a good default
         """Start from scratch; stored boxes, if any, are read by the next ``refresh``."""
@@ -202,86 +197,8 @@ class Structure(ABC):
         """
         return None
 
-    # ---- queries: category and mask are -1 if the caller set none
-
-    def query_structure(self) -> "Structure":
-        """The structure that queries search, always the same: itself, or one that it keeps for them."""
-        return self
-
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
-        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
-        store = self.store
-        found: Ids = brute_force.scan_for_box(
-            store.boxes, store.end, store.categories, store.masks, box, touching, *rules
-        )
-        return found
-
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
-
-        They are written to ``out`` if it is given and large enough.  Several threads may call this at the
-        same time, each with a part of a large batch.
-        """
-        store = self.store
-
-        def search(begin: int, end: int, out: PairArray) -> Any:
-            rows = (store.boxes, store.end, store.categories, store.masks)
-            return brute_force.scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
-
-        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
-
-    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
-        """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
-        store = self.store
-        found: Ids = brute_force.scan_for_ray(
-            store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
-        )
-        return found
-
-    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
-        """The ids that each ray hits, ray by ray; how many each hits; and the tests."""
-        found = [self.find_on_ray(tuple(ray), rules) for ray in rays.tolist()]
-        ids = np.concatenate([NO_IDS, *(hits for hits, _ in found)])
-        return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
-
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
-    ) -> FirstHit | None:
-        """The first hit, the lowest id among equals."""
-        store, ray = self.store, (*origin, *direction, max_distance)
-        hit, tests = brute_force.scan_for_first(
-            store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
-        )
-        return described(store, hit, tests, ray)
-
-    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        """The id that each ray hits first, or -1; and the tests."""
-        dim = self.dim
-        found: list[Any] = [
-            self.find_first_on_ray(tuple(ray[:dim]), tuple(ray[dim:-1]), ray[-1], rules)
-            for ray in rays.tolist()
-        ]
-        return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
-
-    def find_first_hits(
-        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
-    ) -> tuple[RayHits, int]:
-        """The same with distances and normals; ``out`` may be written to, and says if normals are wanted.
-
-        ``ignored`` may hold, for each ray, an id that it passes through, if the structure `passes_ignored`.
-        """
-        ids, tests = self.find_first_on_rays(rays, rules)
-        distances, normals = np.full(len(ids), np.inf), np.zeros((len(ids), self.dim))
-        boxes, ray = self.store.boxes, np.empty(rays.shape[1])
-        for begin, end in paced(0, len(ids)):
-            at = slice(begin, end)
-            queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
-        return RayHits(ids, distances, normals), tests
-
-    def tree(self, names: IdArray) -> Tree | None:
-        """What kernels that search several trees in one call take of one; None: this is not a tree."""
+    def query_tree(self) -> "SearchTree | None":
+        """The tree that answers queries, if the structure has one of its own; else the space makes one."""
         return None
 
     def parts(self, view: Rows) -> Rows:
@@ -290,27 +207,6 @@ class Structure(ABC):
         Unlike a search it is called before `ready`, which it calls if it has any.
         """
         return np.empty((0, 2 * self.dim))
-
-    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
-        """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
-
-        Ids, distances, and the tests.
-        """
-        store = self.store
-        found: NearestIds = brute_force.scan_for_nearest(
-            store.boxes, store.end, store.categories, store.masks, point, k, *rules
-        )
-        return found
-
-    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
-        """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
-        ids = np.full((len(points), k), -1, np.int32)
-        total = 0
-        for row, point in enumerate(points.tolist()):
-            found: Any = self.find_nearest(tuple(point), k, rules)
-            ids[row, : len(found[0])] = found[0]
-            total += found[2]
-        return ids, total
 
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
         """Search by several threads, each in slices of its share, if there are enough queries."""
@@ -327,13 +223,6 @@ class Structure(ABC):
         parts = thread_count(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
-    def _hits_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> tuple[IdArray, IdArray, int]:
-        """`find_on_rays` of so many rays, where ``search`` returns rows ``[ray, id]``, and the tests."""
-        found = self._in_shares(count, search)
-        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
-        counts = np.bincount(rows[:, 0], minlength=count).astype(np.int32)
-        return rows[:, 1].copy(), counts, sum(made for _, made in found)
-
     # ---- about itself
 
     def counts(self) -> tuple[int, int]:
@@ -344,11 +233,86 @@ class Structure(ABC):
         """Raise ``AssertionError`` (`broadphase.indexes.storage.expect`) if an invariant is broken."""
 
 
-def described(store: BoxStore, hit: int, tests: int, ray: FloatTuple) -> FirstHit:
-    """A first hit with its distance and normal."""
-    if hit < 0:
-        return -1, tests, 0.0, 0.0, 0.0, 0.0
-    return int(hit), tests, *queries.describe_first(store.boxes, hit, ray)
+class Searched(Structure):
+    """A structure that answers box queries; category and mask are -1 if the caller set none."""
+
+    @abstractmethod
+    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
+        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
+
+    @abstractmethod
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids:
+        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
+
+        They are written to ``out`` if it is given and large enough.  Several threads may call this at the
+        same time, each with a part of a large batch.
+        """
+
+
+class SearchTree(Searched):
+    """A structure that answers rays and finds what is nearest, too."""
+
+    reads_given = True
+
+    @property
+    @abstractmethod
+    def follows_moving(self) -> bool:
+        """Whether it has to be told about moving boxes."""
+
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        """Move a box that a caller wrote, row and structure; False, and nothing has changed, if refused.
+
+        Called only while it `follows_moving`, and no journal is kept.
+        """
+        return False
+
+    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
+        """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
+        ids, _, tests = self.find_on_rays(np.array((ray,)), rules)
+        return ids, tests
+
+    @abstractmethod
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
+        """The ids that each ray hits, ray by ray; how many each hits; and the tests."""
+
+    @abstractmethod
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
+    ) -> FirstHit | None:
+        """The first hit, the lowest id among equals."""
+
+    @abstractmethod
+    def find_first_hits(
+        self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
+    ) -> tuple[RayHits, int]:
+        """The first hit of each ray; ``out`` may be written to, and says if normals are wanted.
+
+        ``ignored`` may hold, for each ray, an id that it passes through.
+        """
+
+    @abstractmethod
+    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
+        """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
+
+        Ids, distances, and the tests.
+        """
+
+    @abstractmethod
+    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
+        """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
+
+    def tree(self, names: IdArray) -> Tree | None:
+        """What kernels that search several trees in one call take of one; None: this is not a tree."""
+        return None
+
+    def _hits_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> tuple[IdArray, IdArray, int]:
+        """`find_on_rays` of so many rays, where ``search`` returns rows ``[ray, id]``, and the tests."""
+        found = self._in_shares(count, search)
+        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
+        counts = np.bincount(rows[:, 0], minlength=count).astype(np.int32)
+        return rows[:, 1].copy(), counts, sum(made for _, made in found)
 
 
 # ---- all pairs
@@ -395,7 +359,7 @@ def renamed(found: Found, ids: IdArray) -> Found:
 # ---- a batch of boxes, in parts for threads
 
 
-def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
+def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
     how = touching, rules
     parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
@@ -412,7 +376,7 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: BoxRules
     return _find_in_parts(structure, boxes, how, guesses)
 
 
-def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, BoxRules], guesses: list[int]) -> Ids:
+def _find_in_parts(structure: Searched, boxes: Rows, how: tuple[bool, BoxRules], guesses: list[int]) -> Ids:
     """`find_rows` by one thread for each of the ``guesses`` of how many rows it finds."""
     # One array for all threads: their rows are moved together in it, not copied out of it.
     memory = SharedRows(guesses)
@@ -435,7 +399,7 @@ def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, BoxRules]
 
 
 def _find_sorted(
-    structure: Structure, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
+    structure: Searched, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
 ) -> Ids:
     rows, tests = structure.find_in_boxes(boxes, *how, out)
     if structure.sort and not structure.sorts_rows:

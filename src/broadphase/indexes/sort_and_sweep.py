@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes.arguments import BoxRules, FloatTuple, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Shared, Structure, described, expected_rows
+from broadphase.indexes.arguments import BoxRules, Given, Rows
+from broadphase.indexes.protocol import Ids, Searched, Shared, expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
@@ -41,12 +41,13 @@ from broadphase.runtime.slices import in_chunks, joined, paced, rows_at
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
 
 
-class SortStructure(Structure):
+class SortStructure(Searched):
     """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes.
 
     The boxes lie in columns of keys, see `broadphase.kernels.sorted`.
     """
 
+    told_before_moves = False
     changes_by_query = 0.1
 
     def __init__(self, axis: Axis, shared: Shared) -> None:
@@ -162,31 +163,6 @@ class SortStructure(Structure):
             )
 
         return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
-
-    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
-        arguments = *self._search_arguments(rules), self.store.boxes, ray
-        return _all_ids(partial(kernel.search_ray, *arguments, self.touching, not self.touching))
-
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
-    ) -> FirstHit:
-        ray = (*origin, *direction, max_distance)
-        arguments = *self._search_arguments(rules), self.store.boxes, ray
-        hit, tests = kernel.search_first(*arguments, self.touching, not self.touching)
-        return described(self.store, hit, tests, ray)
-
-    def find_first_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        order, kept, lowered = *self._search_arguments(rules), not self.touching
-        found = [
-            kernel.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)
-            for ray in rays.tolist()
-        ]
-        return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
-
-    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds:
-        arguments = *self._search_arguments(rules), self.store.boxes, point
-        found: NearestIds = kernel.search_nearest(*arguments, k, not self.touching)
-        return found
 
     # ---- about itself
 

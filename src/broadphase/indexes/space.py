@@ -24,7 +24,17 @@ from broadphase.indexes.arguments import (
     around,
     around_many,
 )
-from broadphase.indexes.protocol import NO_IDS, Structure, all_pairs, find_rows, may_pair, search_anyhow
+from broadphase.indexes.box_tree import QueryTree
+from broadphase.indexes.protocol import (
+    Searched,
+    SearchTree,
+    Shared,
+    Structure,
+    all_pairs,
+    find_rows,
+    may_pair,
+    search_anyhow,
+)
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
@@ -56,43 +66,60 @@ class PlainSpace:
     period: tuple[float | None, ...] | None = None
 
     def __init__(self, structure: Structure, reader: Reader, sort: bool) -> None:
-        self.structure, self.searched = structure, structure.query_structure()
         self.reader, self.sort = reader, sort
+        self.use(structure)
         self.store, self.touching, self.threads = structure.store, structure.touching, structure.threads
         self.last = ("", 0, 0)
         """The last call, its tests and what it found."""
 
-    # ---- the structure follows the boxes
+    def use(self, structure: Structure) -> None:
+        """Search with this structure."""
+        self.structure = structure
+        shared = Shared(structure.store, structure.touching, structure.sort, structure.threads)
+        self.tree: SearchTree = structure.query_tree() or QueryTree(shared)
+        """What answers rays, and finds what is nearest."""
+        self.searched: Searched = structure if isinstance(structure, Searched) else self.tree
+        """What answers box queries."""
+        self.followers = (structure,) if self.tree is structure else (structure, self.tree)
+
+    # ---- the structures follow the boxes
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
         """See `Structure.leave`."""
-        if self.structure.settled:
-            self.structure.leave(ids, boxes)
-        else:
-            self.searched.unsettle()  # it may have been read, and nothing tells it about the change
+        for follower in self.followers:
+            if follower.settled:
+                follower.leave(ids, boxes)
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         """See `Structure.enter`."""
-        if self.structure.settled:
-            self.structure.enter(ids, fresh)
-        else:
-            self.searched.unsettle()
+        for follower in self.followers:
+            if follower.settled:
+                follower.enter(ids, fresh)
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        """See `Structure.move_one`."""
-        return not self.structure.stale and self.structure.move_one(id, box)
+        """Move a box that a caller wrote, row and structures; False, and nothing has changed, if refused."""
+        structure, tree, store = self.structure, self.tree, self.store
+        if structure is tree:
+            return not tree.stale and tree.move_one(id, box)
+        if structure.told_before_moves or store.any_static or not structure.settled:
+            return False
+        done = tree.move_one(id, box) if tree.follows_moving else store.try_to_put(id, box)
+        if done:
+            structure.moved_one(id)
+        return done
 
     def unsettle(self) -> None:
         """Discard the structures: the next read rebuilds them from the stored boxes."""
-        self.structure.unsettle()
-        self.searched.unsettle()
+        for follower in self.followers:
+            follower.unsettle()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "searched"}
+        made = ("tree", "searched", "followers")
+        return {key: value for key, value in self.__dict__.items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.searched = self.structure.query_structure()
+        self.use(self.structure)
 
     # ---- pairs
 
@@ -110,9 +137,10 @@ class PlainSpace:
         structure = self.structure
         structure.ready()
         found = structure.find_changes(history)
-        if found is not None:
-            return found
-        return changes.find_changes(structure, self.all_pairs, history, journal, structure.changes_by_query)
+        if found is None:
+            by_query = structure.changes_by_query
+            found = changes.find_changes(self.searched, self.all_pairs, history, journal, by_query)
+        return found
 
     # ---- single queries
 
@@ -164,11 +192,11 @@ class PlainSpace:
         self, origin: Given, direction: Given, max_distance: float, rules: BoxRules = NO_RULES
     ) -> RayHit | None:
         """The first hit of a ray; `NO_HIT` if it hits nothing."""
-        searched = self.searched
-        if searched.stale:
-            searched.ready()
+        tree = self.tree
+        if tree.stale:
+            tree.ready()
         try:
-            result = searched.find_first_on_ray(origin, direction, float(max_distance), rules)
+            result = tree.find_first_on_ray(origin, direction, float(max_distance), rules)
         except OverflowError:
             return None
         if result is None or result[1] < 0:
@@ -181,9 +209,9 @@ class PlainSpace:
 
     def all_on_ray(self, ray: FloatTuple, rules: BoxRules) -> RayHits | None:
         """All hits of a ray."""
-        searched = self.searched
-        searched.ready()
-        ids, tests = searched.find_on_ray(ray, rules)
+        tree = self.tree
+        tree.ready()
+        ids, tests = tree.find_on_ray(ray, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._no_hits(len(ids))
         ends, scratch = np.array([0, len(ids)], np.int64), np.empty(len(ray))
@@ -195,11 +223,11 @@ class PlainSpace:
         live = self.store.live
         if not live:
             return None
-        searched = self.searched
-        if searched.stale:
-            searched.ready()
+        tree = self.tree
+        if tree.stale:
+            tree.ready()
         try:
-            result = searched.find_nearest(point, k if k < live else live, rules)
+            result = tree.find_nearest(point, k if k < live else live, rules)
         except OverflowError:
             return None
         if result is None or result[2] < 0:
@@ -239,43 +267,16 @@ class PlainSpace:
     def first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> RayHits:
-        """The first hit of each ray, except the box that it ignores; it may be written to ``out``.
-
-        A tree passes that box while it searches.  In other indexes, where it is what is hit first, as by a
-        ray from inside of it, all that the ray hits says what comes next.
-        """
-        if not len(ignored) or self._passes_ignored:
-            return self._first_hits(rays, ignored, rules, out)
-        hits = self._first_hits(rays, NO_IDS, rules, None)
-        again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignored))
-        if len(again):
-            _, tests, _ = self.last
-            found = self.all_hits(rays[again], rules)
-            tests += self.last[1]
-            kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
-            of = found.rows[kept, 0]
-            first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
-            where = again[found.rows[first, 0]]
-            hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
-            hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
-            hits.normals[where] = found.normals[first]
-            self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
-        return hits
-
-    @property
-    def _passes_ignored(self) -> bool:
-        return self.searched.passes_ignored
-
-    def _first_hits(self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None) -> RayHits:
-        self.searched.ready()
-        hits, tests = self.searched.find_first_hits(rays, ignored, rules, out)
+        """The first hit of each ray, except the box that it ignores; it may be written to ``out``."""
+        self.tree.ready()
+        hits, tests = self.tree.find_first_hits(rays, ignored, rules, out)
         self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
         return hits
 
     def all_hits(self, rays: Rows, rules: BoxRules) -> RayRows:
         """All hits of each ray."""
-        self.searched.ready()
-        ids, counts, tests = self.searched.find_on_rays(rays, rules)
+        self.tree.ready()
+        ids, counts, tests = self.tree.find_on_rays(rays, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._no_hits(len(ids))
         ends, ray = np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), np.empty(rays.shape[1])
@@ -300,8 +301,8 @@ class PlainSpace:
                 return found
             ids[:, :held], distances[:, :held] = found
             return Nearest(ids, distances)
-        self.searched.ready()
-        ids[:, :held], tests = self.searched.find_nearest_many(points, held, rules)
+        self.tree.ready()
+        ids[:, :held], tests = self.tree.find_nearest_many(points, held, rules)
         self.last = ("nearest", tests, int((ids >= 0).sum()))
         for begin, end in growing(len(ids)):
             box_queries.rank_nearest(
@@ -311,7 +312,7 @@ class PlainSpace:
 
     def _nearest_by_cells(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
         """`nearest_many` by `broadphase.methods.batched_queries`, if that is faster."""
-        if not self.searched.nearest_by_cells:
+        if self.tree.has_worlds:
             return None
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
@@ -331,9 +332,9 @@ class PlainSpace:
         """Raise ``AssertionError`` if an invariant is broken."""
         self.structure.ready()
         self.structure.check()
-        if self.searched is not self.structure and self.searched.settled:
-            self.searched.ready()
-            self.searched.check()
+        if self.tree is not self.structure and self.tree.follows_moving:
+            self.tree.ready()
+            self.tree.check()
 
 
 # ---- a join of two indexes

@@ -10,15 +10,11 @@ checking at each copy whether there is space left takes 1.9 ns a box, counting 1
 boxes:  reading them in this order takes the time that it saves in writing them.
 
 Cost of a frame: linear in the boxes, their copies, comparisons and pairs, however few have moved.  Queries go
-to a box tree, which the first query after a change builds from scratch.  `broadphase.AdaptiveIndex` has
-these strips for the frames in which much has moved, and follows small changes with a tree.
+to a box tree, which is built when it is asked and follows small changes.  `broadphase.AdaptiveIndex` has
+these strips for the frames in which much has moved, and finds the pairs of what has changed with a tree.
 """
 
-from typing import Any
-
-from broadphase.indexes.arguments import Given
-from broadphase.indexes.box_tree import QueriedByTree
-from broadphase.indexes.protocol import search_live
+from broadphase.indexes.protocol import Structure, search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.methods.strips import (
@@ -75,26 +71,20 @@ class StripsFrame:
         return 0 if self.plan is None else self.plan.strips
 
 
-class StripsStructure(QueriedByTree):
-    """The strips of the last frame, and a tree for queries."""
+class StripsStructure(Structure):
+    """The strips of the last frame, which are made again when they are needed."""
 
-    # ---- following the boxes: everything is made again when it is needed
+    told_before_moves = False
 
     def reset(self) -> None:
         self.frame = StripsFrame()
         self.stale = False
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
-        self._tree.unsettle()
+        """Nothing."""
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
-        self._tree.unsettle()
-
-    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        self._tree.unsettle()
-        return self.store.try_to_put(id, box)
-
-    # ---- pairs
+        """Nothing."""
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         return search_live(self, self.frame.sweep, limit, scratch)

@@ -16,8 +16,6 @@ It wins where a world of thousands is nearly still and ``pairs`` is needed; it l
 where boxes move far or pile up on an axis (each passes all others), and to any other index in memory: about
 100 bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and queries) or
 `broadphase.Strips` (for ``pairs``) is better.
-
-Queries use a second order, that of `broadphase.SortAndSweep`.
 """
 
 from functools import partial
@@ -28,7 +26,6 @@ import numpy.typing as npt
 from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
 from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
-from broadphase.indexes.sort_and_sweep import SortStructure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
@@ -152,13 +149,11 @@ class Ends:
 class SweepStructure(Structure):
     """The ends and the pairs of a `broadphase.SweepAndPrune`."""
 
+    told_before_moves = False
+
     def __init__(self, shared: Shared) -> None:
-        self._order = SortStructure("auto", shared)
         self._touched, self._gone = Touched(), Touched()
         super().__init__(shared)
-
-    def query_structure(self) -> Structure:
-        return self._order
 
     # ---- the ends follow the boxes
 
@@ -166,14 +161,10 @@ class SweepStructure(Structure):
         if boxes is None:
             self._gone.add(ids, self.store.live)
             self._touched.add(ids, self.store.live)
-        if self._order.settled:
-            self._order.leave(ids, boxes)
         self.stale = True
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         self._touched.add(ids, self.store.live)
-        if self._order.settled:
-            self._order.enter(ids, fresh)
         self.stale = True
 
     def reset(self) -> None:

@@ -21,18 +21,10 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_CAPACITY, finished, put_row, result
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_CAPACITY, finished, put_row
 from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
-from broadphase.kernels.boxes.queries import (
-    distance_to_box,
-    keep_nearest,
-    passes,
-    ray_distance,
-    set_array,
-    set_ray,
-    sort_by_distance,
-)
+from broadphase.kernels.boxes.queries import passes, set_array
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row
@@ -128,25 +120,6 @@ def next_block(maxima, block, low):
 
 
 @inline
-def previous_block(maxima, block, low):
-    """The last block up to ``block`` with an upper edge of at least ``low``, or -1."""
-    blocks = maxima.shape[0] // 2
-    if block < 0:
-        return np.int64(-1)
-    node = blocks + block
-    while maxima[node] < low:
-        if node & (node - 1) == 0:  # the first of its level
-            return np.int64(-1)
-        node -= 1
-        while node & 1 == 1:  # to the largest part of the tree that ends there
-            node >>= 1
-    while node < blocks:
-        node = 2 * node + 1
-        node -= maxima[node] < low
-    return node - blocks
-
-
-@inline
 def first_above(columns, key):
     """The first column whose lower edge is greater than ``key``."""
     begin = 0
@@ -229,10 +202,9 @@ def boxes_in(columns, block):
 
 
 @inline
-def _collect(order, rules, edges, ray, block, query, out, found):
+def _collect(order, rules, edges, block, query, out, found):
     """Write rows ``[query, id]``, or ids where ``out`` has no columns, from ``block`` on until it is full.
 
-    ``ray`` is None, or the boxes, a ray that is to hit them, and ``touching``.
     Returns the block that is next, -1 where all are done, how many rows there are, and the tests.
     """
     columns, ids, maxima, _ = order
@@ -249,8 +221,6 @@ def _collect(order, rules, edges, ray, block, query, out, found):
         while hits != 0:
             i = ids[0, block * LANES + lowest_lane(hits)]
             hits &= hits - 1
-            if ray is not None and ray_distance(ray[0], i, ray[1], ray[2]) < 0.0:
-                continue
             if passes(categories, masks, i, category, mask):
                 if out.ndim == 1:
                     out[found] = i
@@ -272,7 +242,7 @@ def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
     found = tests = np.int64(0)
     for q in range(begin, queries.shape[0]):
         query_keys(queries[q], order[3], touching, lowered, edges)
-        block, rows, made = _collect(order, rules, edges, None, _FIRST, q, out, found)
+        block, rows, made = _collect(order, rules, edges, _FIRST, q, out, found)
         if block >= 0:
             return q, found, tests
         found = rows
@@ -292,159 +262,8 @@ def search_box(order, rules, values, touching, lowered, begin):
     edges = one_row(len(values), order[0].dtype)
     query_keys(query, order[3], touching, lowered, edges)
     out = many(STACK_CAPACITY, np.int32)
-    block, found, tests = _collect(order, rules, edges, None, begin, _FIRST, out, _FIRST)
+    block, found, tests = _collect(order, rules, edges, begin, _FIRST, out, _FIRST)
     return finished(out, found), tests, block
-
-
-# -----------------------------------------------------------------------------------------------------------
-# Rays and nearest boxes over boxes in the order of one axis.
-#
-# Both search a window around the ray or the point, and each hit makes the window smaller: the walk begins
-# where the nearest boxes are expected, and ends where the window does.  ``order`` and ``rules`` are as above.
-
-
-@inline
-def _around_point(point, radius, window):
-    """A box that certainly holds everything that is judged to be within the radius."""
-    dim = point.shape[0]
-    for axis in range(dim):
-        at = float(point[axis])
-        far = radius + (abs(at) + radius) * 4e-15
-        window[axis] = at - far
-        window[dim + axis] = at + far
-
-
-@inline
-def _around_ray(ray, max_distance, window):
-    """A box that certainly meets everything that the ray is judged to hit within ``max_distance``."""
-    dim = window.shape[0] // 2
-    for axis in range(dim):
-        at, step = float(ray[axis]), float(ray[dim + axis])
-        reach = step * max_distance if step != 0.0 else 0.0
-        slack = (abs(at) + abs(reach)) * 4e-15 + 1e-290
-        window[axis] = at + min(reach, 0.0) - slack
-        window[dim + axis] = at + max(reach, 0.0) + slack
-        if reach == np.inf:
-            window[axis] = at - abs(at) * 4e-15 - 1e-290
-        if reach == -np.inf:
-            window[dim + axis] = at + abs(at) * 4e-15 + 1e-290
-
-
-@jit
-@numbers(values=(2, 3))
-def search_nearest(order, rules, boxes, values, k, lowered):
-    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``.
-
-    The search alternates between both sides of the point, outwards, until the window ends.
-    """
-    columns, ids, maxima, first_axis = order
-    categories, masks, category, mask = rules
-    point = few(len(values), np.float64)
-    set_array(values, point)
-    dim = len(values)
-    blocks = maxima.shape[0] // 2
-    window, edges = few(2 * dim, np.float64), one_row(2 * dim, columns.dtype)
-    kept_ids, distances = result(k, np.int32), result(k, np.float64)
-    kept = 0
-    tests = 0
-    _around_point(point, 0.0, window)
-    query_keys(window, first_axis, True, lowered, edges)
-    right = blocks_before(columns, edges[0, dim])
-    left = right - 1
-    _around_point(point, np.inf, window)
-    query_keys(window, first_axis, True, lowered, edges)
-    while left >= 0 or right < blocks:
-        for side in range(2):
-            if side == 0:
-                left = previous_block(maxima, left, edges[0, 0])
-                block = left
-                left -= 1
-            else:
-                right = next_block(maxima, right, edges[0, 0])
-                block = right
-                right += 1
-                if block < blocks and columns[0, block * LANES] > edges[0, dim]:
-                    right = blocks
-                    continue
-            if block < 0 or block >= blocks:
-                continue
-            hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
-            tests += boxes_in(columns, block)
-            while hits != 0:
-                i = ids[0, block * LANES + lowest_lane(hits)]
-                hits &= hits - 1
-                if passes(categories, masks, i, category, mask):
-                    before = distances[0]
-                    kept = keep_nearest(distances, kept_ids, kept, distance_to_box(boxes, i, point), i)
-                    if kept == k and distances[0] != before:
-                        _around_point(point, distances[0], window)
-                        query_keys(window, first_axis, True, lowered, edges)
-    sort_by_distance(distances, kept_ids, kept)
-    return kept_ids[:kept], distances[:kept], tests
-
-
-@jit
-@numbers(values=(5, 7))
-def search_ray(order, rules, boxes, values, touching, lowered, begin):
-    """Ids of the boxes in the blocks from ``begin`` on that the ray hits; returns ``ids, tests, next``.
-
-    It stops when the ids fill their array: ``next`` is the block to continue with, -1 when done.
-    """
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
-    dim = len(values) // 2
-    window, edges = few(2 * dim, np.float64), one_row(2 * dim, order[0].dtype)
-    _around_ray(ray, float(ray[2 * dim]), window)
-    query_keys(window, order[3], True, lowered, edges)
-    out = many(STACK_CAPACITY, np.int32)
-    hits = (boxes, ray, touching)
-    block, found, tests = _collect(order, rules, edges, hits, begin, _FIRST, out, _FIRST)
-    return finished(out, found), tests, block
-
-
-@jit
-@numbers(values=(5, 7))
-def search_first(order, rules, boxes, values, touching, lowered):
-    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
-
-    It follows the ray, so that the first hit is found early and ends the window.
-    """
-    columns, ids, maxima, first_axis = order
-    categories, masks, category, mask = rules
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
-    dim = len(values) // 2
-    blocks = maxima.shape[0] // 2
-    window, edges = few(2 * dim, np.float64), one_row(2 * dim, columns.dtype)
-    nearest = float(ray[2 * dim])
-    best = np.int64(-1)
-    tests = 0
-    _around_ray(ray, nearest, window)
-    query_keys(window, first_axis, True, lowered, edges)
-    backwards = ray[dim + first_axis] < 0.0
-    block = blocks_before(columns, edges[0, dim]) - 1 if backwards else np.int64(0)
-    while True:
-        if backwards:
-            block = previous_block(maxima, block, edges[0, 0])
-            if block < 0:
-                return best, tests
-        else:
-            block = next_block(maxima, block, edges[0, 0])
-            if block == blocks or columns[0, block * LANES] > edges[0, dim]:
-                return best, tests
-        hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
-        tests += boxes_in(columns, block)
-        while hits != 0:
-            i = np.int64(ids[0, block * LANES + lowest_lane(hits)])
-            hits &= hits - 1
-            if passes(categories, masks, i, category, mask):
-                distance = ray_distance(boxes, i, ray, touching)
-                if distance >= 0.0 and (best < 0 or distance < nearest or (distance == nearest and i < best)):
-                    best = i
-                    nearest = distance
-                    _around_ray(ray, nearest, window)
-                    query_keys(window, first_axis, True, lowered, edges)
-        block += -1 if backwards else 1
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import Structure, Tree
+from broadphase.indexes.protocol import SearchTree, Tree
 from broadphase.indexes.storage import expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
@@ -164,9 +164,8 @@ class BroadPhase:
             shapes = store.table.columns if store.any_round else store.table.places
             mover, box = take_moved(store.marks, store.alive, number, self._ids[number], shapes)
             if mover >= 0:
-                structure = index._space.structure
                 # What `move` does, without checking the arguments again.
-                if structure.stale or not structure.move_one(mover, box):
+                if not index._space.move_one(mover, box):
                     index.move(mover, box)
                 self._unsettled.remove(number)
                 return 1
@@ -378,14 +377,14 @@ class BroadPhase:
         if self._outdated:
             trees = [*self._trees]
             for number in self._outdated:
-                trees[number] = self._indexes[number]._space.searched.tree(self._rows[number])
+                trees[number] = self._indexes[number]._space.tree.tree(self._rows[number])
             self._trees = tuple(trees)
             self._outdated.clear()
         return self._trees
 
-    def _structure(self, number: int) -> Structure:
+    def _structure(self, number: int) -> SearchTree:
         """The structure of an index, ready to be searched."""
-        structure = self._indexes[number]._space.searched
+        structure = self._indexes[number]._space.tree
         if structure.stale:
             structure.ready()
         return structure

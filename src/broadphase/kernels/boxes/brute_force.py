@@ -7,19 +7,9 @@ This is the shortest example of a search for pairs.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, finished, put_row, result
+from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, finished, put_row
 from broadphase.kernels.boxes.overlap import may_pair
-from broadphase.kernels.boxes.queries import (
-    box_meets,
-    distance_to_box,
-    is_live,
-    keep_nearest,
-    passes,
-    ray_distance,
-    set_array,
-    set_ray,
-    sort_by_distance,
-)
+from broadphase.kernels.boxes.queries import box_meets, passes, set_array
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many
@@ -128,31 +118,21 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
     query = few(len(values), np.float64)
     set_array(values, query)
-    return _scan(boxes, n, categories, masks, query, False, touching, category, mask)
-
-
-@inline
-def _scan(boxes, n, categories, masks, query, by_ray, touching, category, mask):
-    """Ids that a ray hits, or that overlap a box; returns ``ids, tests``."""
     out = many(STACK_CAPACITY, np.int32)
-    found = _meet(boxes, _FIRST, n, categories, masks, query, by_ray, touching, category, mask, out, _FIRST)
+    found = _meet(boxes, _FIRST, n, categories, masks, query, touching, category, mask, out, _FIRST)
     if found <= STACK_CAPACITY:
         return finished(out, found), n
     ids = begun(out, STACK_CAPACITY, found)
     after = out[STACK_CAPACITY - 1] + 1
-    _meet(boxes, after, n, categories, masks, query, by_ray, touching, category, mask, ids, STACK_CAPACITY)
+    _meet(boxes, after, n, categories, masks, query, touching, category, mask, ids, STACK_CAPACITY)
     return ids, n
 
 
 @inline
-def _meet(boxes, begin, end, categories, masks, query, by_ray, touching, category, mask, out, found):
+def _meet(boxes, begin, end, categories, masks, query, touching, category, mask, out, found):
     """The same for ids ``begin .. end - 1``, in order, until ``out`` is full; returns how many meet."""
     for i in range(begin, end):
-        if by_ray:
-            meets = ray_distance(boxes, i, query, touching) >= 0.0
-        else:
-            meets = box_meets(boxes, i, query, touching)
-        if meets and passes(categories, masks, i, category, mask):
+        if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
             if found < len(out):
                 out[found] = i
             found += 1
@@ -177,43 +157,3 @@ def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, c
         if found > out.shape[0]:
             return q, before, n * (q - begin)
     return queries.shape[0], found, n * (queries.shape[0] - begin)
-
-
-@jit
-@numbers(values=(5, 7))
-def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
-    """Ids of all boxes that the ray hits; returns ``ids, tests``."""
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
-    return _scan(boxes, n, categories, masks, ray, True, touching, category, mask)
-
-
-@jit
-@numbers(values=(5, 7))
-def scan_for_first(boxes, n, categories, masks, values, touching, category, mask):
-    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
-    best = -1
-    nearest = np.inf
-    for i in range(n):
-        distance = ray_distance(boxes, i, ray, touching)
-        if 0.0 <= distance < nearest and passes(categories, masks, i, category, mask):
-            best = i
-            nearest = distance
-    return best, n
-
-
-@jit
-@numbers(values=(2, 3))
-def scan_for_nearest(boxes, n, categories, masks, values, k, category, mask):
-    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
-    point = few(len(values), np.float64)
-    set_array(values, point)
-    ids, distances = result(k, np.int32), result(k, np.float64)
-    kept = 0
-    for i in range(n):
-        if is_live(boxes, i) and passes(categories, masks, i, category, mask):
-            kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
-    sort_by_distance(distances, ids, kept)
-    return ids[:kept], distances[:kept], n

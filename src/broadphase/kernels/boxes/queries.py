@@ -375,25 +375,3 @@ def rank_hits(boxes, ids, ends, rays, ray, distances, normals):
         sort_by_distance(own_distances, own_ids, own_ids.shape[0])
         for h in range(own_ids.shape[0]):
             write_normal(boxes, own_ids[h], ray, own_distances[h], normals[ends[q] + h])
-
-
-@jit
-def describe_firsts(boxes, ids, rays, ray, distances, normals):
-    """Distance and normal of every ray's first hit; nothing where the id is -1; ``ray`` as above."""
-    for q in range(ids.shape[0]):
-        if ids[q] >= 0:
-            set_ray(rays[q], ray)
-            distances[q] = ray_distance(boxes, ids[q], ray, True)
-            write_normal(boxes, ids[q], ray, distances[q], normals[q])
-
-
-@jit
-@numbers(values=(5, 7))
-def describe_first(boxes, i, values):
-    """Distance and normal of one hit, the normal padded to three axes."""
-    ray, normal = few(len(values), np.float64), few(3, np.float64)
-    set_ray(values, ray)
-    normal[2] = 0.0
-    distance = ray_distance(boxes, i, ray, True)
-    write_normal(boxes, i, ray, distance, normal)
-    return distance, normal[0], normal[1], normal[2]
