@@ -82,6 +82,14 @@ SEARCHES = {
     "pygame": "slow-pygame",
     "rays": "rays",
     "sort and sweep": "sort_and_sweep",
+    **dict.fromkeys(
+        ["performance", "toroidal", "serialize", "quadtree", "cell size", "pathfinding"], "words"
+    ),
+    **dict.fromkeys(["avoid each other", "line of sight", "one-way platforms"], "words"),
+    **dict.fromkeys(["camera", "culling", "viewport"], "culling"),
+    **dict.fromkeys(["mouse", "picking"], "picking"),
+    "bullets enemies": "words",
+    "tour": "tour",
 }
 """What a reader types, and a part of the address of a page that must be among the first found."""
 ALONE = {"preload": False}

@@ -114,3 +114,104 @@ def test_what_has_no_such_tag_or_is_static_is_not_pushed():
         world.walk(hero, 3, 1, pushes="crate", ignore=crates[0])
     assert crates[0].x == 20
     assert hero.x == 25
+
+
+@pytest.mark.parametrize("at", [85, 5])
+def test_across_the_edge_of_a_period_the_parts_cross_what_is_on_their_way(at):
+    world, heard = bp.World(period=(100, 100)), []
+    world.add_many([[at + 35, 0, at + 40, 10]], static=True)
+    coins = world.add_many([[at + 20, 0, at + 25, 5], [at + 60, 0, at + 65, 5]], tag="coin", sensor=True)
+    parts = world.add_many([[at, 0, at + 5, 5], [at, 5, at + 5, 10]], tag="boss")
+    world.on("boss", "coin", lambda contact: heard.append(contact.b))
+    world.update()
+    move = world.move_as_one(parts, 60, 0)
+    assert [hit.other for hit in move.crossed] == [coins[0]]
+    assert parts.positions.tolist() == [[(at + 30) % 100, 0], [(at + 30) % 100, 5]]
+    world.update()
+    assert heard == [coins[0]]
+
+
+@pytest.mark.parametrize("about", [None, (100, 15)])
+def test_parts_on_both_sides_of_an_edge_turn_about_their_own_middle(about):
+    world = bp.World(period=(100, 100))
+    parts = world.add_many([[90, 10, 100, 20], [0, 10, 10, 20]])
+    assert world.turn_as_one(parts, 90, about) is None
+    assert [tuple(np.mod(center, 100)) for center in parts.centers.tolist()] == [(0, 10), (0, 20)]
+
+
+def test_a_part_that_starts_in_something_leaves_it_only_if_there_is_room_for_all():
+    world = bp.World()
+    wall = world.add(bp.Box(-21, -50, 1, 100), static=True)
+    parts = world.add_many([[0, 0, 10, 10], [-20, 0, -10, 10]])
+    crate = world.add(bp.Box(9, 0, 10, 10))
+    assert world.move_as_one(parts, 0, 5).y == 5
+    assert parts.positions.tolist() == [[0, 5], [-20, 5]]
+    world.remove(wall)
+    move = world.move_as_one(parts, 0, 5)
+    assert parts.positions.tolist() == [[-1, 10], [-21, 10]]
+    assert [hit.other for hit in move.hits] == [crate]
+    world.tiles = bp.TileMap([[True]], (4, 100), (-21, -50))  # in tiles, with no room at the other end
+    world.add(bp.Box(9, -50, 1, 200), static=True)
+    world.move_as_one(parts, 0, 5)
+    assert parts.positions.tolist() == [[-1, 10], [-21, 10]]
+
+
+def test_as_one_says_what_move_says():
+    """All that is crossed, the surface that is reached exactly, and flush to the last bit."""
+    said = []
+    for as_one in (True, False):
+        world, heard = bp.World(), []
+        world.add(bp.Box(-50, 15, 300, 5), static=True)
+        ghost = world.add(bp.Box(0, 0, 5, 5), tag="ghost")
+        parts = [ghost, world.add(bp.Box(0.1, -7.3, 4.8, 7.3))] if as_one else [ghost]
+        for x in (20, 40, 60):
+            world.add(bp.Box(x, 0, 5, 5), tag="man")
+        world.on("ghost", "man", lambda contact, heard=heard: heard.append(contact.b.x))
+        world.update()
+
+        def move(*way, world=world, parts=parts, as_one=as_one):
+            return world.move_as_one(parts, *way) if as_one else world.move(parts[0], *way)
+
+        crossed = move(100, 0, "cross")
+        world.update()
+        landed = move(0, 10)
+        said.append(
+            ([hit.other.x for hit in crossed.hits], heard, landed.bottom, landed.hits, ghost.position)
+        )
+        assert move(0.3, 7).bottom
+        assert ghost.y == 10
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("call", ["move", "try_move", "move_as_one"])
+def test_a_lift_carries_what_stands_on_it(call):
+    world = bp.World()
+    lift, rider = world.add(bp.Box(0, 20, 30, 3)), world.add(bp.Box(10, 15, 5, 5))
+    lift.one_way = "top"
+    cabin = [world.add(bp.Box(0, 23, 30, 10))] if call == "move_as_one" else []
+    wall = world.add(bp.Box(60, 0, 5, 50), static=True)
+    for dx, dy in ((4, 0), (0, -6), (2, 8)):
+        getattr(world, call)([lift, *cabin] if cabin else lift, dx, dy)
+    assert lift.position == (6, 22)
+    assert rider.position == (16, 17)
+    if call == "try_move":
+        assert world.try_move(lift, 40, 0) is wall
+        assert rider.position == (16, 17)
+    else:
+        world.move(lift, 5, 0, dry=True)
+        assert rider.position == (16, 17)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"snap": -1}, {"dy": np.nan}, {"probe": -1}, {"steepest": 90}, {"drop": 1}, {"ignore": 5}]
+)
+def test_after_an_error_no_crate_has_moved(wrong):
+    world, hero, crates = room()
+    hero.x = 8
+    with pytest.raises((TypeError, ValueError)):
+        world.walk(hero, **{"dx": 5, "dy": 0, "pushes": "crate", **wrong})
+    assert crates[0].x == 20
+    turned = world.add(bp.Box(-40, 34, 10, 16).rotated(30))
+    with pytest.raises(ValueError, match="can not walk"):
+        world.walk(turned, 50, 0, pushes="crate")
+    assert crates[0].x == 20

@@ -432,10 +432,10 @@ def test_movers_that_block():
         (
             lambda w, b: w.walk(w.add(Capsule(0, 0, 3, 3, 1)), 0, 1),
             ValueError,
-            "a walker is a Box that is not turned",
+            "a walker is a Circle, or a Box",
         ),
         (
-            lambda w, b: w.walk(w.add(Box(0, 0, 3, 1).rotated(90)), 0, 1),
+            lambda w, b: w.walk(w.add(Box(0, 0, 3, 1).rotated(45)), 0, 1),
             ValueError,
             "sides lie along the axes",
         ),
@@ -535,3 +535,54 @@ def test_however_far_a_floor_may_be_followed():
         with pytest.raises(ValueError, match=name):
             world.walk_many([hero], 1, 1, **{name: 1e300})
     assert hero.position == (4, 8)
+
+
+@pytest.mark.parametrize("lean", [0.0, 0.001, 0.5, 1.0, 20.0])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_jump_slides_up_along_a_wall_that_leans_over_the_walker(lean, side):
+    world = World()
+    world.add(
+        Polygon([(side * x, y) for x, y in ((50, 100), (70, 100), (70, 0), (50 - lean, 0))]), static=True
+    )
+    hero = world.add(Box(30 if side > 0 else -40, 60, 10, 20))
+    world.walk(hero, side * 20, 0)
+    walk = world.walk(hero, 0, -10)
+    assert walk.floor is None
+    assert not walk.top
+    # As much is lost as the wall leans.
+    assert hero.y == pytest.approx(60 - 10 / (1 + (lean / 100) ** 2), abs=1e-6)
+    front = hero.x + 10 if side > 0 else -hero.x
+    assert front <= 50 - lean * (100 - hero.y) / 100 + 1e-9
+    assert world.blocker(hero) is None
+
+
+def test_a_jump_ends_at_a_ceiling_as_level_as_a_floor():
+    for rise, slides in ((8, False), (12, True)):
+        world = World()
+        world.add(Polygon([(0, 0), (10, 0), (0, rise)]), static=True)
+        hero = world.add(Box(2, 20, 10, 10))
+        walk = world.walk(hero, 0, -18)
+        assert walk.hits[0].normal[1] > 0
+        assert (hero.x > 2) == slides
+
+
+def test_corners_on_the_way_up_move_a_walker_aside_by_no_more_in_all():
+    world = World()
+    for k in range(8):
+        world.add(Box(-31 + 3 * k, -10 * k - 5, 40, 4), static=True)
+    hero = world.add(Box(7, 10, 10, 10))
+    world.walk(hero, 0, -120, corner=3)
+    assert hero.position == (9, -11)
+
+
+def test_a_box_that_is_turned_by_a_quarter_walks():
+    worlds = World(), World()
+    for world in worlds:
+        world.add(Box(0, 40, 100, 10), static=True)
+        world.add(Polygon([(40, 40), (60, 40), (60, 30)]), static=True)
+    upright, turned = worlds[0].add(Box(10, 5, 4, 10)), worlds[1].add(Box(7, 8, 10, 4).rotated(90))
+    for _ in range(12):
+        ways = [w.walk(b, 6, 3, step=2, snap=2) for w, b in zip(worlds, (upright, turned), strict=True)]
+        assert upright.bounds == pytest.approx(turned.bounds, abs=1e-9)
+        assert ways[0].normal == pytest.approx(ways[1].normal)
+        assert [way.floor and way.floor.id for way in ways] in ([None, None], [0, 0], [1, 1])

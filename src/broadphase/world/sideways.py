@@ -80,7 +80,7 @@ def walk_sideways(
     walker = same.add(mirrored(body.shape), category=body.category, mask=body.mask, sensor=body.sensor)
     # A turned body is placed where it was before; its mirror image is not.
     off_x, off_y = walker.y - body.x, walker.x - body.y
-    walk: Walk = same._walker.walk(walker, dy, dx, (*rules[:5], (y, x)), probe, ())
+    walk: Walk = same._walker.walk(walker, dy, dx, (*rules[:5], (y, x)), probe, frozenset(), ())
 
     def named(one: Any) -> Any:
         if isinstance(one, Tile):

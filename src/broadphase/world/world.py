@@ -40,7 +40,7 @@ from broadphase.world.movement.as_one import move_as_one, turn_as_one
 from broadphase.world.movement.character import Character
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
-from broadphase.world.movement.platforms import Push, push
+from broadphase.world.movement.platforms import Push, push, with_riders
 from broadphase.world.movement.separation import separate
 from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries, is_batch
@@ -598,9 +598,16 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
-        if not dry:
-            self._dispatch.moves(body)
-        return self._motion.move(body, dx, dy, response, ignore, arguments.flag(dry, "dry"))
+        motion, store = self._motion, self._state.store
+        row, ignored = store.row(body), store.ignored(ignore)
+        if arguments.flag(dry, "dry"):
+            return motion.dry(row, dx, dy, response, ignored)
+        self._dispatch.moves(body)
+        if not store.any_one_way:
+            return motion.move_row(row, dx, dy, response, ignored)
+        return with_riders(
+            motion, [row], ignored, lambda ignored: motion.move_row(row, dx, dy, response, ignored)
+        )
 
     def shape_cast(
         self, shape: Shape | Body, dx: Any, dy: float | None = None, *, ignore: BodyOrBodies = ()
@@ -680,8 +687,10 @@ class World:
         """
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
+        motion, store = self._motion, self._state.store
+        row, ignored = store.row(body), store.ignored(ignore)
         self._dispatch.moves(body)
-        return self._motion.try_move(body, dx, dy, ignore)
+        return with_riders(motion, [row], ignored, lambda ignored: motion.try_move(row, dx, dy, ignored))
 
     def move_many(
         self,
@@ -1192,7 +1201,8 @@ class World:
           straight.
         - **Down.**  A fall ends on any surface that is level enough to stand on, where a character neither
           slides nor drifts; on a steeper surface it slides down.
-        - **Up.**  A jump ends at a ceiling, unless ``corner`` lets it slip past the edge of the ceiling.
+        - **Up.**  A jump ends at a ceiling that is as level as a floor, unless ``corner`` lets it slip past
+          the edge of the ceiling; along a steeper side it slides up.
 
         The obstacles are those of `move`, including slopes and one-way tiles.  A character keeps a distance
         of about 1e-13 of its coordinates from slanted sides.
@@ -1205,7 +1215,7 @@ class World:
         Parameters
         ----------
         body : Body
-            A box that is not turned, a circle, or a capsule or `RoundedBox` whose sides lie along the axes.
+            A circle, or a box, capsule or `RoundedBox` whose sides lie along the axes.
         dx, dy : float
             The displacement.  Add gravity in each call: the floor stops it.
         snap : float
@@ -1215,7 +1225,7 @@ class World:
         step : float
             How high an edge may be that it walks up.
         corner : float
-            How far it may be moved aside if its head hits only the end of a ceiling.
+            How far it may be moved aside, in all, if its head hits only the ends of ceilings.
         drop : bool
             Whether it falls through one-way tiles and ladders, which block on their top only.
         down : (float, float)
@@ -1269,14 +1279,11 @@ class World:
         if as_two(down, "down")[0] != 0.0 and down[1] == 0.0:
             way = finite(dx, "dx"), finite(dy, "dy")
             return walk_sideways(self, World(), self._motion, body, *way, rules, probe, ignore)
-        if pushes is not None:
-            tags = as_tags(pushes)
-            self._motion.push_ahead(body, finite(dx, "dx"), tags, ignore)
-            if self._dispatch.checks is not None:
-                self._dispatch.checks.pushed(tags)
-        walk = self._walker.walk(body, dx, dy, rules, probe, ignore)
+        tags = as_tags(pushes)
+        walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         self._dispatch.moves(body)
         if self._dispatch.checks is not None:
+            self._dispatch.checks.pushed(tags)
             self._dispatch.checks.walked(body.id, dy, down[1], walk)
         return walk
 

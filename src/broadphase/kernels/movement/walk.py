@@ -27,7 +27,15 @@ from broadphase.kernels.movement.path import START, begin, enlarged, follow, hol
 from broadphase.kernels.movement.sweep import SLIDE
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
-from broadphase.kernels.movement.walk_obstacles import TOLERANCE, TOUCH, gap, gather, is_clear, ladder_at
+from broadphase.kernels.movement.walk_obstacles import (
+    TOLERANCE,
+    TOUCH,
+    WalkSettings,
+    gap,
+    gather,
+    is_clear,
+    ladder_at,
+)
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
@@ -188,15 +196,36 @@ def _pushed(scene, m, mine, log, buffers):
 
 
 @inline
+def _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules):
+    """`gather` for a walker on its way, with the tangents from where it is."""
+    walker = x, y, x + trip.width, y + trip.height
+    grid, ring, radius = scene.grid, scene.ring, trip.radius
+    count = gather(obstacles, scene.shapes, mine, grid, ring, region, walker, radius, True, rules)
+    _set_back(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
+    if not free:
+        _let_through(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
+    return count
+
+
+@inline
 def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules):
     """`lowered`, and the obstacles around the walker with the tangents from there: ``y, count``."""
     low = lowered(obstacles, count, scene.shapes, scene.grid, x, y, trip, tolerance, rules)
     if low != y:
-        walker = x, low, x + trip.width, low + trip.height
-        grid, ring = scene.grid, scene.ring
-        count = gather(obstacles, scene.shapes, mine, grid, ring, region, walker, trip.radius, True, rules)
-        _set_back(obstacles, max(count, 0), edges_at(x, low, trip, rules), tolerance)
+        count = _gathered(obstacles, scene, mine, region, x, low, trip, tolerance, True, rules)
     return low, count
+
+
+@inline
+def _slid_up(obstacles, scene, mine, around, up, free, rules, log):
+    """Where a jump leads along a steep side above, as a fall in the world upside down: ``x, y, count``."""
+    (region, x, y, trip, tolerance), (gone, length) = around, up
+    upside = WalkSettings(0.0, rules.rise, rules.upright, 0.0, 0.0, -rules.flip, False)
+    count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, upside)
+    if count < 0:
+        return x, y, count
+    x, y = fall(obstacles, count, x, y, length, gone, trip, tolerance, upside, log)
+    return x, y, _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
 
 
 @inline
@@ -321,7 +350,11 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             if free:
                 y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
         elif down < 0.0:
-            x, y = climb(obstacles, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
+            x, y, left_over = climb(obstacles, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
+            if left_over > 0.0:
+                around = region, x, y, trip, tolerance
+                up = abs(dx) - down - left_over, left_over
+                x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)
         if count < 0:
             log.counts[0], log.counts[1] = hits, bends
             return m, BUFFER_FULL

@@ -8,6 +8,8 @@ the rest of its fall, until a level floor, a wall or the end of the side::
      \  slides                   obstacle only at a corner moves aside by at most ``corner``,
       \                          and past it.
        \____  stands
+
+A jump that meets a steep side above goes on as a fall in the world upside down: up along that side.
 """
 
 import math
@@ -105,8 +107,11 @@ def _nearest_ceiling(obstacles, count, walker, tolerance):
 
 
 @inline
-def _around_corner(obstacles, count, k, x, y, trip, tolerance, rules):
-    """The x at which a walker gets past an obstacle above its head, the nearer side first; else its own x."""
+def _around_corner(obstacles, count, k, x, y, most, trip, tolerance, rules):
+    """The x, at most so far aside, at which a walker gets past an obstacle above its head; else its own x.
+
+    The nearer side comes first.
+    """
     to_left = flush_before(obstacles.boxes[k, 0], trip.width)
     to_right = obstacles.boxes[k, 2]
     if to_right - x < x - to_left:
@@ -114,7 +119,7 @@ def _around_corner(obstacles, count, k, x, y, trip, tolerance, rules):
     walker = edges_at(x, y, trip, rules)
     for part in range(2):
         to_x = to_left if part == 0 else to_right
-        if abs(to_x - x) > rules.corner:
+        if abs(to_x - x) > most:
             continue
         there = edges_at(to_x, y, trip, rules)
         if first_meeting(obstacles, count, walker, there, tolerance)[1] >= 0:
@@ -127,14 +132,17 @@ def _around_corner(obstacles, count, k, x, y, trip, tolerance, rules):
 
 @inline
 def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
-    """Move up; around an obstacle if only its corner blocks: ``x, y``."""
-    left_over = length
+    """Move up to a ceiling; around an obstacle if only its corner blocks: ``x, y, left_over``.
+
+    A side that is too steep for a ceiling ends it too: what is left over leads up along that side.
+    """
+    left_over, start = length, x
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
         ceiling, plane, height = _nearest_ceiling(obstacles, count, walker, tolerance)
         rise = walker[1] - height
         if ceiling < 0 or rise > left_over:
-            return x, y - rules.flip * left_over
+            return x, y - rules.flip * left_over, 0.0
         if rise > TOUCH * tolerance:
             up = place_with_head(height, trip, rules)
             if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
@@ -142,12 +150,15 @@ def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
             left_over -= rise
             log_bend(log, trip, gone + length - left_over, x, y)
         if rules.corner > 0.0 and left_over > 0.0:
-            to_x = _around_corner(obstacles, count, ceiling, x, y, trip, tolerance, rules)
+            most = rules.corner - abs(x - start)  # several corners on the way add up
+            to_x = _around_corner(obstacles, count, ceiling, x, y, most, trip, tolerance, rules)
             if to_x != x:
                 x = to_x
                 log_bend(log, trip, gone + length - left_over, x, y)
                 continue
+        if plane >= 0 and obstacles.planes[plane, 1] < rules.upright:
+            return x, y, left_over
         normal = (0.0, 1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         log_hit(log, obstacles, trip, rules, ceiling, normal, gone + length - left_over, x, y)
-        return x, y
-    return x, y
+        return x, y, 0.0
+    return x, y, 0.0

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
-from broadphase.kernels.shapes.table import bounds_at, rounding
+from broadphase.kernels.shapes.table import BOX, bounds_at, rounding
 
 MOST_LEGS = 256
 
@@ -48,7 +48,7 @@ class Trip(NamedTuple):
 def trip_of(mover, shapes, row, length):
     """The trip of a walker."""
     radius = rounding(shapes, row)
-    if radius == 0.0:
+    if shapes.kinds[row] == BOX:
         width, height = shapes.width[row], shapes.height[row]
         return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius)
     left, top, right, bottom = bounds_at(shapes, row, 0.0, 0.0)

@@ -1,78 +1,206 @@
-"""Bodies of several shapes: several bodies that move and turn as one, each kept where it is to the others."""
+"""Bodies of several shapes: several bodies that move and turn as one, each kept where it is to the others.
 
+Each leg of a movement casts all parts and moves them as far as the first that is stopped; then it goes on as
+`World.move` would along what that part met.
+"""
+
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from broadphase.geometry.shapes import finite
+from broadphase.kernels.movement.sweep import MOST_TURNS
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Answer, Hit, Movement, code_of
 from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.platforms import with_riders
+from broadphase.world.space import Space
 
-# So often a movement goes on along what it met.
-_MOST_TURNS = 8
+# Parts that are stopped within this share of the coordinates are stopped at once.
+_ROUNDING = 1e-12
 
 
 def move_as_one(motion: Motion, bodies: Any, dx: Any, dy: Any, response: Answer, ignore: Any) -> Movement:
     """See `World.move_as_one`."""
     store = motion._store
-    rows, ignored = store.rows_of(bodies), store.ignored(ignore)
-    way_x, way_y = finite(dx, "dx"), finite(dy, "dy")
+    given, ignored = store.rows_of(bodies), store.ignored(ignore)
+    way = finite(dx, "dx"), finite(dy, "dy")
     code_of(response)
-    motion._space.check_displacement(way_x, way_y)
-    if not len(rows):
+    motion._space.check_displacement(*way)
+    rows = list(dict.fromkeys(given.tolist()))
+    if not rows:
         raise ValueError("bodies is empty; give the parts of one body")
-    parts = ignored.union(rows.tolist())
-    hits: list[Hit] = []
-    gone = 0.0  # of the whole displacement
-    with Rollback(motion._state, rows):
-        for _ in range(_MOST_TURNS):
-            met = []
-            for row in rows.tolist() if (way_x, way_y) != (0.0, 0.0) else ():
-                start = store.x.item(row), store.y.item(row)
-                casts = motion.dry(row, way_x, way_y, "touch", parts)
-                stops = [hit for hit in casts.hits if hit.response != "cross"]
-                met += [(hit.time, row, hit, start) for hit in stops[:1]]
-            if not met or response == "cross":
-                hits += [hit._replace(response="cross") for _, _, hit, _ in met]
-                _shift(motion, rows.tolist(), way_x, way_y, parts)
+
+    def move(ignored: set[int]) -> Movement:
+        if len(rows) == 1:
+            return motion.move_row(rows[0], *way, response, ignored)
+        with Rollback(motion._state, given):
+            parts = _Parts(motion, rows, {*ignored, *rows})
+            return parts.cross(*way) if response == "cross" else parts.move(*way, response)
+
+    return with_riders(motion, rows, ignored, move)
+
+
+class _Parts:
+    """The parts of a body in a movement."""
+
+    def __init__(self, motion: Motion, rows: list[int], ignored: set[int]) -> None:
+        self._motion, self._store, self._space = motion, motion._store, motion._space
+        self._rows, self._ignored = rows, ignored
+        self._hits: list[Hit] = []
+        self._crossed: list[Hit] = []
+        self._gone = 0.0
+        """The share of the displacement that is behind."""
+
+    def cross(self, dx: float, dy: float) -> Movement:
+        """Move to the goal, whatever is in between."""
+        moves = [self._motion.move_row(row, dx, dy, "cross", self._ignored) for row in self._rows]
+        self._hits = [hit for move in moves for hit in move.hits]
+        self._crossed = [hit for move in moves for hit in move.crossed]
+        return self._moved()
+
+    def move(self, dx: float, dy: float, response: Answer) -> Movement:
+        """Move until the parts are stopped, or at their goals."""
+        self._push_out(response)
+        reached = 0
+        for _ in range(MOST_TURNS):
+            starts = self._store.places(np.array(self._rows))
+            if max(abs(dx), abs(dy)) <= (_ROUNDING * float(np.abs(starts).max()) if self._gone else 0.0):
                 break
-            time, row, hit, (x, y) = min(met, key=lambda one: one[:2])
-            _shift(motion, rows.tolist(), hit.touch[0] - x, hit.touch[1] - y, parts)
-            hits.append(hit._replace(response=response, time=gone + (1.0 - gone) * time))
-            gone += (1.0 - gone) * time
-            if isinstance(hit.other, Body):
-                motion._contacts.note(row, hit.other.id, hit.normal, stopped=True)
+            casts = [self._motion.dry(row, dx, dy, "touch", self._ignored) for row in self._rows]
+            met = [(cast.hits[0].time, at) for at, cast in enumerate(casts) if cast.hits]
+            if not met:
+                self._shift((dx, dy), 1.0)
+                for cast in casts:
+                    reached |= cast.reached
+                break
+            time, first = min(met)
+            hit = casts[first].hits[0]
+            left = np.array((dx, dy))
+            goals = [self._unwrapped(start, cast, left) for start, cast in zip(starts, casts, strict=True)]
+            way = goals[first] - starts[first]
+            if time == 0.0 and np.abs(way).max() > _ROUNDING * np.abs(starts).max():
+                break  # it starts in tiles, and there is no room
+            self._shift((way[0].item(), way[1].item()), time)
+            for row, start, goal in zip(self._rows, starts, goals, strict=True):
+                # Those that are stopped at once are flush, each to the last bit.
+                if np.abs(goal - start - way).max() <= _ROUNDING * (1.0 + np.abs(start).max()):
+                    self._store.put(row, goal[0].item(), goal[1].item())
+            self._stopped(self._rows[first], hit._replace(time=time), response)
             if response == "touch":
                 break
+            self._gone += (1.0 - self._gone) * time
             nx, ny = hit.normal
-            way_x, way_y = way_x * (1.0 - time), way_y * (1.0 - time)
-            into = (2.0 if response == "bounce" else 1.0) * min(way_x * nx + way_y * ny, 0.0)
-            way_x, way_y = way_x - into * nx, way_y - into * ny
-    x, y = store.places(rows)[0].tolist()
-    return Movement(x, y, tuple(hits))
+            dx, dy = dx * (1.0 - time), dy * (1.0 - time)
+            into = (2.0 if response == "bounce" else 1.0) * min(dx * nx + dy * ny, 0.0)
+            dx, dy = dx - into * nx, dy - into * ny
+        return self._moved(reached)
 
+    def _unwrapped(self, start: Floats, cast: Movement, way: Floats) -> Floats:
+        """Where the first hit of a part stops it, or its goal, as seen from its start."""
+        if not cast.hits:
+            return start + way
+        touch, time = np.array(cast.hits[0].touch), cast.hits[0].time
+        return touch + self._space.nearest_shift(start + way * time, touch)
 
-def _shift(motion: Motion, rows: list[int], dx: float, dy: float, parts: frozenset[int]) -> None:
-    for row in rows:
-        motion.move_through(row, dx, dy, parts)
+    def _moved(self, reached: int = 0) -> Movement:
+        x, y = self._store.x.item(self._rows[0]), self._store.y.item(self._rows[0])
+        crossed: dict[Body, Hit] = {}
+        for hit in sorted(self._crossed, key=lambda hit: (hit.time, hit.other.id)):
+            crossed.setdefault(hit.other, hit)
+        hits = sorted(self._hits, key=lambda hit: hit.time)
+        return Movement(x, y, tuple(hits), tuple(crossed.values()), reached)
+
+    def _shift(self, way: tuple[float, float], share: float) -> None:
+        """Move all parts by a share of what is left, and note what they cross."""
+        for row in self._rows:
+            moved = self._motion.move_through(row, *way, self._ignored)
+            left = 1.0 - self._gone
+            self._crossed += [
+                hit._replace(time=self._gone + left * share * hit.time) for hit in moved.crossed
+            ]
+
+    def _stopped(self, row: int, hit: Hit, response: Answer) -> None:
+        time = self._gone + (1.0 - self._gone) * hit.time
+        self._hits.append(hit._replace(response=response, time=time))
+        if isinstance(hit.other, Body):
+            self._motion._contacts.note(row, hit.other.id, hit.normal, stopped=True)
+
+    # ---- what they start in
+
+    def _push_out(self, response: Answer) -> None:
+        """Push all parts out of what one of them starts in, if there is room for all.
+
+        Otherwise they stay, and the bodies that they are in do not stop them.
+        """
+        for row in self._rows:
+            cast = self._motion.dry(row, 0.0, 0.0, "touch", self._ignored)
+            if not cast.hits:
+                continue
+            start = self._store.places(np.array([row]))[0]
+            dx, dy = (self._unwrapped(start, cast, np.zeros(2)) - start).tolist()
+            if (dx or dy) and self._has_room(dx, dy):
+                self._shift((dx, dy), 0.0)
+                for hit in cast.hits:
+                    self._stopped(row, hit, response)
+            else:
+                self._ignored |= {other for other in self._overlapping(row, 0.0, 0.0) if other >= 0}
+
+    def _has_room(self, dx: float, dy: float) -> bool:
+        """Whether no part would be in anything that it is not in now."""
+        return all(self._overlapping(row, dx, dy) <= self._overlapping(row, 0.0, 0.0) for row in self._rows)
+
+    def _overlapping(self, row: int, dx: float, dy: float) -> set[int]:
+        """The rows of what blocks a part and overlaps it at another place; -1 for tiles."""
+        shape, found = self._store.shape(row), set[int]()
+        shape = shape.moved_to(shape.x + dx, shape.y + dy)
+        while True:
+            other = self._motion.blocker_at(shape, row, self._ignored | found)
+            if not isinstance(other, Body):
+                return found if other is None else {*found, -1}
+            found.add(other.id)
 
 
 def turn_as_one(motion: Motion, bodies: Any, by: Any, about: Any) -> object | None:
     """See `World.turn_as_one`."""
-    store = motion._store
+    store, space = motion._store, motion._space
     rows, degrees = store.rows_of(bodies), finite(by, "by")
     if not len(rows):
         raise ValueError("bodies is empty; give the parts of one body")
     bounds = store.table.bounds(rows)
-    low, high = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
-    pivot = tuple((0.5 * (low + high)).tolist()) if about is None else as_two(about, "about")
+    shifts = _unrolled(space, 0.5 * (bounds[:, :2] + bounds[:, 2:]))
+    bounds += np.tile(shifts, 2)
+    middle = 0.5 * (bounds[:, :2].min(axis=0) + bounds[:, 2:].max(axis=0))
+    pivot = middle
+    if about is not None:
+        given = np.array(as_two(about, "about"))
+        pivot = given + space.nearest_shift(middle, given)
+    pivots: Iterable[Any] = map(tuple, (pivot - shifts).tolist())
     angles, places = [store.table.angle(row) + degrees for row in rows.tolist()], []
-    for row, angle in zip(rows.tolist(), angles, strict=True):
-        found = motion.blocker_turned(row, angle, pivot, rows.tolist())
+    for row, angle, point in zip(rows.tolist(), angles, pivots, strict=True):
+        found = motion.blocker_turned(row, angle, point, rows.tolist())
         if found is not None:
             return found
-        places.append(store.space.place(*store.place_turned(row, angle, pivot)))
+        places.append(space.place(*store.place_turned(row, angle, point)))
     store.turn_many(rows, np.array(angles), np.array(places).T)
     return None
+
+
+def _unrolled(space: Space, middles: Floats) -> Floats:
+    """``(m, 2)``: shifts that bring parts together that lie on both sides of the edge of a period.
+
+    The world is cut where the gap between two of them is the widest.
+    """
+    shifts, count = np.zeros_like(middles), len(middles)
+    for axis, length in enumerate(space.lengths.tolist() if space.periodic and count > 1 else ()):
+        if np.isfinite(length):
+            places = middles[:, axis] % length
+            order = np.argsort(places, kind="stable")
+            gaps = np.diff(places[order], append=places[order[0]] + length)
+            before_cut = order[: int(gaps.argmax()) + 1]
+            shifts[:, axis] = places - middles[:, axis]
+            shifts[before_cut if len(before_cut) < count else [], axis] += length
+    return shifts

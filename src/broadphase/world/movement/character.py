@@ -50,18 +50,44 @@ class Character:
         self._buffers, self._log, self._ends = _buffers(64, 256), _log(32, 64), _ends(1)
         self._way, self._region = np.zeros((1, 2)), np.zeros((1, 4))
 
-    def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, probe: float, ignore: Any) -> Walk:
-        """See `World.walk`."""
+    def walk(
+        self,
+        body: Body,
+        dx: float,
+        dy: float,
+        rules: WalkRules,
+        probe: float,
+        pushes: frozenset[Any],
+        ignore: Any,
+    ) -> Walk:
+        """See `World.walk`; ``pushes`` are tags."""
         known, ahead = rules_of(*rules), _reach(probe, "probe")
-        store = self._state.store
+        store, motion = self._state.store, self._motion
         row = store.row(body)
         displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
         ignored = store.ignored(ignore)
-        walk = self._walk_fast(row, *displacement, known, ignored)
+        if not pushes:
+            return self._walk(row, displacement, known, ahead, ignored)
+        self._check_shapes([row])
+        pushed = motion.ahead_of(row, displacement[0], pushes, ignored)
+        with Rollback(self._state, np.array([row, *(other for other, _ in pushed)], np.int32)):
+            for other, way in reversed(pushed):
+                motion.move_row(other, way, 0.0, "touch", ignored)
+            return self._walk(row, displacement, known, ahead, ignored)
+
+    def _walk(
+        self,
+        row: int,
+        displacement: tuple[float, float],
+        rules: WalkSettings,
+        ahead: float,
+        ignored: Ignored,
+    ) -> Walk:
+        walk = self._walk_fast(row, *displacement, rules, ignored)
         if walk is None:
-            walk = self._walk_general(row, displacement, known, ignored)
+            walk = self._walk_general(row, displacement, rules, ignored)
         if ahead and displacement[0] and walk.floor is not None:
-            return self._probed(walk, row, math.copysign(ahead, displacement[0]), known, ignored)
+            return self._probed(walk, row, math.copysign(ahead, displacement[0]), rules, ignored)
         return walk
 
     def _probed(self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Ignored) -> Walk:
@@ -191,12 +217,7 @@ class Character:
         rows, displacements, rules, layers, ignored = call
         state, many = self._state, self._many
         table = state.store.table.columns
-        for row in rows[table.kinds[rows] != BOX].tolist():
-            if not _can_walk(table, row):
-                raise ValueError(
-                    f"{self._motion.body(row)!r} can not walk: a walker is a Box that is not turned, a "
-                    "Circle, or a Capsule or RoundedBox whose sides lie along the axes"
-                )
+        self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         state.space.check_displacements(displacements, "dx, dy")
         if state.space.periodic and layers == ALL and len(rows) > 1:
             # The images of walkers walk, too.
@@ -220,6 +241,15 @@ class Character:
         floors = np.column_stack((walkers.floors[:, :1], near.numbered(walkers.floors[:, 1:3])))
         ladders = near.numbered(walkers.floors[:, 3:])
         return Walks(moved.places, moved.hits, moved.crossed, floors, walkers.tops, ladders)
+
+    def _check_shapes(self, rows: list[int]) -> None:
+        """Raise ``ValueError`` where a shape can not walk."""
+        for row in rows:
+            if not _can_walk(self._state.store.table.columns, row):
+                raise ValueError(
+                    f"{self._motion.body(row)!r} can not walk: a walker is a Circle, or a Box, Capsule or "
+                    "RoundedBox whose sides lie along the axes"
+                )
 
     def _other_of(self, body: int, column: int, row: int) -> Body | Tile:
         return self._motion.body(body) if body >= 0 else Tile(column, row)
@@ -370,14 +400,13 @@ def rules_of(
 
 
 def _can_walk(table: ShapeColumns, row: int) -> bool:
-    """Whether a shape is a box along the axes, or one (or a line, or a point) with round corners."""
-    kind = table.kinds.item(row)
-    if kind in (BOX, CIRCLE):
+    """Whether the sides of a shape lie along the axes; its corners may be round."""
+    if table.kinds.item(row) in (BOX, CIRCLE):
         return True
     start = table.starts.item(row)
     corners = table.points[start : start + table.counts.item(row)]
     xs, ys = (set(column) for column in corners.T.tolist())
-    return table.width.item(row) > 0.0 and len(xs) * len(ys) == len(corners)
+    return len(xs) * len(ys) == len(corners)
 
 
 def _reach(value: float, name: str) -> float:

@@ -53,29 +53,20 @@ class Motion:
 
     # ---- what users call
 
-    def move(
-        self, body: Body, dx: float, dy: float, response: Response, ignore: Any, dry: bool = False
-    ) -> Movement:
-        """See `World.move`."""
-        store = self._store
-        row, ignored = store.row(body), store.ignored(ignore)
-        return (self.dry if dry else self.move_row)(row, dx, dy, response, ignored)
-
     def dry(self, row: int, dx: float, dy: float, response: Response, ignored: Ignored) -> Movement:
         """What a movement would do; the body and the contacts stay as they are."""
-        store = self._store
-        x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
+        start = self._start_of(row)
         try:
-            return self.move_row(row, dx, dy, response, ignored)
-        finally:
-            if store.alive[row]:
-                store.put(row, x, y)
-            self._contacts.forget(noted)
+            movement = self.move_row(row, dx, dy, response, ignored)
+            self._put_back(start)
+        except BaseException:  # an interrupt may come while it is put back
+            self._put_back(start)
+            raise
+        return movement
 
-    def try_move(self, body: Body, dx: float, dy: float, ignore: Any) -> object | None:
+    def try_move(self, row: int, dx: float, dy: float, ignored: Ignored) -> object | None:
         """See `World.try_move`."""
-        store = self._store
-        movement = self.move_row(store.row(body), dx, dy, "touch", store.ignored(ignore), kernel.IF_FREE)
+        movement = self.move_row(row, dx, dy, "touch", ignored, kernel.IF_FREE)
         return movement.hits[0].other if movement.hits else None
 
     def shape_cast(self, shape: Shape, dx: float, dy: float, ignore: Any) -> Movement:
@@ -111,37 +102,37 @@ class Motion:
         hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
         return None if hit is None else self._wrapped_hit(hit, near)
 
-    def push_ahead(self, body: Body, dx: float, tags: frozenset[Any], ignore: Any) -> None:
-        """Move bodies with some tags out of the way of one along x, the farthest first."""
+    def ahead_of(
+        self, row: int, dx: float, tags: frozenset[Any], ignored: Ignored
+    ) -> list[tuple[int, float]]:
+        """The bodies with some tags that one pushes along x, the nearest first, and how far each is to go."""
         store = self._store
-        row = store.row(body)
-        behind, way = store.ignored(ignore) | {row}, dx
+        behind, way = {row, *ignored}, dx
         chain: list[tuple[int, float]] = []
-        while len(chain) < _MOST_PUSHED:
-            hits = self.dry(row, way, 0.0, "touch", behind).hits if way else ()
+        while way and len(chain) < _MOST_PUSHED:
+            hits = self.dry(row, way, 0.0, "touch", behind).hits
             other = hits[0].other if hits else None
             if not isinstance(other, Body) or store.static[other.id] or tags.isdisjoint(other.tags):
                 break
             row, way = other.id, way * (1.0 - hits[0].time)
-            behind |= {row}
+            behind.add(row)
             chain.append((row, way))
-        for row, way in reversed(chain):
-            self.move_row(row, way, 0.0, "touch", store.ignored(ignore))
+        return chain
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
         """See `World.blocker`."""
         ignored = self._store.ignored(ignore)
         if isinstance(shape, Body):
             row = self._store.row(shape)
-            return self._blocker_at(self._store.shape(row), row, ignored)
-        return self._blocker_at(as_shape(shape), None, ignored)
+            return self.blocker_at(self._store.shape(row), row, ignored)
+        return self.blocker_at(as_shape(shape), None, ignored)
 
     def resize(self, body: Body, shape: Shape) -> object | None:
         """See `World.resize`."""
         row = self._store.row(body)
         known = as_shape(shape)
         self._space.admit(known, "shape")
-        found = self._blocker_at(known, row)
+        found = self.blocker_at(known, row)
         if found is None:
             self._store.put_shape(row, known)
         return found
@@ -157,7 +148,7 @@ class Motion:
     def blocker_turned(self, row: int, degrees: float, about: Any, ignored: Ignored = ()) -> object | None:
         """What would be in the way of a body at another angle."""
         place = self._store.place_turned(row, degrees, about)
-        return self._blocker_at(self._store.table.base(row).moved_to(*place).rotated(degrees), row, ignored)
+        return self.blocker_at(self._store.table.base(row).moved_to(*place).rotated(degrees), row, ignored)
 
     # ---- a movement
 
@@ -175,8 +166,7 @@ class Motion:
 
         Bodies in other ``layers`` do not block.
         """
-        store = self._store
-        x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
+        store, start = self._store, self._start_of(row)
         if store.any_one_way:
             ignored = store.open_to(row).union(ignored)
             if callable(response):
@@ -191,14 +181,22 @@ class Motion:
                 passed = store.passed(movement.hits) if store.any_one_way and type(response) is str else ()
                 if not passed:
                     return movement
-                store.put(row, x, y)
-                self._contacts.forget(noted)
+                self._put_back(start)
                 ignored = passed.union(ignored)
         except BaseException:
-            if store.alive[row]:
-                store.put(row, x, y)
-            self._contacts.forget(noted)
+            self._put_back(start)
             raise
+
+    def _start_of(self, row: int) -> tuple[Body, float, float, int]:
+        """A body, its place, and what was noted before it moves, for `_put_back`."""
+        store = self._store
+        return self.body(row), store.x.item(row), store.y.item(row), self._contacts.noted
+
+    def _put_back(self, start: tuple[Body, float, float, int]) -> None:
+        body, x, y, noted = start
+        if body.alive:  # a response may have removed it, and given its id to another
+            self._store.put(body.id, x, y)
+        self._contacts.forget(noted)
 
     def _but_for_passed(self, response: Callable[[Hit], Answer | None]) -> Response:
         """A response that is not asked about one-way bodies that let the mover through."""
@@ -307,7 +305,7 @@ class Motion:
             self.keep_off_tiles(row, [hit.normal for hit in met if isinstance(hit.other, Tile)])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
-    def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> None:
+    def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> Movement:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
@@ -318,7 +316,7 @@ class Motion:
             self.around(row, ignored, passed=passed)(swept)
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
-        cross(self._state, self.body(row), start, movement, passed, [])
+        return cross(self._state, self.body(row), start, movement, passed, [])
 
     # ---- the bodies around a movement
 
@@ -377,7 +375,7 @@ class Motion:
         columns, each = moved_columns(columns, np.array(rows), shift), np.arange(len(rows), dtype=np.int32)
         return Blockers(bounds_of(columns), others, columns, each, store.static[rows], repeats)
 
-    def _blocker_at(self, shape: Shape, row: int | None, ignored: Ignored = ()) -> object | None:
+    def blocker_at(self, shape: Shape, row: int | None, ignored: Ignored = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""
         if self._store.any_one_way:
             ignored = {*ignored, *np.flatnonzero(self._store.one_way).tolist()}

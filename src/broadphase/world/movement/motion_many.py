@@ -64,7 +64,7 @@ class ManyMotion:
         code = code_of(response)
         rows, displacements = self.checked_displacements(bodies, dx, dy)
         ignored = self._store.ignored(ignore)
-        with Rollback(self._state, rows):
+        with Rollback(self._state, self._moved_by(rows)):
             return self._move(rows, displacements, np.full(len(rows), code, np.int8), movers_block, ignored)
 
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
@@ -81,7 +81,7 @@ class ManyMotion:
         rows, velocities, displacements = rows[:count], velocities[:count], displacements[:count]
         if not far < FARTHEST or self._space.periodic:
             self._check_goals(rows, displacements, "velocity * dt")
-        with Rollback(self._state, rows):
+        with Rollback(self._state, self._moved_by(rows)):
             moved = self._move(rows, displacements, responses[:count], movers_block, ignored)
             if len(moved.hits.movers):
                 after = velocities_after(velocities, moved.hits, responses)
@@ -98,6 +98,11 @@ class ManyMotion:
         for number, tags in enumerate(groups):
             found[number] = next((code for tag, code in by_tag.items() if tag in tags), found[number])
         return found
+
+    def _moved_by(self, rows: Rows) -> Rows:
+        """The rows of all bodies that some movers may move: jump-through ones carry and push others."""
+        lifts = self._store.any_one_way and self._store.one_way[rows].any()
+        return self._store.rows() if lifts else rows
 
     def _move(
         self,
@@ -117,10 +122,9 @@ class ManyMotion:
         if not lifts:
             return self._run(call)
         starts = self._store.places(rows)
-        with Rollback(self._state, self._store.rows()):
-            moved = self._run(call)
-            for at in np.flatnonzero(np.isin(rows, lifts)).tolist() if layers is STATICS else ():
-                call.carry(self._motion, at, starts[at], moved.places[at])
+        moved = self._run(call)
+        for at in np.flatnonzero(np.isin(rows, lifts)).tolist() if layers is STATICS else ():
+            call.carry(self._motion, at, starts[at], moved.places[at])
         return moved._replace(places=self._store.places(rows))  # a rider may be a mover, too
 
     def _run(self, call: "_Call") -> Movements:
@@ -278,11 +282,8 @@ class _Call(NamedTuple):
         """Let a jump-through body that has moved carry and push others; movers do not block each other."""
         row, store = self.rows.item(at), motion._store
         if store.one_way[row]:
-            start, place = np.array(start), np.array(place)
-            way = place - start + motion._space.nearest_shift(start, place)
             behind = self.ignored if store.static[row] else {*self.ignored, *self.rows.tolist()}
-            path = tuple(start.tolist()), tuple(place.tolist()), tuple(way.tolist())
-            carry(motion, row, self.riders.get(row, []), path, behind)
+            carry(motion, row, self.riders.get(row, []), np.array(start), np.array(place), behind)
 
 
 class _Run:

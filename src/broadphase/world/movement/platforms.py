@@ -1,19 +1,23 @@
 """Platforms: bodies that nothing stops, that carry bodies standing on them and push bodies out of the way."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, TypeVar
+
+import numpy as np
 
 from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.path import swept_region
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
-from broadphase.world.movement.motion import Motion
+from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.sweep import beside, checked_displacement, resolve
 from broadphase.world.one_way import DIRECTIONS
 
 _Vector = tuple[float, float]
+_Moved = TypeVar("_Moved")
 
 # A body is pushed at most so many times on each axis, so that a crowd before a wall takes little time.
 _MOST_PUSHES = 4
@@ -90,23 +94,43 @@ def carry(
     motion: Motion,
     row: int,
     riders: list[int],
-    path: tuple[_Vector, _Vector, _Vector],
+    start: Floats,
+    place: Floats,
     behind: Collection[int],
+    parts: Collection[int] = (),
 ) -> None:
     """Move what stood on a jump-through body that has moved, and push what it met, as `push` does.
 
-    What it met is landing on it: inside, it would fall through.  The path is where it was, where it is, and
-    the way between; what is ``behind`` it does not meet.
+    What it met is landing on it: inside, it would fall through.  What is ``behind`` it does not meet; the
+    parts that move with it stop nothing that it carries.
     """
-    (start, place, way), behind = path, {row, *behind}
-    store = motion._store
-    store.put(row, *start)
-    for displacement, there in (((way[0], 0.0), (place[0], start[1])), ((0.0, way[1]), place)):
+    store, behind = motion._store, {row, *behind}
+    dx, dy = (place - start + motion._space.nearest_shift(start, place)).tolist()
+    (x, y), goal = start.tolist(), (place[0].item(), place[1].item())
+    store.put(row, x, y)
+    for displacement, there in (((dx, 0.0), (goal[0], y)), ((0.0, dy), goal)):
         if displacement != (0.0, 0.0):
             ahead = _in_the_way(motion, row, displacement, {*behind, *riders})
             store.put(row, *there)
-            _make_way(motion, row, displacement, ahead, riders, {row})
-    store.put(row, *place)
+            _make_way(motion, row, displacement, ahead, riders, {row, *parts})
+    store.put(row, *goal)
+
+
+def with_riders(
+    motion: Motion, rows: list[int], ignored: Collection[int], move: Callable[[set[int]], _Moved]
+) -> _Moved:
+    """Let jump-through bodies among some carry what stands on them; ``move`` moves them, and ignores it."""
+    store = motion._store
+    lifts = [row for row in rows if store.one_way[row]] if store.any_one_way else []
+    if not lifts:
+        return move({*ignored})
+    riders, starts = riders_of(motion, lifts), store.places(np.array(lifts))
+    with Rollback(motion._state, store.rows()):
+        moved = move({*ignored}.union(*riders.values()))
+        for row, start in zip(lifts, starts, strict=True):
+            place = np.array((store.x.item(row), store.y.item(row)))
+            carry(motion, row, riders.get(row, []), start, place, {*ignored, *rows}, rows)
+    return moved
 
 
 def _make_way(
