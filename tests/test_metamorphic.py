@@ -23,11 +23,6 @@ def _has_one_way(life):
     return any(one.one_way for one in life.things)
 
 
-def _has_one_way_and_round(life):
-    """A one-way body, and something whose outline ends in no side along an axis."""
-    return _has_one_way(life) and any(one.kind != "box" or one.angle for one in life.things)
-
-
 def _calls(life, name, *options):
     return any(call.name.startswith(name) and not {*options} - {*call.options} for call in life.calls)
 
@@ -57,7 +52,6 @@ GAPS = (
         lambda life: _calls(life, "walk", "pushes"),
         ("transposed", 1096),
     ),
-    Gap("one-way bodies are seen across the edge of a period", (ACROSS,), _has_one_way, (ACROSS, 92)),
     Gap(
         "one-way bodies in a period block from all of their images",
         (*MAPPED, "tiles as bodies"),
@@ -69,18 +63,6 @@ GAPS = (
         (*MAPPED, ACROSS),
         lambda life: _calls(life, "push"),
         ("translated", 2693),
-    ),
-    Gap(
-        "what rests on the round or slanted end of a one-way body is outside of it",
-        ("walk in two", "tiles as bodies", *MAPPED, ACROSS),
-        _has_one_way_and_round,
-        ("translated", 138),
-    ),
-    Gap(
-        "a static body that moves is seen where it was",
-        ("in company",),
-        lambda life: any(any(one.velocity) and one.rules.get("static") for one in life.things),
-        ("in company", 498),
     ),
 )
 

@@ -29,8 +29,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.one_way import is_through, let_through
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
@@ -636,27 +635,6 @@ class BodyStore:
 
     def __iter__(self) -> Iterator[Body]:
         return (body for body in self.bodies if body is not None)
-
-    def open_to(self, row: int) -> frozenset[int]:
-        """The rows of one-way bodies that let a body through where it is now."""
-        return self.open_to_shape(self.table.columns, row) - {row} if self.any_one_way else frozenset()
-
-    def passed(self, hits: Iterable[Any]) -> frozenset[int]:
-        """The rows of one-way bodies that were hit, but not through a side that blocks."""
-        others = [
-            (hit.other.id, hit.normal) for hit in hits if isinstance(hit.other, Body) and hit.other.alive
-        ]
-        sides = self.one_way
-        return frozenset(
-            row for row, normal in others if sides[row] and not is_through(sides.item(row), *normal)
-        )
-
-    def open_to_shape(self, columns: ShapeColumns, row: int) -> frozenset[int]:
-        """The same for the shape of a row of a table."""
-        others = np.flatnonzero(self.alive & (self.one_way != 0)).astype(np.int64)
-        passes = np.empty(len(others), np.bool_)
-        let_through(columns, row, self.table.columns, others, self.one_way, passes)
-        return frozenset(others[passes].tolist())
 
     # ---- from bodies to rows
 

@@ -27,6 +27,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
+    Frame,
     boxes_in_layers,
     list_near,
     put_waiting,
@@ -116,7 +117,7 @@ class BroadPhase:
         """The indexes that were being changed when a call was interrupted."""
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
-        self.buffers = new_buffers(FEW, FEW)
+        self.buffers, self.frame = new_buffers(FEW, FEW), new_frame(FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The indexes that ever held a body."""
@@ -392,10 +393,30 @@ class BroadPhase:
     def _put(self, count: int, ids: Rows, number: int) -> int:
         more: int = put_near(self.buffers.near, count, ids, self._rows[number])
         if more < 0:
-            smaller, self.buffers = self.buffers, new_buffers(2 * (count + len(ids)), 2 * (count + len(ids)))
-            self.buffers.near[:count] = smaller.near[:count]
+            self.reserve(2 * (count + len(ids)), count)
             more = put_near(self.buffers.near, count, ids, self._rows[number])
         return more
+
+    def reserve(self, rows: int, count: int = 0) -> None:
+        """Make room for the scene of a movement; the first ``count`` rows that are near are kept."""
+        if rows > len(self.buffers.near):
+            smaller, self.buffers, self.frame = self.buffers, new_buffers(rows, rows), new_frame(rows)
+            self.buffers.near[:count] = smaller.near[:count]
+
+    def gather_images(self, box: Bounds, mover: int) -> tuple[int, bool]:
+        """`gather`, for a box that may lie across the edge of a period: how many, and whether as images.
+
+        Then ``frame.shift`` says how far each is moved; the images are in order.
+        """
+        space = self._store.space
+        if space.is_inner(box):
+            return self.gather(box, mover), False
+        images = self.images_near(np.array([box])).in_order()
+        count = len(images.rows)
+        self.reserve(count)
+        self.buffers.near[:count] = images.rows
+        self.frame.shift[:count] = space.shift(images.turns)
+        return count, True
 
     def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted.
@@ -572,9 +593,17 @@ def _longer(numbers: Rows, least: int) -> Rows:
 def new_buffers(near: int, hits: int) -> Buffers:
     """Memory for so many bodies near a path, and so many hits."""
     rows, opened, chosen = np.empty((3, near), np.int32)
-    bodies = rows, np.empty((near, 4)), opened, np.empty(near, np.int64), chosen
+    bodies = rows, np.empty((near, 4)), np.full(near, 15, np.uint8), opened, np.empty(near, np.int64), chosen
     state = np.empty((MOST_TURNS, 2)), np.zeros(20), np.zeros(8, np.int64)
     return Buffers(*bodies, np.empty((hits, 9)), *state)
+
+
+def new_frame(rows: int) -> Frame:
+    """Memory for a scene of so many rows."""
+    x, y, width, height = np.empty((4, rows))
+    starts, counts = np.empty((2, rows), np.int64)
+    names = np.empty(rows, np.bool_), np.empty(rows, np.int32)
+    return Frame(np.empty(rows, np.uint8), x, y, width, height, starts, counts, *names, np.zeros((rows, 2)))
 
 
 def _made(broadphase: Any) -> Index:

@@ -41,12 +41,17 @@ class Blockers(NamedTuple):
     """Which rows of the table do not move."""
     repeats: float = math.inf
     """In a periodic world: if no place within this distance is free, no place is."""
+    sides: npt.NDArray[np.uint8] | None = None
+    """``(n,)``: the sides of each that stop the mover from where it starts; ``None``: all of all."""
+    tiles: Any = None
+    """`TilesNear`: the tiles that overlap or touch the bounds, too; ``None`` if the caller has them."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
         """Some of them."""
         kept = np.flatnonzero(chosen)
         others = [self.others[k] for k in kept.tolist()]
-        return self._replace(bounds=self.bounds[kept], others=others, rows=self.rows[kept])
+        sides = None if self.sides is None else self.sides[kept]
+        return self._replace(bounds=self.bounds[kept], others=others, rows=self.rows[kept], sides=sides)
 
 
 NOTHING = Blockers(np.empty((0, 4)), (), table_of(()).columns, np.empty(0, np.int32), np.empty(0, np.bool_))

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.movement.one_way import is_through
+from broadphase.kernels.movement.one_way import SLANTED, blocks
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
@@ -173,10 +173,10 @@ def _that_block(shapes: ShapeColumns, row: int, bits: int) -> Floats:
     edges = sides[:, 1] - sides[:, 0]
     lengths = np.linalg.norm(edges, axis=1)
     normals = np.column_stack((edges[:, 1], -edges[:, 0])) / lengths[:, None]
-    blocks = np.array([is_through(bits, x, y) for x, y in normals.tolist()], np.bool_)
-    middles = sides[blocks].mean(axis=1)
-    ticks = np.hstack((middles, middles + lengths.min(initial=np.inf) * normals[blocks]))
-    return np.concatenate((sides[blocks].reshape(-1, 4), ticks)).astype(np.float64)
+    stops = np.array([blocks(bits | SLANTED, x, y) for x, y in normals.tolist()], np.bool_)
+    middles = sides[stops].mean(axis=1)
+    ticks = np.hstack((middles, middles + lengths.min(initial=np.inf) * normals[stops]))
+    return np.concatenate((sides[stops].reshape(-1, 4), ticks)).astype(np.float64)
 
 
 def _parts(shapes: ShapeColumns, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats, tuple[Floats, ...]]:

@@ -23,7 +23,8 @@ def _on_leg(mover, goal_x, goal_y, table, rows, grid):
     hit, nx, ny, depth = contact_of(mover, ROW, table, i, False)
     if hit and depth > slack(mover, ROW, table, i):
         return 0.0, nx, ny, x, y
-    met, place = first_shape_hit(mover, goal_x, goal_y, table, rows, grid, BEFORE_ALL)
+    sides = few(0, np.uint8), few(0, np.int64)
+    met, place = first_shape_hit(mover, goal_x, goal_y, table, rows, *sides, grid, BEFORE_ALL)
     if met[0] > 1.0:
         return NEVER, 0.0, 0.0, goal_x, goal_y
     return met[0], met[5], met[6], place[0], place[1]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
     DONE,
     INSIDE,
@@ -32,6 +33,8 @@ from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import (
     BOX,
     TOLERANCE,
+    ShapeColumns,
+    bounds_at,
     bounds_of,
     bounds_overlap,
     shape_at,
@@ -233,7 +236,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
 
 
 @inline
-def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
+def _sift(shapes, bodies, one_way, row, source, first, end, layers, region, buffers):
     """Copy the rows that block from ``source[first:end]`` to ``buffers.near``, as far as they reach a region.
 
     Returns how many block, and how many are open to the mover (``buffers.open``).  No body blocks a moving
@@ -251,16 +254,78 @@ def _sift(shapes, bodies, row, source, first, end, layers, region, buffers):
         box = bounds_of(shapes, other)
         if not bounds_overlap(box, region):
             continue
-        put_near(buffers, blockers, other, box)
+        sides = sides_from(shapes, row, shapes, other, one_way[other])
+        if sides == 0:
+            continue
+        put_near(buffers, blockers, other, box, sides)
         blockers += 1
     return blockers, opened
+
+
+# ---- the scene of one mover: what is near it, in its own frame
+
+
+class Frame(NamedTuple):
+    """The columns of a scene, one entry for each row; memory, reused."""
+
+    kinds: npt.NDArray[np.uint8]
+    x: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]
+    width: npt.NDArray[np.float64]
+    height: npt.NDArray[np.float64]
+    starts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    fixed: npt.NDArray[np.bool_]
+    owners: npt.NDArray[np.int32]
+    """The body of each row."""
+    shift: npt.NDArray[np.float64]
+    """``(n, 2)``: how far the image of each body near is moved; read before the row is written."""
+
+
+@inline
+def _frame_table(frame, shapes):
+    sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
+    return ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
+
+
+@inline
+def _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers):
+    """Write the scene of a body from the first ``count`` of ``buffers.near``: rows, and how many are open.
+
+    With ``moved`` each of these is an image, moved by `Frame.shift`.
+    """
+    rows = opened = 0
+    table = _frame_table(frame, shapes)
+    for k in range(count):
+        other = buffers.near[k]
+        if other == row or not agree(bodies.category, bodies.mask, row, other):
+            continue
+        if bodies.sensor[other] or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
+            buffers.open[opened] = other
+            opened += 1
+            continue
+        x, y = shapes.x[other], shapes.y[other]
+        if moved:
+            x, y = x + frame.shift[k, 0], y + frame.shift[k, 1]
+        frame.kinds[rows], frame.x[rows], frame.y[rows] = shapes.kinds[other], x, y
+        frame.width[rows], frame.height[rows] = shapes.width[other], shapes.height[other]
+        frame.starts[rows], frame.counts[rows] = shapes.starts[other], shapes.counts[other]
+        sides = sides_from(shapes, row, table, np.int64(rows), one_way[other])
+        if sides == 0:
+            continue
+        frame.fixed[rows], frame.owners[rows] = bodies.static[other], other
+        put_near(buffers, rows, rows, bounds_at(shapes, other, x, y), sides)
+        rows += 1
+    return rows, opened
 
 
 # ---- one body
 
 
 @holds_gil
-def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffers, grid, searched):
+def move_body(
+    shapes, bodies, one_way, row, dx, dy, response, when, layers, count, frame, moved, buffers, grid, searched
+):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
     Returns ``state, hits, opened, x, y, start_x, start_y, reached``; unless the state is `DONE`, nothing has
@@ -269,19 +334,24 @@ def move_body(shapes, bodies, row, dx, dy, response, when, layers, count, buffer
     block, ``searched`` is the `region_of` for which ``near`` was queried.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
-    sort_near(buffers.near, count)
-    blockers, opened = _sift(shapes, bodies, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers)
+    if not moved:
+        sort_near(buffers.near, count)
+    blockers, opened = _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers)
+    table = _frame_table(frame, shapes)
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = start_x, start_y
     mover = shape_at(shapes, row, xs, ys)
     begin(buffers, start_x, start_y, dx, dy, START, 0)
-    state = follow(row, mover, shapes, bodies.static, blockers, searched, grid, response, False, buffers)
+    state = follow(row, mover, table, frame.fixed, blockers, searched, grid, response, False, buffers)
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y, np.int64(0)
     x, y, found, reached = xs[0], ys[0], buffers.counts[7], np.int64(0)
     if response != CROSS and when != ONLY_TEST:
-        reached = sides_reached(mover, dx, dy, shapes, buffers.near[:blockers], grid)
-    if when == ALWAYS or (when == IF_FREE and found == 0):
+        reached = sides_reached(mover, dx, dy, table, buffers.near[:blockers], buffers.sides, grid)
+    for k in range(found):
+        if buffers.hits[k, 5] >= 0.0:
+            buffers.hits[k, 5] = float(frame.owners[np.int64(buffers.hits[k, 5])])
+    if not moved and (when == ALWAYS or (when == IF_FREE and found == 0)):
         put(shapes.x, shapes.y, bodies, row, x, y)
     return state, found, opened, x, y, start_x, start_y, reached
 
@@ -425,7 +495,7 @@ def _work(dx, dy, near, grid):
 
 
 @jit
-def move_many(shapes, bodies, movers, layers, waits, start, near, grid, buffers, places, most):
+def move_many(shapes, bodies, one_way, movers, layers, waits, start, near, grid, buffers, places, most):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
     ``movers`` are ``rows, displacements, responses, regions, alone``, ``near`` are ``starts, others``: mover
@@ -446,7 +516,9 @@ def move_many(shapes, bodies, movers, layers, waits, start, near, grid, buffers,
         row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         region = regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3]
-        blockers, _ = _sift(shapes, bodies, row, others, starts[m], starts[m + 1], layers, region, buffers)
+        blockers, _ = _sift(
+            shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region, buffers
+        )
         mover, response = shape_at(shapes, row, xs, ys), np.int64(responses[m])
         begin(buffers, xs[0], ys[0], dx, dy, START, found)
         state = follow(m, mover, shapes, bodies.static, blockers, region, grid, response, False, buffers)

@@ -1,59 +1,63 @@
-"""Jump-through bodies: whether one blocks a mover where it is, and whether a hit came through such a side."""
+"""Which sides of a body can stop a mover.
 
-import math
+A one-way body is what a one-way tile at the same place is: it stops a mover that enters it through one of its
+sides.  What is inside when a movement begins is free of it until the movement ends.
+"""
+
+import numpy as np
 
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
-from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import POLYGON, bounds_of, corner_at, corners, rounding, tolerance_of
+from broadphase.kernels.movement.sweep import ALL_SIDES
+from broadphase.kernels.shapes.contact import contact_of
+from broadphase.kernels.shapes.table import POLYGON, bounds_of, bounds_overlap, tolerance_of
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 
-_STEEP = 0.5  # a slanted side is an upper one up to 60 degrees
+SLANTED = np.int64(16)
+"""A bit beside those of sides: they may be slanted, and count up to 60 degrees from the axis."""
+_STEEP = 0.5
 
 
 @holds_gil
-def is_through(sides, nx, ny):
-    """Whether a hit with a normal came through one of some sides."""
-    if (sides & TOP != 0 and -ny > _STEEP) or (sides & BOTTOM != 0 and ny > _STEEP):
+def blocks(sides, nx, ny):
+    """Whether something stops what enters it with a normal: on the nearest side, if it is not slanted."""
+    if sides == ALL_SIDES:
         return True
-    return (sides & LEFT != 0 and -nx > _STEEP) or (sides & RIGHT != 0 and nx > _STEEP)
+    if sides & SLANTED != 0:
+        if (sides & TOP != 0 and -ny > _STEEP) or (sides & BOTTOM != 0 and ny > _STEEP):
+            return True
+        return (sides & LEFT != 0 and -nx > _STEEP) or (sides & RIGHT != 0 and nx > _STEEP)
+    if abs(ny) > abs(nx):
+        return sides & (BOTTOM if ny > 0.0 else TOP) != 0
+    return sides & (RIGHT if nx > 0.0 else LEFT) != 0
 
 
 @inline
-def _is_beyond(columns, mover, table, other, sides, slack):
-    """Whether a mover lies beyond a side that blocks of a polygon, whose inside is to the left of each."""
-    reach, count = rounding(columns, mover) + rounding(table, other), corners(table, other)
-    for k in range(count):
-        px, py = corner_at(table, other, k)
-        qx, qy = corner_at(table, other, k + 1 if k + 1 < count else 0)
-        size = length(qx - px, qy - py)
-        nx, ny = (qy - py) / size, (px - qx) / size
-        if not is_through(sides, nx, ny):
-            continue
-        px, py, apart = px + table.x[other], py + table.y[other], math.inf
-        for c in range(corners(columns, mover)):
-            x, y = corner_at(columns, mover, c)
-            apart = min(apart, (columns.x[mover] + x - px) * nx + (columns.y[mover] + y - py) * ny)
-        if apart - reach >= -slack:
-            return True
-    return False
+def sides_of(table, row, one_way):
+    """The sides of a row that stop what is outside of it."""
+    if one_way == 0 or one_way == ALL_SIDES:
+        return ALL_SIDES
+    return np.int64(one_way) | SLANTED if table.kinds[row] == POLYGON else np.int64(one_way)
 
 
 @common
-def lets_through(columns, mover, table, other, sides):
-    """Whether a body that blocks on some sides lets a mover through: it lies beyond none of them."""
-    left, top, right, bottom = bounds_of(columns, mover)
-    a, b, c, d = bounds_of(table, other)
-    # What rests on a body is not inside it because a place was rounded.
-    slack = max(tolerance_of((left, top, right, bottom)), tolerance_of((a, b, c, d)))
-    if (sides & TOP != 0 and bottom <= b + slack) or (sides & BOTTOM != 0 and top >= d - slack):
-        return False
-    if (sides & LEFT != 0 and right <= a + slack) or (sides & RIGHT != 0 and left >= c - slack):
-        return False
-    return table.kinds[other] != POLYGON or not _is_beyond(columns, mover, table, other, sides, slack)
+def sides_from(columns, mover, table, other, one_way):
+    """The sides of a row that can stop a mover from where it is; 0: it is inside, and leaves freely.
+
+    What overlaps it by less than the tolerance rests on it if the normal leads out of one of its sides.
+    """
+    sides = sides_of(table, other, one_way)
+    if one_way == 0:
+        return sides
+    box, its = bounds_of(columns, mover), bounds_of(table, other)
+    if bounds_overlap(box, its):
+        hit, nx, ny, depth = contact_of(columns, mover, table, other, False)
+        if hit and not (depth <= max(tolerance_of(box), tolerance_of(its)) and blocks(sides, nx, ny)):
+            return np.int64(0)
+    return sides
 
 
 @jit
-def let_through(columns, mover, table, others, sides, out):
-    """Write which one-way bodies let a mover through; ``sides`` of all rows of their table."""
-    for k in range(others.shape[0]):
-        out[k] = lets_through(columns, mover, table, others[k], sides[others[k]])
+def sides_of_rows(columns, mover, table, rows, one_way, out):
+    """`sides_from` for rows of a table; ``one_way`` is of each of them."""
+    for k in range(rows.shape[0]):
+        out[k] = sides_from(columns, mover, table, np.int64(rows[k]), one_way[k])

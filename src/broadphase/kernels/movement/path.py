@@ -60,6 +60,8 @@ class Buffers(NamedTuple):
     """Rows of bodies that may block."""
     boxes: npt.NDArray[np.float64]
     """``(n, 4)``: their bounds."""
+    sides: npt.NDArray[np.uint8]
+    """The sides of each that can stop the mover from where its movement begins, see `one_way.sides_from`."""
     open: npt.NDArray[np.int32]
     """Rows of bodies near the path that let the mover through: sensors, and layers that do not block."""
     chosen: npt.NDArray[np.int64]
@@ -88,9 +90,9 @@ def begin(buffers, x, y, dx, dy, stage, found):
 
 
 @inline
-def put_near(buffers, at, row, box):
+def put_near(buffers, at, row, box, sides):
     """Write a body that may block, with its bounds."""
-    buffers.near[at] = row
+    buffers.near[at], buffers.sides[at] = row, np.uint8(sides)
     buffers.boxes[at, 0], buffers.boxes[at, 1], buffers.boxes[at, 2], buffers.boxes[at, 3] = box
 
 
@@ -314,9 +316,12 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
             bodies = buffers.chosen[:chosen]
             if exact:
                 path = x, y, mover.width[ROW], mover.height[ROW], goal_x, goal_y
-                hit, place = first_box_hit(path, buffers.boxes, bodies, grid, after)
+                hit, place = first_box_hit(path, buffers.boxes, buffers.sides, bodies, grid, after)
             else:
-                hit, place = first_shape_hit(mover, goal_x, goal_y, table, buffers.rows[:chosen], grid, after)
+                rows = buffers.rows[:chosen]
+                hit, place = first_shape_hit(
+                    mover, goal_x, goal_y, table, rows, buffers.sides, bodies, grid, after
+                )
             if hit[0] > 1.0:
                 x, y = goal_x, goal_y
                 mover.x[ROW], mover.y[ROW] = x, y

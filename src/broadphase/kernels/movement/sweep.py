@@ -171,7 +171,7 @@ def _ends(path):
 
 
 @common
-def first_box_hit(path, boxes, rows, grid, after):
+def first_box_hit(path, boxes, sides, rows, grid, after):
     """The first hit that comes after the hit ``after``, and where: ``hit, place``.
 
     The path is ``x, y, width, height, goal_x, goal_y``.  ``boxes[rows]`` are the bodies; the number of a body
@@ -179,24 +179,25 @@ def first_box_hit(path, boxes, rows, grid, after):
     at the start are not hits.
     """
     place, nx, ny = (path[4], path[5]), 0.0, 0.0
-    hit = _first_hit(path, boxes, rows, grid, after)
+    hit = _first_hit(path, boxes, sides, rows, grid, after)
     if hit[0] <= 1.0:
         if hit[2] < rows.shape[0]:
             other = edges_of_body(boxes, rows[int(hit[2])])
         else:
             other = bounds_of_cell(grid, int(hit[4]), int(hit[3]))
         place, nx, ny = _place_and_normal(path, hit[0], hit[5], other)
-        place = _clear_place(path, place, boxes, rows, grid, after)
+        place = _clear_place(path, place, boxes, sides, rows, grid, after)
     return (hit[0], hit[1], hit[2], hit[3], hit[4], nx, ny, 0.0), place
 
 
 @inline
-def _first_hit(path, boxes, rows, grid, after):
+def _first_hit(path, boxes, sides, rows, grid, after):
     box, goal = _ends(path)
     best = _NO_HIT
     for k in range(rows.shape[0]):
         rank = (float(k), 0.0, 0.0)
-        best = _sooner(best, box, goal, edges_of_body(boxes, rows[k]), ALL_SIDES, rank, after)
+        other, blocking = edges_of_body(boxes, rows[k]), np.int64(sides[rows[k]])
+        best = _sooner(best, box, goal, other, blocking, rank, after)
     if grid.solid.shape[0] > 0:
         best = _first_tile(path, rows.shape[0], grid, after, best)
     return best
@@ -284,7 +285,7 @@ def _place_and_normal(path, time, axis, other):
 
 
 @inline
-def _clear_place(path, at, boxes, rows, grid, after):
+def _clear_place(path, at, boxes, sides, rows, grid, after):
     """The place ``at`` of a hit, moved back until the box is clear of everything else.
 
     On the free axis the position is rounded, and two hits at the same rounded time need not be at the same
@@ -293,16 +294,16 @@ def _clear_place(path, at, boxes, rows, grid, after):
     """
     for k in range(rows.shape[0]):
         other = edges_of_body(boxes, rows[k])
-        at = _draw_back(path, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
+        at = _draw_back(path, at, other, np.int64(sides[rows[k]]), (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
         right, bottom = at[0] + path[2], at[1] + path[3]
         first, last, top, low = cells_of_box(grid, at[0], at[1], right, bottom)
         for row in range(top, low):
             for column in range(first, last):
-                sides = sides_at(grid, column, row)
-                if sides != 0:
+                blocking = sides_at(grid, column, row)
+                if blocking != 0:
                     rank = (float(rows.shape[0]), float(row), float(column))
-                    at = _draw_back(path, at, bounds_of_cell(grid, column, row), sides, rank, after)
+                    at = _draw_back(path, at, bounds_of_cell(grid, column, row), blocking, rank, after)
     return at
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
+from broadphase.kernels.movement.one_way import SLANTED, blocks
 from broadphase.kernels.movement.sweep import (
     ALL_SIDES,
     NEVER,
@@ -60,7 +61,7 @@ from broadphase.kernels.tiles.grid import (
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 # Relative to the coordinates: some hundred units in the last place, far less than a pixel in any world.
-_SLACK = 2e-14
+SLACK = 2e-14
 
 # Where a mover hits something, what lies so many times the slack beside it counts as touched too.
 _TOUCHED = 2.0
@@ -85,7 +86,7 @@ ROW = np.int64(0)
 def slack(mover, m, table, i):
     """How far apart, or how deep in each other, two shapes count as flush."""
     largest = abs(mover.x[m]) + abs(mover.y[m]) + abs(table.x[i]) + abs(table.y[i])
-    return _SLACK * (largest + mover.width[m] + mover.height[m] + table.width[i] + table.height[i])
+    return SLACK * (largest + mover.width[m] + mover.height[m] + table.width[i] + table.height[i])
 
 
 @inline
@@ -257,16 +258,6 @@ def _enter(mover, m, vx, vy, table, i, grow, scratch):
 
 
 @inline
-def blocks(sides, nx, ny):
-    """Whether a tile blocks on the side that is nearest to a normal's direction."""
-    if sides == ALL_SIDES:
-        return True
-    if abs(ny) > abs(nx):
-        return sides & (BOTTOM if ny > 0.0 else TOP) != 0
-    return sides & (RIGHT if nx > 0.0 else LEFT) != 0
-
-
-@inline
 def _widen(cone, nx, ny, sides):
     """A cone of normals ``count, first, last``, counter-clockwise, with one more, if a tile blocks there."""
     count, ax, ay, bx, by = cone
@@ -301,8 +292,10 @@ def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
         elif near > radius + tolerance:
             state = _APART
         else:
-            cone = _widen(cone, *_straightened(nx / near, ny / near), sides)
             round_corner = not on_side
+            if round_corner:
+                sides &= ~SLANTED
+            cone = _widen(cone, *_straightened(nx / near, ny / near), sides)
         return state, cone, round_corner
     a, b = _outline(mover, ROW, scratch[0]), _outline(table, i, scratch[1])
     a_axes, b_axes = _axes(mover, ROW, scratch[2]), _axes(table, i, scratch[2])
@@ -318,6 +311,12 @@ def _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch):
             touches = True
             cone = _widen(cone, x, y, sides)
     return (_TOUCHES if touches else _WITHIN), cone, False
+
+
+@inline
+def _stops(mover, at_x, at_y, table, i, sides, tolerance, scratch):
+    """Whether a body that blocks on some sides stops a mover that hits it at a place."""
+    return _touch(mover, at_x, at_y, table, i, sides, tolerance, scratch)[1][0] > 0
 
 
 @inline
@@ -563,7 +562,7 @@ def _smooth(touched, count):
 
 
 @common
-def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
+def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, grid, after):
     """The first hit of ``mover[0]`` among ``table[rows]`` and tiles: ``hit, place``.
 
     The bodies first, then the tiles that the mover's bounds pass, column by column.  Overlaps at the start
@@ -614,6 +613,8 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
                 i, sides = ROW, ALL_SIDES
                 if column < 0:
                     i = rows[k]
+                    if all_sides.shape[0] > 0:
+                        sides = np.int64(all_sides[numbers_of[k]])
                 else:
                     if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
                         sides = sides_at(grid, column, k)
@@ -645,7 +646,11 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
                     continue
                 if sides != ALL_SIDES:
                     met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
-                    if not _one_way_stops(mover, met_x, met_y, tile, grid, column, k, outlines):
+                    wide = slack(mover, ROW, others, i) * _TOUCHED
+                    if column < 0 and not _stops(mover, met_x, met_y, others, i, sides, wide, outlines):
+                        continue
+                    met = mover, met_x, met_y, tile
+                    if column >= 0 and not _one_way_stops(*met, grid, column, k, outlines):
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
@@ -659,7 +664,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
 
 
 @jit
-def sides_reached(mover, dx, dy, table, rows, grid):
+def sides_reached(mover, dx, dy, table, rows, all_sides, grid):
     """The sides on which a mover that has moved by ``dx, dy`` is flush with something ahead: their bits.
 
     A slanted surface counts for the sides within 60 degrees of its normal.
@@ -677,7 +682,7 @@ def sides_reached(mover, dx, dy, table, rows, grid):
         for k in range(low, high):  # a body, or a row of tiles
             i, others, sides = ROW, tile, ALL_SIDES
             if column < first:
-                i, others = np.int64(rows[k]), table
+                i, others, sides = np.int64(rows[k]), table, np.int64(all_sides[k])
             else:
                 if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
                     sides = sides_at(grid, column, k)

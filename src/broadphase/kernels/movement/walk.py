@@ -21,7 +21,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.movement.one_way import is_through, lets_through
+from broadphase.kernels.movement.one_way import sides_from, sides_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import START, begin, enlarged, follow, holds, put_near
 from broadphase.kernels.movement.sweep import SLIDE
@@ -34,12 +34,13 @@ from broadphase.kernels.movement.walk_obstacles import (
     gap,
     gather,
     is_clear,
+    is_outside,
     ladder_at,
 )
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
-from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
+from broadphase.kernels.tiles.grid import TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
 
@@ -112,6 +113,15 @@ def _let_through(obstacles, count, walker, tolerance):
 
 
 @inline
+def _is_outside_of_all(obstacles, count, walker, tolerance):
+    """`is_outside` for all obstacles: it needs no tangents to round corners."""
+    for k in range(count):
+        if not is_outside(obstacles, k, walker, tolerance):
+            return False
+    return True
+
+
+@inline
 def _straighten(obstacles, count, kinds, walker, near):
     """Move edges of shapes back by a rounding error where a walker is flush with them, unless both are boxes.
 
@@ -136,7 +146,7 @@ def _set_back(obstacles, count, walker, tolerance):
     """
     for k in range(count):
         first, end = obstacles.first[k], obstacles.first[k + 1]
-        if first == end or is_clear(obstacles, k, walker, tolerance):
+        if first == end or is_outside(obstacles, k, walker, tolerance):
             continue
         best = first
         for j in range(first + 1, end):
@@ -180,7 +190,8 @@ def _pushed(scene, m, mine, log, buffers):
     """
     shapes, row, searched = scene.shapes, scene.rows[m], scene.searched[m]
     for k in range(mine.shape[0]):
-        put_near(buffers, k, mine[k], bounds_of(shapes, mine[k]))
+        sides = sides_of(shapes, mine[k], scene.one_way[mine[k]])
+        put_near(buffers, k, mine[k], bounds_of(shapes, mine[k]), sides)
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = shapes.x[row], shapes.y[row]
     begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
@@ -199,8 +210,8 @@ def _pushed(scene, m, mine, log, buffers):
 def _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules):
     """`gather` for a walker on its way, with the tangents from where it is."""
     walker = x, y, x + trip.width, y + trip.height
-    grid, ring, radius = scene.grid, scene.ring, trip.radius
-    count = gather(obstacles, scene.shapes, mine, grid, ring, region, walker, radius, True, rules)
+    known = scene.shapes, mine, scene.one_way, scene.grid, scene.ring
+    count = gather(obstacles, *known, region, walker, trip.radius, True, rules)
     _set_back(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
     if not free:
         _let_through(obstacles, max(count, 0), edges_at(x, y, trip, rules), tolerance)
@@ -247,17 +258,12 @@ def _settled(place, was, now, motion, low, high, size):
 
 
 @inline
-def _blocking(scene, m, rules):
-    """The rows of possible obstacles, without one-way bodies that are open to a walker, which are removed."""
-    floor = TOP if rules.flip > 0.0 else BOTTOM
+def _blocking(scene, m):
+    """The rows of possible obstacles; one-way bodies that a walker is inside of are removed from them."""
     row, kept, end = scene.rows[m], scene.starts[m], scene.starts[m + 1]
-    for k in range(scene.starts[m], end):
-        other = scene.near[k]
-        sides = scene.one_way[other] if other >= 0 else np.uint8(0)
-        is_open = other < 0 or (sides == floor and rules.drop)
-        if sides != 0 and not is_open:
-            is_open = lets_through(scene.shapes, row, scene.shapes, other, sides)
-        if not is_open:
+    for k in range(kept, end):
+        other = np.int64(scene.near[k])
+        if other >= 0 and sides_from(scene.shapes, row, scene.shapes, other, scene.one_way[other]) != 0:
             scene.near[kept] = other
             kept += 1
     for k in range(kept, end):
@@ -265,28 +271,12 @@ def _blocking(scene, m, rules):
     return scene.near[scene.starts[m] : kept]
 
 
-@inline
-def _has_passed(one_way, mine, log, first):
-    """Whether a walker hit one-way bodies through open sides; they are removed from its obstacles."""
-    passed = False
-    for at in range(first, log.counts[0]):
-        other = int(log.hits[at, 5])
-        if other < 0 or one_way[other] == 0:
-            continue
-        if not is_through(one_way[other], log.hits[at, 1], log.hits[at, 2]):
-            for k in range(mine.shape[0]):
-                if mine[k] == other:
-                    mine[k], passed = -1, True
-    return passed
-
-
 @jit
 def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffers):
     """Let the shapes in ``scene.rows`` walk: ``next, state``.
 
     It ends early if memory is full, or before a mover that starts inside something that does not move, unless
-    it is ``through``; the movers before ``next`` are done.  One that hits a one-way body on a side that is
-    open walks again without it.
+    it is ``through``; the movers before ``next`` are done.
     """
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     m = start
@@ -298,21 +288,23 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         to_x, to_y = shapes.x[row], shapes.y[row]
         x, y = to_x + trip.left, to_y + trip.top
         was_x, was_y = x, y
-        mine = _blocking(scene, m, rules)
+        mine = _blocking(scene, m)
         hits, bends = log.counts[0], log.counts[1]
+        known = shapes, mine, scene.one_way, grid, ring
         count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False
         while True:
             region = region_of(x, y, width, height, dx, dy, rules)
             walker = x, y, x + width, y + height
-            count = gather(obstacles, shapes, mine, grid, ring, region, walker, radius, False, rules)
+            count = gather(obstacles, *known, region, walker, radius, False, rules)
             if count >= 0:
                 reach = abs(dx) * rules.rise + rules.snap + rules.step
                 tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
                 near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
                 _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
                 y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
+                free = free and _is_outside_of_all(obstacles, count, edges_at(x, y, trip, rules), tolerance)
             if count >= 0 and not free:
-                count = gather(obstacles, shapes, mine, grid, ring, region, walker, radius, True, rules)
+                count = gather(obstacles, *known, region, walker, radius, True, rules)
             if count < 0:
                 log.counts[0] = hits
                 return m, BUFFER_FULL
@@ -361,9 +353,6 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
-        if _has_passed(scene.one_way, mine, log, hits):
-            log.counts[0], log.counts[1] = hits, bends
-            continue
         to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
         to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
         x, y = to_x + trip.left, to_y + trip.top

@@ -15,7 +15,7 @@ A jump that meets a steep side above goes on as a fall in the world upside down:
 import math
 
 from broadphase.kernels.machine.jit import inline
-from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
+from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.walk_ground import eased, floor_under, holds, nearest_floor, rest_on, room_at
 from broadphase.kernels.movement.walk_obstacles import (
     TOUCH,
@@ -100,8 +100,7 @@ def _nearest_ceiling(obstacles, count, walker, tolerance):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & BOTTOM == 0:
             continue
         height, plane = rest_on(obstacles, k, walker, tolerance, out=1.0)
-        room_above = room_at(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
-        if walker[1] >= height - room_above and height > best_height:
+        if walker[1] >= height - room_at(obstacles, plane, tolerance) and height > best_height:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, best_height
 

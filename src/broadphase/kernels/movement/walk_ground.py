@@ -20,7 +20,6 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.machine.memory import few, some_rows
-from broadphase.kernels.movement.sweep import ALL_SIDES
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, table_for_one
 from broadphase.kernels.movement.walk_obstacles import (
     TOUCH,
@@ -104,8 +103,6 @@ def floor_under(obstacles, count, walker, trip, tolerance, rules):
         height, plane = stand_on(obstacles, k, walker, tolerance, rules)
         if abs(walker[3] - height) > TOUCH * tolerance or not holds(obstacles, k, plane, height, trip, rules):
             continue
-        if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
-            continue
         up = 1.0 if plane < 0 else -obstacles.planes[plane, 1]
         if up > best_up:
             best, best_plane, best_up = k, plane, up
@@ -131,7 +128,7 @@ def eased(obstacles, count, x, y, trip, tolerance, rules):
 
 @inline
 def room_at(obstacles, plane, tolerance):
-    """How far feet (or a head) may be above a side that they touch: farther if it is steep."""
+    """How far feet (or a head) may be inside a side that they touch: farther if it is steep."""
     return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(obstacles.planes[plane, 1])
 
 
@@ -156,8 +153,7 @@ def nearest_floor(obstacles, count, walker, tolerance, rules):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
         height, plane = stand_on(obstacles, k, walker, tolerance, rules)
-        room_below = room_at(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
-        if walker[3] > height + room_below:
+        if walker[3] > height + room_at(obstacles, plane, tolerance):
             continue
         nearest = min(nearest, height)
         level = is_level(obstacles, plane, rules)
@@ -208,7 +204,7 @@ def lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules):
             set_tile(tile, grid, names[k, 1], names[k, 2])
             table, row = tile, ROW
         at = y
-        for _ in range(_STEPS if names[k, 3] == ALL_SIDES else 0):
+        for _ in range(_STEPS):
             nx, ny, reach = tangent_of(table, row, (x, at, x + trip.width, at + trip.height), trip.radius)
             if rules.flip * ny > -_SHARP:
                 break

@@ -27,8 +27,9 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import common, inline
 from broadphase.kernels.machine.memory import few, some_rows
+from broadphase.kernels.movement.one_way import SLANTED, blocks, sides_of
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, pass_by
-from broadphase.kernels.movement.sweep_shapes import ROW, blocks, set_tile, table_for_one
+from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, table_for_one
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import bounds_of, corner_at, corners, rounding
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, bounds_of_cell, cells_of_box, sides_at
@@ -77,7 +78,7 @@ def _put(obstacles, count, left, top, right, bottom, body, column, row, sides, f
         return -1
     if flip < 0.0:
         top, bottom = -bottom, -top
-        turned = sides & (LEFT | RIGHT)
+        turned = sides & (LEFT | RIGHT | SLANTED)
         turned |= BOTTOM if sides & TOP != 0 else np.int64(0)
         turned |= TOP if sides & BOTTOM != 0 else np.int64(0)
         sides = turned
@@ -152,7 +153,10 @@ def tangent_of(shapes, row, walker, radius):
     if size == 0.0:
         return 0.0, 0.0, 0.0
     nx, ny = best[3] / size, best[4] / size
-    return nx, ny, (nx * best[1] + ny * best[2]) + grown
+    reach = nx * best[1] + ny * best[2]
+    if nx * x + ny * y + _reach_of(shapes, row, nx, ny) > reach + 0.5 * size:
+        return 0.0, 0.0, 0.0  # from within
+    return nx, ny, reach + grown
 
 
 @inline
@@ -212,7 +216,7 @@ def _sides_for_walkers(grid, column, row, rules):
 
 
 @common
-def gather(obstacles, shapes, rows, grid, ring, region, walker, radius, tangents, rules):
+def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius, tangents, rules):
     """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
 
     ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
@@ -225,7 +229,10 @@ def gather(obstacles, shapes, rows, grid, ring, region, walker, radius, tangents
         row = rows[k]
         a, b, c, d = bounds_of(shapes, row)
         if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
-            count = _put(obstacles, count, a, b, c, d, np.int64(row), -1, -1, ALL_SIDES, rules.flip)
+            sides = sides_of(shapes, row, one_way[row])
+            if rules.drop and sides != ALL_SIDES:
+                sides &= ~np.int64(TOP if rules.flip > 0.0 else BOTTOM)
+            count = _put(obstacles, count, a, b, c, d, np.int64(row), -1, -1, sides, rules.flip)
             if count >= 0:
                 count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules.flip)
     if grid.solid.shape[0] == 0:
@@ -276,17 +283,21 @@ def is_beside(boxes, k, walker):
 
 
 @inline
-def is_clear(obstacles, k, walker, tolerance):
-    """Whether a walker is certainly outside of an obstacle; always true if it blocks on one side only."""
+def is_outside(obstacles, k, walker, tolerance):
+    """Whether a walker is certainly outside of an obstacle."""
     boxes = obstacles.boxes
     if is_beside(boxes, k, walker) or walker[1] >= boxes[k, 3] or walker[3] <= boxes[k, 1]:
-        return True
-    if obstacles.names[k, 3] != ALL_SIDES:
         return True
     for j in range(obstacles.first[k], obstacles.first[k + 1]):
         if gap(obstacles.planes, j, walker) >= OUTSIDE * tolerance:
             return True
     return False
+
+
+@inline
+def is_clear(obstacles, k, walker, tolerance):
+    """Whether a walker may be where it is: it may be inside of what blocks on some sides only."""
+    return obstacles.names[k, 3] != ALL_SIDES or is_outside(obstacles, k, walker, tolerance)
 
 
 @inline
@@ -343,8 +354,10 @@ def _meet(obstacles, k, walker, goal, tolerance):
                 enter, side = time, FIRST_PLANE + j
     if enter < 0.0 or not enter < leave:
         return never
-    nx, ny = normal_of(obstacles, side, goal[0] - walker[0], goal[3] - walker[3])
-    if not blocks(obstacles.names[k, 3], nx, ny):
+    sides = obstacles.names[k, 3]
+    if side >= FIRST_PLANE and obstacles.planes[side - FIRST_PLANE, 3] != 0.0:
+        sides &= ~SLANTED
+    if not blocks(sides, *normal_of(obstacles, side, goal[0] - walker[0], goal[3] - walker[3])):
         return never
     return min(enter, 1.0), side
 

@@ -14,7 +14,7 @@ A slope that rises more steeply than ``steepest`` is not followed; it stops the 
 import math
 
 from broadphase.kernels.machine.jit import inline
-from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
+from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.walk_ground import is_level, rest_on
 from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, gap, height_of, is_clear_of_all
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
@@ -69,8 +69,6 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             # A steep side where it begins hides that it is touched.
             if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):
                 continue
-        elif obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
-            continue
         else:
             highest = min(highest, height)
         plane, slope = -1, -math.inf

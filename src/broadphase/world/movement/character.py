@@ -95,10 +95,9 @@ class Character:
         store = self._state.store
         cast, (left, top, right, bottom) = self._motion.cast_for, store.bounds(row)
         height, down = bottom - top, rules.flip
-        ignored = store.open_to(row).union(ignored)
         if rules.drop and store.any_one_way:
             upper = TOP if down > 0.0 else BOTTOM
-            ignored |= frozenset(np.flatnonzero(store.one_way == upper).tolist())
+            ignored = {*ignored, *np.flatnonzero(store.one_way == upper).tolist()}
 
         def is_floor(hit: Hit) -> bool:
             return -hit.normal[1] * down >= rules.upright
@@ -107,7 +106,7 @@ class Character:
         walls = [hit for hit in cast(row, shape, ahead, 0.0, ignored).hits if not is_floor(hit)]
         if walls and rules.step:
             raised = shape.moved_to(shape.x, shape.y - down * rules.step)
-            walls = list(cast(row, raised, ahead, 0.0, ignored).hits)
+            walls = list(cast(row, raised, ahead, 0.0, ignored, shape).hits)
         # A foot falls from where a slope or a step would rise to, as deep as it would lead down: from the
         # front side, below which a floor that leads down already is.
         nx, ny = walk.normal or (0.0, -down)
@@ -115,10 +114,14 @@ class Character:
         rise = min(max(rules.step, abs(ahead) * rules.rise), height)
         fall = hangs + max(rules.snap, abs(ahead) * rules.rise) + _THIN * height
         thin, feet = _THIN * height, bottom if down > 0.0 else top
-        foot = Box(
-            (right if ahead > 0.0 else left) + ahead - 0.5 * thin, feet - down * rise - 0.5 * thin, thin, thin
-        )
-        under = cast(row, foot, 0.0, down * (rise + fall), ignored).hits
+        x, y = (right if ahead > 0.0 else left) - 0.5 * thin, feet - 0.5 * thin
+        starts = [shape]
+        if store.any_one_way:  # what the feet pass on the way ahead is no floor there
+            level = Box(x, y - down * thin, thin, thin)
+            stops = cast(row, level, ahead, 0.0, ignored, shape).hits
+            starts.append(level.moved_to(x + ahead * (stops[0].time if stops else 1.0), level.y))
+        foot = Box(x + ahead, y - down * rise, thin, thin)
+        under = cast(row, foot, 0.0, down * (rise + fall), ignored, *starts).hits
         edge = not any(hit.time == 0.0 or is_floor(hit) for hit in under)
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
@@ -367,8 +370,7 @@ class Walkers:
     def _push_out(self, mover: int) -> None:
         row, tiles = int(self.rows[mover]), self.near.tiles
         store = self._state.store
-        ignored = store.open_to(row).union(self.ignored)
-        around = self._motion.around(row, ignored, self.layers)
+        around = self._motion.around(row, self.ignored, self.layers)
         move = resolve(store.shape(row), 0.0, 0.0, around, tiles)
         store.put(row, move.x, move.y)
         if move.hits:

@@ -7,7 +7,7 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import compress
 from typing import Any
 
@@ -17,8 +17,10 @@ from broadphase.geometry.narrow_phase import contact
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.one_way import sides_of_rows
 from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
@@ -26,7 +28,14 @@ from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.movement.crossing import Start, cross
-from broadphase.world.movement.sweep import beside, blocker_at, first_against, resolve, step_beside
+from broadphase.world.movement.sweep import (
+    beside,
+    blocker_at,
+    first_against,
+    inside_by_rounding,
+    resolve,
+    step_beside,
+)
 from broadphase.world.space import FITS, TOLERANCE, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES, Tile
@@ -74,33 +83,34 @@ class Motion:
         ignored = self._store.ignored(ignore)
         return self.cast_for(None, as_shape(shape), finite(dx, "dx"), finite(dy, "dy"), ignored)
 
-    def cast_for(self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Ignored) -> Movement:
-        """How far a shape comes among all that blocks a body, or any body."""
+    def cast_for(
+        self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Ignored, *others: Shape
+    ) -> Movement:
+        """How far a shape comes among all that blocks a body, or any body.
+
+        One-way bodies that any of the ``others`` is inside of do not block.
+        """
         self._space.check_displacement(dx, dy)
-        if self._store.any_one_way:
-            ignored = self._store.open_to_shape(columns_of(shape), 0).union(ignored)
-        near = self._tiles_near(_reach(shape.bounds, dx, dy), shape.bounds)
-        while True:
-            found = resolve(shape, dx, dy, self.around(row, ignored), near.tiles, "touch")
-            passed = self._store.passed(found.hits)
-            if not passed:
-                return self._wrapped(found, near)
-            ignored = passed.union(ignored)
+        around = self.around(row, ignored, starts=(shape, *others))
+        return self._wrapped(resolve(shape, dx, dy, around, None, "touch"))
 
     def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
-        ignored = self._store.ignored(ignore) | self._store.open_to(row)
+        ignored = self._store.ignored(ignore)
         # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
         move = self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL)
-        if move is not None and not self._store.passed(move.hits):
-            return first_against(towards, move)
-        near = self._tiles_near(bounds, bounds)
-        around = self.around(row, ignored)
-        hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
-        return None if hit is None else self._wrapped_hit(hit, near)
+        around, shape, hit = self.around(row, ignored), self._store.shape(row), None
+        if move is None:
+            hit = beside(shape, towards, around, None, largest)
+        else:
+            hit = first_against(towards, move)
+            if hit is not None or not self._store.any_round:
+                return hit
+            hit = inside_by_rounding(shape, towards, around)
+        return None if hit is None else self._wrapped_hit(hit)
 
     def ahead_of(
         self, row: int, dx: float, tags: frozenset[Any], ignored: Ignored
@@ -166,23 +176,12 @@ class Motion:
 
         Bodies in other ``layers`` do not block.
         """
-        store, start = self._store, self._start_of(row)
-        if store.any_one_way:
-            ignored = store.open_to(row).union(ignored)
-            if callable(response):
-                response = self._but_for_passed(response)
+        start = self._start_of(row)
         try:
-            while True:
-                movement = None
-                if type(response) is str:
-                    movement = self._move_fast(row, dx, dy, response, ignored, when, layers)
-                if movement is None:
-                    movement = self._move_general(row, dx, dy, response, ignored, when, layers)
-                passed = store.passed(movement.hits) if store.any_one_way and type(response) is str else ()
-                if not passed:
-                    return movement
-                self._put_back(start)
-                ignored = passed.union(ignored)
+            movement = None
+            if type(response) is str:
+                movement = self._move_fast(row, dx, dy, response, ignored, when, layers)
+            return movement or self._move_general(row, dx, dy, response, ignored, when, layers)
         except BaseException:
             self._put_back(start)
             raise
@@ -198,10 +197,6 @@ class Motion:
             self._store.put(body.id, x, y)
         self._contacts.forget(noted)
 
-    def _but_for_passed(self, response: Callable[[Hit], Answer | None]) -> Response:
-        """A response that is not asked about one-way bodies that let the mover through."""
-        return lambda hit: None if self._store.passed((hit,)) else response(hit)
-
     def _move_fast(
         self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: Layers
     ) -> Movement | None:
@@ -214,7 +209,9 @@ class Motion:
         swept = self._sweep(row, dx, dy, code, ignored, when, layers)
         if swept is None:
             return None
-        _, found, opened, x, y, start_x, start_y, reached = swept
+        (_, found, opened, x, y, start_x, start_y, reached), near = swept
+        if near is not None:
+            return self._moved_across(row, swept[0], near, response, when)
         if not found and not opened:
             return _new(Movement, (x, y, (), (), reached))
         stops = response != "cross" and when == kernel.ALWAYS
@@ -226,6 +223,29 @@ class Motion:
             passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
             return cross(self._state, self.body(row), start, movement, passed, [])
         return movement
+
+    def _moved_across(self, row: int, swept: Any, near: TilesNear, response: Answer, when: int) -> Movement:
+        """The rest of a movement near the edge of a period: put in place, wrapped."""
+        _, found, opened, x, y, start_x, start_y, reached = swept
+        buffers, store = self._broad_phase.buffers, self._store
+        moves = when == kernel.ALWAYS or (when == kernel.IF_FREE and not found)
+        if moves:
+            store.put(row, x, y)
+        stops = response != "cross" and when == kernel.ALWAYS
+        hits = self.hits_found(row, buffers.hits[:found], response, stops)
+        hits = [hit._replace(other=near.named(hit.other)) for hit in hits]
+        movement = _new(Movement, (x, y, tuple(hits), (), reached))
+        if (opened or response == "cross") and moves:
+            start = Start(store.table.columns, row, start_x, start_y)
+            passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
+            movement = cross(self._state, self.body(row), start, movement, passed, [])
+        movement = self._wrapped(movement)
+        if not moves:
+            return movement
+        if response != "cross" and hits:
+            self.keep_off_bodies(row, [hit.other for hit in hits if isinstance(hit.other, Body)])
+            self.keep_off_tiles(row, [hit.normal for hit in hits if isinstance(hit.other, Tile)])
+        return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
     def _crosses(self, row: int, other: int) -> bool:
         """Whether it is of interest that a body crosses another that does not block it."""
@@ -246,20 +266,26 @@ class Motion:
         shapes = store.table.columns if store.any_round else store.table.places
         for reach in (kernel.EXACT, kernel.PADDED, kernel.WIDE):
             searched = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
-            if searched[0] != searched[0] or (space.periodic and not space.is_inner(searched)):
+            if searched[0] != searched[0]:
                 return None
-            near = broad_phase.gather(searched, row)
-            buffers = broad_phase.buffers
+            if space.periodic:
+                space.check_displacement(dx, dy)
+                near, moved = broad_phase.gather_images(searched, row)
+            else:
+                near, moved = broad_phase.gather(searched, row), False
+            buffers, frame = broad_phase.buffers, broad_phase.frame
             if ignored:
-                kept = [other for other in buffers.near[:near].tolist() if other not in ignored]
+                kept = [at for at, other in enumerate(buffers.near[:near].tolist()) if other not in ignored]
                 near = len(kept)
-                buffers.near[:near] = kept
-            grid = NO_TILES if tiles is None else tiles.grid
+                buffers.near[:near], frame.shift[:near] = buffers.near[kept], frame.shift[kept]
+            cells = tiles_near(tiles, space, searched) if moved else None
+            grid = (NO_TILES if tiles is None else tiles.grid) if cells is None else cells.grid
             way = row, dx, dy, code, when, bits_of(layers)
-            swept = kernel.move_body(shapes, store.marks, *way, near, buffers, grid, searched)
+            scene = near, frame, moved, buffers, grid, searched
+            swept = kernel.move_body(shapes, store.marks, store.one_way, *way, *scene)
             if swept[0] != TOO_FAR:
                 break
-        return swept if swept[0] == DONE else None
+        return (swept, cells) if swept[0] == DONE else None
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
@@ -281,14 +307,13 @@ class Motion:
         body, bounds = self.body(row), store.bounds(row)
         form, x, y = store.table.form(row), store.x.item(row), store.y.item(row)
         reach = _reach(bounds, dx, dy)
-        near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
         ignored_hits: list[Hit] = []
         around = self.around(row, ignored, layers, passed=passed)
-        answers = self._answers(response, near, ignored_hits)
-        movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
+        answers = self._answers(response, ignored_hits)
+        movement = resolve(store.shape(row), dx, dy, around, None, answers)
         if not body.alive or (when == kernel.IF_FREE and movement.hits):  # a response may have removed it
-            return self._wrapped(movement, near)
+            return self._wrapped(movement)
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
@@ -298,7 +323,7 @@ class Motion:
             movement = cross(self._state, body, start, movement, passed, ignored_hits)
         if not self._space.periodic:
             return movement
-        movement = self._wrapped(movement, near)
+        movement = self._wrapped(movement)
         if movement.hits and not self._space.is_inner(reach):
             met = [hit for hit in movement.hits if hit.response != "cross"]
             self.keep_off_bodies(row, [hit.other for hit in met if isinstance(hit.other, Body)])
@@ -321,7 +346,12 @@ class Motion:
     # ---- the bodies around a movement
 
     def around(
-        self, row: int | None, ignored: Ignored = (), layers: Layers = ALL, passed: set[int] | None = None
+        self,
+        row: int | None,
+        ignored: Ignored = (),
+        layers: Layers = ALL,
+        passed: set[int] | None = None,
+        starts: tuple[Shape, ...] = (),
     ) -> Around:
         """A function that returns what blocks a body (or any body) within bounds.
 
@@ -336,6 +366,10 @@ class Motion:
         # What is crossed: sensors in any layer, and what moves and has listeners.
         crossed = ALL if store.any_sensor else (*layers, MOVING)
         looked_at = layers if passed is None or layers is ALL else crossed
+        # One-way bodies are open or not from where the movement begins.
+        if row is not None and not starts:
+            starts = (store.shape(row),)
+        movers = [columns_of(shape) for shape in starts] if store.any_one_way else []
 
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
@@ -357,13 +391,24 @@ class Motion:
                 others = [other for (other, _), stops in zip(near, blocks, strict=True) if not stops]
                 passed.update(other for other in others if self._crosses(row, other))
                 near = list(compress(near, blocks))
+            tiles = self._tiles_near(bounds)
             if not near:
-                return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
+                return NOTHING._replace(repeats=self._space.repeats, tiles=tiles)
             blocking = [other for other, _ in near]
             images = None if shift is None else shift[[at for _, at in near]]
-            return self._blockers(blocking, images, [store.bodies[other] for other in blocking])
+            found = self._blockers(blocking, images, [store.bodies[other] for other in blocking])
+            found = found._replace(tiles=tiles)
+            return self._with_sides(found, blocking, movers)
 
         return around
+
+    def _with_sides(self, found: Blockers, rows: list[int], movers: list[ShapeColumns]) -> Blockers:
+        """Blockers with the sides that stop movers from there, without those that one is inside of."""
+        for mover in movers:
+            sides = np.empty(len(rows), np.uint8)
+            sides_of_rows(mover, 0, found.table, found.rows, self._store.one_way[rows], sides)
+            found = found._replace(sides=sides if found.sides is None else sides & found.sides)
+        return found if found.sides is None or found.sides.all() else found.at(found.sides != 0)
 
     def _blockers(self, rows: list[int], shift: Floats | None, others: list[Any]) -> Blockers:
         """Bodies, or images of them, as `Blockers`."""
@@ -379,8 +424,7 @@ class Motion:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""
         if self._store.any_one_way:
             ignored = {*ignored, *np.flatnonzero(self._store.one_way).tolist()}
-        near = self._tiles_near(shape.bounds)
-        return near.named(blocker_at(shape, self.around(row, ignored), near.tiles))
+        return blocker_at(shape, self.around(row, ignored))
 
     # ---- for platforms
 
@@ -389,16 +433,20 @@ class Motion:
         rows, shift = self._broad_phase.near(box)
         return rows if shift is None else sorted(set(rows))
 
-    def around_only(self, row: int) -> Around:
-        """As `around`, with one body as the only blocker."""
-        rows, columns = np.array([row]), self._store.table.columns
-        if not self._space.periodic:
-            return lambda _: self._blockers([row], None, [row])
+    def around_only(self, row: int, mover: Shape | None = None) -> Around:
+        """As `around`, with one body as the only blocker, and the sides of it that can stop a ``mover``."""
+        store, space = self._store, self._space
+        rows, columns = np.array([row]), store.table.columns
+        movers = [columns_of(mover)] if mover is not None and store.one_way[row] else []
 
         def around(bounds: Bounds) -> Blockers:
-            images = self._space.images_of(columns, rows, closed(bounds))
+            if not space.periodic:
+                return self._with_sides(self._blockers([row], None, [row]), [row], movers)
+            images = space.images_of(columns, rows, closed(bounds))
             known = images.rows.tolist()
-            return self._blockers(known, self._space.shift(images.turns), known) if known else NOTHING
+            if not known:
+                return NOTHING
+            return self._with_sides(self._blockers(known, space.shift(images.turns), known), known, movers)
 
         return around
 
@@ -435,26 +483,26 @@ class Motion:
     def _tiles_near(self, bounds: Bounds, *starts: Bounds) -> TilesNear:
         return tiles_near(self._state.tiles, self._space, bounds, starts)
 
-    def _wrapped_hit(self, hit: Hit, near: TilesNear) -> Hit:
-        """A hit with its place wrapped into the period, and its tile by the numbers of the map."""
-        return hit._replace(other=near.named(hit.other), touch=self._space.place(*hit.touch))
+    def _wrapped_hit(self, hit: Hit) -> Hit:
+        """A hit with its place wrapped into the period."""
+        return hit._replace(touch=self._space.place(*hit.touch))
 
-    def _wrapped(self, movement: Movement, near: TilesNear) -> Movement:
+    def _wrapped(self, movement: Movement) -> Movement:
         """A movement wrapped into the period."""
         if not self._space.periodic:
             return movement
-        hits, crossed = ([self._wrapped_hit(hit, near) for hit in some] for some in movement[2:4])
+        hits, crossed = ([self._wrapped_hit(hit) for hit in some] for some in movement[2:4])
         return Movement(
             *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
         )
 
-    def _answers(self, response: Response, near: TilesNear, ignored_hits: list[Hit]) -> Response:
+    def _answers(self, response: Response, ignored_hits: list[Hit]) -> Response:
         """The response for wrapped hits; hits that a function answers with ``None`` are added to a list."""
         if not callable(response):
             return response
 
         def answer(hit: Hit) -> Answer | None:
-            name = response(self._wrapped_hit(hit, near) if self._space.periodic else hit)
+            name = response(self._wrapped_hit(hit) if self._space.periodic else hit)
             if name is None:
                 ignored_hits.append(hit._replace(response="cross"))
             return name

@@ -331,9 +331,7 @@ class _Run:
             self._alone |= ~state.space.are_inner(regions)
         near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
         self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
-        if self._store.any_one_way:  # which of their sides is met is for the general path to say
-            doors = np.concatenate(([0], np.cumsum(self._store.one_way[near.rows] != 0)))
-            self._alone |= doors[near.first[1:]] > doors[near.first[:-1]]
+        if self._store.any_one_way:
             self._alone |= np.isin(call.rows, [*call.riders])
 
     def run(self) -> Movements:
@@ -343,8 +341,6 @@ class _Run:
         while begin < len(call.rows):
             begin = self._move_from(begin)
         hits = self._hits[0] if len(self._hits) == 1 else np.concatenate(self._hits)
-        if len(self._waiting):
-            self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
         solid = stops = hits
         if len(hits):
             crosses = call.responses[hits[:, 8].astype(np.int64)] == CROSS
@@ -352,6 +348,8 @@ class _Run:
         bends = stops[:, 8], stops[:, [3, 4, 0]]
         paths = paths_of(call.rows, self._starts, self._places, *bends)
         crossed = cross_many(state, paths, self._passes, self._near, call.ignored)
+        if len(self._waiting):
+            self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
         if self._crossed:  # those that went alone have noted what they met
             solid, stops, crossed = map(self._not_alone, (solid, stops, crossed))
         if len(solid):
@@ -375,7 +373,8 @@ class _Run:
         grid = NO_TILES if tiles is None else tiles.grid
         movers = *call[:3], self._regions, self._alone
         next_one, state, found = kernel.move_many(
-            *(self._table.columns, self._store.marks, movers, self._blocking, len(self._waiting) > 0, begin),
+            *(self._table.columns, self._store.marks, self._store.one_way, movers, self._blocking),
+            *(len(self._waiting) > 0, begin),
             *(self._near[:], grid, self._buffers, self._places, _MOST_TESTS),
         )
         self._hits.append(self._buffers.hits[:found].copy())

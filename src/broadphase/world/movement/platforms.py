@@ -167,7 +167,8 @@ def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[i
                 and other not in excluded
                 and _is_movable_by(motion, other, ground)
                 and beside(
-                    store.shape(other), down, motion.around_only(ground), largest=motion._space.largest
+                    *(shape := store.shape(other), down, motion.around_only(ground, shape)),
+                    largest=motion._space.largest,
                 )
                 is not None
             ):
@@ -188,12 +189,11 @@ def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[i
         closed(swept_region(left, top, right - left, bottom - top, *displacement, False))
     ):
         if other not in excluded and _is_movable_by(motion, other, row):
-            move = resolve(store.shape(row), *displacement, motion.around_only(other), None, "cross")
-            # What is inside by a rounding error is a hit at once, also for a platform that leaves it.
-            hits = [hit for hit in move.hits if _leads_into(displacement, hit.normal)]
+            hits = _hits_on(motion, row, other, displacement)
             if hits and not motion.overlap(row, other):
-                found[other] = 1.0 - hits[0].time
-                motion._contacts.note(row, other, hits[0].normal, stopped=True)
+                time, normal = hits[0]
+                found[other] = 1.0 - time
+                motion._contacts.note(row, other, normal, stopped=True)
     return found
 
 
@@ -242,8 +242,20 @@ def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Ve
     return sorted(rows, key=behind)
 
 
-def _leads_into(displacement: _Vector, normal: _Vector) -> bool:
-    return displacement[0] * normal[0] + displacement[1] * normal[1] < 0.0
+def _hits_on(motion: Motion, row: int, other: int, displacement: _Vector) -> list[tuple[float, _Vector]]:
+    """When a platform hits a body, and the normals out of the body."""
+    store, way, sign = motion._store, displacement, 1.0
+    shape, around = store.shape(row), motion.around_only(other)
+    if store.one_way[row]:  # the body is what comes through a side
+        shape, way, sign = store.shape(other), _scaled(displacement, -1.0), -1.0
+        around = motion.around_only(row, shape)
+    hits = resolve(shape, *way, around, None, "cross").hits
+    # What is inside by a rounding error is a hit at once, also for a platform that leaves it.
+    return [
+        (hit.time, _scaled(hit.normal, sign))
+        for hit in hits
+        if way[0] * hit.normal[0] + way[1] * hit.normal[1] < 0.0
+    ]
 
 
 def _scaled(displacement: _Vector, share: float) -> _Vector:
@@ -252,7 +264,7 @@ def _scaled(displacement: _Vector, share: float) -> _Vector:
 
 def _is_movable_by(motion: Motion, row: int, by: int) -> bool:
     store = motion._store
-    if store.static[row] or store.sensor[row] or (store.one_way[by] and by in store.open_to(row)):
+    if store.static[row] or store.sensor[row]:
         return False
     meets = int(store.category[row]) & int(store.mask[by])
     return bool(meets and int(store.category[by]) & int(store.mask[row]))

@@ -95,14 +95,14 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     Tile(column=0, row=0)
     """
     blockers = around(shape.bounds)
-    grid = NO_TILES if tiles is None else tiles.grid
+    grid = _grid_of(blockers, NO_TILES if tiles is None else tiles.grid)
     all_boxes = isinstance(shape, Box) and bool((blockers.table.kinds[blockers.rows] == BOX).all())
     exact = all_boxes and not any_slope(grid, *shape.bounds)
     overlaps = _overlaps(columns_of(shape), blockers, grid, exact)
     if not overlaps:
         return None
     body, column, row, *_ = overlaps[0]
-    other: object = Tile(int(column), int(row)) if body < 0 else blockers.others[int(body)]
+    other: object = _tile(blockers, column, row) if body < 0 else blockers.others[int(body)]
     return other
 
 
@@ -134,7 +134,7 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
         blocks and _is_fixed(blockers, body) for (_, blocks), (body, _, _) in zip(answers, met, strict=True)
     ]
     if any(walls):
-        fixed = _only_fixed(around)
+        fixed = _only_fixed(around, [blockers.others[body] for body, _, _ in met if body >= 0])
         if exact:
             box = *start, mover.width.item(0), mover.height.item(0)
             mover.x[0], mover.y[0] = push_out(box, fixed, grid) or start
@@ -168,15 +168,17 @@ def _responses(
     crossed: list[object] = []
     tile_answers: set[bool] = set()
     for (body, column, row), normal in met:
-        other = Tile(column, row) if body < 0 else way.blockers.others[body]
+        other = _tile(way.blockers, column, row) if body < 0 else way.blockers.others[body]
         hit, code = answered(Hit(other, 0.0, normal, place), response)
         answers.append((hit, code != sweep.CROSS))
         if body < 0:
             tile_answers.add(code != sweep.CROSS)
         elif code == sweep.CROSS:
             crossed.append(other)
-    grid = NO_TILES if tile_answers == {False} else way.grid
-    return answers, _without(way.around, crossed), grid
+    around, grid = _without(way.around, crossed), way._grid
+    if tile_answers == {False}:
+        around, grid = _without_tiles(around), NO_TILES
+    return answers, around, grid
 
 
 def _without(around: Around, crossed: list[Any]) -> Around:
@@ -191,17 +193,36 @@ def _without(around: Around, crossed: list[Any]) -> Around:
     return others_around
 
 
+def _without_tiles(around: Around) -> Around:
+    """``around`` without tiles."""
+    return lambda bounds: around(bounds)._replace(tiles=None)
+
+
+def _grid_of(blockers: Blockers, grid: TileGrid) -> TileGrid:
+    """The tiles that came with the blockers, else those of the caller."""
+    return grid if blockers.tiles is None else blockers.tiles.grid
+
+
+def _tile(blockers: Blockers, column: float, row: float) -> Tile:
+    tile = Tile(int(column), int(row))
+    return tile if blockers.tiles is None else blockers.tiles.named(tile)
+
+
 def _is_fixed(blockers: Blockers, body: int) -> bool:
     """Whether a blocker does not move; so does no tile, where it is -1."""
     return body < 0 or bool(blockers.fixed[blockers.rows[body]])
 
 
-def _only_fixed(around: Around) -> Around:
-    """``around`` without bodies that move."""
+def _only_fixed(around: Around, met: list[Any]) -> Around:
+    """``around`` without bodies that move, and without one-way bodies that are not overlapped: as tiles."""
 
     def fixed_around(bounds: Bounds) -> Blockers:
         blockers = around(bounds)
-        return blockers.at(blockers.fixed[blockers.rows])
+        stays = blockers.fixed[blockers.rows]
+        if blockers.sides is not None:
+            overlapped = np.array([other in met for other in blockers.others], np.bool_)
+            stays = stays & ((blockers.sides == 15) | overlapped)
+        return blockers.at(stays)
 
     return fixed_around
 
@@ -213,7 +234,7 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
     """
     x, y, width, height = box
     blockers = around((x, y, x + width, y + height))
-    reach = kernel.deepest(x, y, width, height, blockers.bounds, grid)
+    reach = kernel.deepest(x, y, width, height, blockers.bounds, _grid_of(blockers, grid))
     if reach == 0.0:
         return x, y
     scratch = np.empty((2, kernel.MOST_EDGES))
@@ -222,7 +243,7 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
             return None
         blockers = around((x - reach, y - reach, x + width + reach, y + height + reach))
         found, free_x, free_y, distance = kernel.push_out(
-            x, y, width, height, blockers.bounds, grid, reach, scratch
+            x, y, width, height, blockers.bounds, _grid_of(blockers, grid), reach, scratch
         )
         if found and distance <= reach:
             return free_x, free_y
@@ -249,7 +270,8 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
     """
     start = place_of(mover)
     for _ in range(_MOST_PUSHES):
-        overlaps = _overlaps(mover, around(bounds_of(mover)), grid, False)
+        blockers = around(bounds_of(mover))
+        overlaps = _overlaps(mover, blockers, _grid_of(blockers, grid), False)
         if not overlaps:
             break
         nx, ny, depth, slack = max(overlaps, key=lambda row: row[5])[3:]
@@ -270,6 +292,7 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
 
 # Of the coordinates: far more than the gap between a stopped body and its blocker, far less than is visible.
 _BESIDE = 2e-13
+_DEEPER = 16.0 * sweep_shapes.SLACK / _BESIDE
 
 
 def resolve(
@@ -338,7 +361,9 @@ def resolve(
     reached = 0
     if isinstance(response, str) and response != "cross":
         near = way.blockers
-        reached = sweep_shapes.sides_reached(way.mover, dx, dy, near.table, near.rows, way.grid)
+        reached = sweep_shapes.sides_reached(
+            way.mover, dx, dy, near.table, near.rows, way._buffers.sides, way.grid
+        )
     return Movement(*place_of(way.mover), tuple(way.hits), (), reached)
 
 
@@ -350,7 +375,7 @@ class _Path:
     def __init__(
         self, mover: ShapeColumns, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
     ) -> None:
-        self.mover, self.around, self.grid = mover, around, grid
+        self.mover, self.around, self._grid = mover, around, grid
         self._displacement, self._asks = (dx, dy), callable(response)
         self._answer: Any = "" if callable(response) else response
         self.hits: list[Hit] = []
@@ -360,6 +385,11 @@ class _Path:
         self.begin(path.START)
         region = region_of(mover, 0, dx, dy, self._asks or response == "bounce", EXACT)
         self._look(_EVERYWHERE if math.isnan(region[0]) else region)
+
+    @property
+    def grid(self) -> TileGrid:
+        """The tiles around."""
+        return _grid_of(self.blockers, self._grid)
 
     @property
     def exact(self) -> bool:
@@ -378,13 +408,16 @@ class _Path:
         near, bounds, count = self.blockers.rows, self.blockers.bounds, len(self.blockers.rows)
         leg = np.empty(count, np.int64), np.empty(count, np.int32)
         state = self._found, self._held, self._numbers
-        self._buffers = path.Buffers(near, bounds, near, *leg, *state, self._counts)
+        sides = self.blockers.sides
+        if sides is None:
+            sides = np.full(count, 15, np.uint8)
+        self._buffers = path.Buffers(near, bounds, sides, near, *leg, *state, self._counts)
         self._counts[4] = -1  # nothing is chosen yet from what is near
 
     def follow(self, code: int) -> int:
         """Follow it, with the response to the last hit, until `DONE`, `INSIDE`, or a function is asked."""
         while True:
-            _, others, table, rows, fixed, _ = self.blockers
+            _, others, table, rows, fixed, *_ = self.blockers
             state: int = path.follow(
                 *(0, self.mover, table, fixed, len(rows), self._searched, self.grid),
                 *(code, self._asks, self._buffers),
@@ -392,9 +425,11 @@ class _Path:
             found = self._counts.item(7)
             self._counts[6:] = 0
             for time, nx, ny, x, y, body, column, row, _ in self._found[:found].tolist():
-                other: Any = Tile(int(column), int(row))
+                other: Any = None
                 if body >= 0.0:
                     other = others[np.flatnonzero(rows == body).item()]
+                else:
+                    other = _tile(self.blockers, column, row)
                 self.hits.append(Hit(other, time, (nx, ny), (x, y), self._answer))
             if state == path.TOO_FAR:
                 left, top, right, bottom = self._numbers[:4].tolist()
@@ -451,7 +486,24 @@ def beside(
     Tile(column=0, row=1)
     """
     step = step_beside(shape.bounds, direction, largest)
-    return first_against(direction, resolve(shape, *step, around, tiles, "touch"))
+    found = first_against(direction, resolve(shape, *step, around, tiles, "touch"))
+    return found or inside_by_rounding(shape, direction, around, tiles)
+
+
+def inside_by_rounding(
+    shape: Shape, direction: Place, around: Around, tiles: TileMap | None = None
+) -> Hit | None:
+    """What a shape that is not a box among boxes may be inside of by a rounding error: see `beside`.
+
+    Such shapes count as flush, and only a step deeper than that is a hit, at once.
+    """
+    near = around(shape.bounds)
+    if len(near.rows) == 0 and _grid_of(near, NO_TILES if tiles is None else tiles.grid).solid.size == 0:
+        return None
+    far = max(float(np.abs(near.bounds).max(initial=0.0)), *map(abs, shape.bounds))
+    step = step_beside(shape.bounds, direction, _DEEPER * far)
+    found = first_against(direction, resolve(shape, *step, around, tiles, "touch"))
+    return found if found is not None and found.time == 0.0 else None
 
 
 def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place:

@@ -1,0 +1,211 @@
+"""One-way bodies are one-way tiles at the same place, and a periodic world is a plain one of copies."""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+ROUND = {
+    "circle": lambda x, y: bp.Circle(x, y, 6),
+    "capsule": lambda x, y: bp.Capsule(x, y - 10, x, y, 6),
+    "rounded": lambda x, y: bp.RoundedBox(x - 6, y - 6, 12, 12, 4),
+}
+PLANKS = {
+    "box": lambda: bp.Box(18, 0, 48, 12),
+    "polygon": lambda: bp.Polygon([(18, 0), (66, 0), (66, 12), (18, 12)]),
+}
+
+
+# ---- bodies and tiles
+
+
+@pytest.mark.parametrize("sides", ["top", ("top", "left"), ("bottom", "right")])
+@pytest.mark.parametrize("kind", ["box", *ROUND])
+def test_a_one_way_body_is_what_a_one_way_tile_is(kind, sides):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        cells = np.zeros((12, 12), bool)
+        cells[1::2, 1::2] = rng.random((6, 6)) < 0.6
+        worlds = [bp.World(), bp.World()]
+        for world in worlds:
+            solid = np.zeros((12, 12), bool)
+            solid[-1] = True
+            world.tiles = bp.TileMap(solid, 16)
+        for row, column in np.argwhere(cells).tolist():
+            worlds[0].tiles.set_one_way(column, row, sides)
+            plank = worlds[1].add(bp.Box(16 * column, 16 * row, 16, 16), static=True)
+            plank.one_way = sides
+        for x, y in rng.uniform(20, 150, (6, 2)).tolist():
+            shape = bp.Box(x, y, 9, 11) if kind == "box" else ROUND[kind](x, y)
+            heroes = [world.add(shape) for world in worlds]
+            for way in (rng.uniform(-1, 1, (12, 2)) * (7, 14) + (0, 3)).tolist():
+                heroes[1].position = heroes[0].position
+                for how in ("move", "walk"):
+                    for world, hero in zip(worlds, heroes, strict=True):
+                        getattr(world, how)(hero, *way)
+                    assert heroes[1].position == pytest.approx(heroes[0].position, abs=1e-9)
+                    held = [
+                        world.grounded(hero) is not None for world, hero in zip(worlds, heroes, strict=True)
+                    ]
+                    assert held[0] == held[1]
+            for hero in heroes:
+                hero.remove()
+
+
+@pytest.mark.parametrize("plank", PLANKS)
+@pytest.mark.parametrize("kind", ROUND)
+def test_the_end_of_a_one_way_body_holds_what_is_round(kind, plank):
+    for many in (False, True):
+        world = bp.World()
+        body = world.add(PLANKS[plank](), static=True)
+        body.one_way = "top"
+        hero = world.add(ROUND[kind](17, -30))
+        start = hero.position
+        for motion in (60, 1, 20):
+            if many:
+                floors = world.walk_many([hero], 0, motion).floors
+                assert floors[0, 0] == body.id
+            else:
+                assert world.walk(hero, 0, motion).floor is body
+        hero.position = start
+        for motion in (60, 1, 20):
+            if many:
+                world.move_many([hero], 0, motion, "touch")
+            else:
+                world.move(hero, 0, motion, "touch")
+            assert world.grounded(hero).other is body
+
+
+@pytest.mark.parametrize("as_tile", [True, False])
+def test_a_round_walker_on_an_end_stays_there_however_far_it_would_fall(as_tile):
+    """The tolerance grows with what is near: with the fall."""
+    for fall in (1, 16, 20, 50, 300):
+        world = bp.World()
+        if as_tile:
+            world.tiles = bp.TileMap([[False]], 12, origin=(18, 0))
+            world.tiles.set_one_way(0, 0, "top")
+        else:
+            world.add(bp.Box(18, 0, 12, 12), static=True).one_way = "top"
+        hero = world.add(bp.Circle(15.25, -30, 6))
+        world.walk(hero, 0, 60)
+        world.walk(hero, 1.25, 0)
+        place = hero.position
+        assert world.walk(hero, 0, fall).floor is not None
+        assert hero.position == pytest.approx(place, abs=1e-6)
+
+
+def test_walkers_neither_snap_nor_step_onto_a_body_that_does_not_block_on_top():
+    world = bp.World()
+    world.add(bp.Box(0, 0, 20, 50), static=True)
+    aside = world.add(bp.Box(20, 3, 40, 20), static=True)
+    aside.one_way = "left"
+    hero = world.add(bp.Box(5, -10, 10, 10))
+    walk = world.walk(hero, 20, 0, snap=5)
+    assert (hero.y, walk.floor) == (-10, None)
+    for sides, place in (("bottom", 35), (("right", "bottom"), 35), ("left", 10)):
+        world = bp.World()
+        world.add(bp.Box(0, 0, 100, 50), static=True)
+        step = world.add(bp.Box(20, -3, 40, 3), static=True)
+        step.one_way = sides
+        hero = world.add(bp.Box(5, -10, 10, 10))
+        walk = world.walk(hero, 30, 1, step=5)
+        assert hero.position == (place, -10)
+        hero.position = 70, -10
+        world.walk(hero, -30, 1, step=5)
+        assert hero.position == ((60, -10) if "right" in sides else (40, -10))
+
+
+def test_a_lift_that_lets_through_from_below_pushes_only_what_it_meets_with_its_upper_side():
+    world = bp.World()
+    lift = world.add(bp.Box(0, 0, 40, 4), static=True)
+    lift.one_way = "top"
+    ball, beside = world.add(bp.Circle(42, -5.7, 6)), world.add(bp.Circle(50, 2, 6))
+    pushed = world.push(lift, 0, -6)
+    assert (pushed.carried, pushed.pushed) == ([], [ball])
+    assert world.push(lift, 10, 0).pushed == []
+    assert beside.position == (50, 2)
+
+
+def test_a_sensor_that_is_moved_is_met_where_it_was_by_few_and_by_many():
+    """A static body waits until all have moved: its place in the order of bodies does not matter."""
+    for others in (0, 14, 15, 40):
+        world, met = bp.World(), []
+        sensor = world.add(bp.Box(50, 0, 10, 10), tag="coin", static=True, sensor=True)
+        hero = world.add(bp.Box(0, 0, 5, 5), tag="hero")
+        world.on(
+            "hero",
+            "coin",
+            *(lambda _, log=met, name=name: log.append(name) for name in ("begin", "stay", "end")),
+        )
+        sensor.velocity, hero.velocity = (0, 500), (100, 0)
+        for k in range(others):
+            world.add(bp.Box(1000 + 20 * k, 0, 5, 5)).velocity = 1, 0
+        world.step(1.0)
+        world.update()
+        assert met == ["begin", "end"]
+
+
+# ---- periods
+
+
+@pytest.mark.parametrize("how", ["move", "step", "move_many"])
+def test_one_way_bodies_block_across_the_edge_of_a_period(how):
+    world = bp.World(period=(100, 100))
+    plank = world.add(bp.Box(0, 10, 40, 5), static=True)
+    plank.one_way = "top"
+    heroes = [world.add(bp.Box(10, 80, 8, 8))]
+    if how == "move_many":
+        heroes += [world.add(bp.Box(k, 80, 1, 8)) for k in range(30)]
+        world.move_many(heroes, 0, 40)
+    elif how == "step":
+        heroes[0].velocity = 0, 40
+        world.step(1.0)
+    else:
+        world.move(heroes[0], 0, 40)
+    assert {hero.y for hero in heroes} == {2.0}
+    assert all(world.grounded(hero).other is plank for hero in heroes)
+    assert world.shape_cast(bp.Box(10, 80, 8, 8), 0, 40).y == 94 or how != "move"
+    assert world.push(plank, 0, -5).carried == heroes
+
+
+def test_tiles_beyond_the_edge_block_what_was_pushed_out_of_a_wall():
+    solid = np.zeros((10, 10), bool)
+    solid[:, 0] = True
+    world = bp.World(period=(100, 100))
+    world.tiles = bp.TileMap(solid, 10)
+    world.add(bp.Box(82, 40, 6, 20), static=True)
+    hero = world.add(bp.Box(85, 45, 8, 8))
+    for act in (lambda: world.move(hero, 6, 0), lambda: world.walk(hero, 20, 0)):
+        hero.position = 85, 45
+        assert act().hits[-1].other == bp.Tile(0, 4)
+        assert hero.x == 92
+
+
+@pytest.mark.parametrize("kind", ["box", "circle"])
+@pytest.mark.parametrize("one_way", [False, True])
+def test_a_periodic_world_is_a_plain_world_of_copies(kind, one_way):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        worlds, names = [bp.World(period=(100, 100)), bp.World()], [{}, {}]
+        for number, (x, y, w, h) in enumerate(np.round(rng.uniform((0, 0, 4, 2), (100, 100, 30, 9), (9, 4)))):
+            for world, named, turns in zip(worlds, names, ((0,), (-2, -1, 0, 1, 2)), strict=True):
+                for i in turns:
+                    for j in turns:
+                        body = world.add(bp.Box(x + 100 * i, y + 100 * j, w, h), static=True)
+                        body.one_way = ("top", "left")[: 1 + number % 2] if one_way and number % 3 else ()
+                        named[body.id] = number
+        for x, y in rng.uniform(0, 100, (5, 2)).tolist():
+            shape = bp.Box(x, y, 7, 9) if kind == "box" else bp.Circle(x, y, 4)
+            heroes = [world.add(shape) for world in worlds]
+            for way in np.round(rng.uniform(-40, 40, (6, 2))).tolist():
+                heroes[1].position = heroes[0].position
+                moves = [world.move(hero, *way) for world, hero in zip(worlds, heroes, strict=True)]
+                met = [
+                    [named[hit.other.id] for hit in move.hits]
+                    for named, move in zip(names, moves, strict=True)
+                ]
+                assert met[0] == met[1]
+                apart = np.subtract(heroes[0].position, heroes[1].position)
+                assert np.abs((apart + 50) % 100 - 50).max() < 1e-7
+            for hero in heroes:
+                hero.remove()
