@@ -13,7 +13,8 @@ touch another, which only long bodies do, the deepest contact counts: for boxes 
 nearest image.  A box as long as the world has no ends on that axis.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
@@ -215,6 +216,10 @@ class Contacts(Sequence[Contact]):
 
     def calls(self, phase: str) -> Iterator[Call]:
         """A call of each listener that has a function for a phase, for each contact that concerns it."""
+        return chain.from_iterable(self._lists_of_calls(phase))
+
+    def _lists_of_calls(self, phase: str) -> Iterator[list[Call]]:
+        """The same in short lists, so that no Python frame is entered for each."""
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
         if not (wanted or self._passings):
             return
@@ -224,19 +229,21 @@ class Contacts(Sequence[Contact]):
         heard[list(self._passings)] = True
         rows = np.flatnonzero(heard)
         contact, new, mixed = Contact, _new, bool(self._passings)
-        for found, first, second, normal, depth in self._lists(rows, matches, which[rows]):
-            for listener, turned in found:
-                if mixed and getattr(listener, phase) is None:
-                    continue
-                if turned:
-                    x, y = normal
-                    yield listener, phase, new(contact, (second, first, (0.0 - x, 0.0 - y), depth))
-                else:
-                    yield listener, phase, new(contact, (first, second, normal, depth))
+        for some in self._columns_of(rows, matches, which[rows]):
+            yield [
+                (listener, phase, new(contact, (second, first, (0.0 - normal[0], 0.0 - normal[1]), depth)))
+                if turned
+                else (listener, phase, new(contact, (first, second, normal, depth)))
+                for found, first, second, normal, depth in some
+                for listener, turned in found
+                if not mixed or getattr(listener, phase) is not None
+            ]
 
     def by_pair(self) -> Iterator[dict[Match, Contact]]:
         """Each contact as every listener that it concerns wants it."""
-        for found, first, second, normal, depth in self._all():
+        rows = np.arange(len(self))
+        columns = self._columns_of(rows, *self.matcher.of_rows(self.groups))
+        for found, first, second, normal, depth in chain.from_iterable(columns):
             yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
     def rows_for(self, listener: Listener, before: "Contacts | None" = None) -> ContactRows:
@@ -250,18 +257,17 @@ class Contacts(Sequence[Contact]):
         return ContactRows(ids[:, 0], ids[:, 1], normals, self.depths[rows])
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
-        for found, first, second, normal, depth in self._lists(
-            rows, *self.matcher.of_rows(self.groups[rows])
-        ):
+        columns = self._columns_of(rows, *self.matcher.of_rows(self.groups[rows]))
+        for found, first, second, normal, depth in chain.from_iterable(columns):
             yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
 
-    def _all(self) -> Iterator[_Row]:
-        return self._lists(np.arange(len(self)), *self.matcher.of_rows(self.groups))
-
-    def _lists(
+    def _columns_of(
         self, rows: Rows, matches: list[tuple[Match, ...]], which: npt.NDArray[np.intp]
-    ) -> Iterator[_Row]:
-        """The arguments of `_contact` for some rows, each with those of the matches that are its own."""
+    ) -> Iterator[Iterable[_Row]]:
+        """The arguments of `_contact` for some rows, each with those of the matches that are its own.
+
+        They come some hundred at a time: all at once would keep Python's garbage collector busy.
+        """
         bodies: list[Any] = self._bodies
         for begin in range(0, len(rows), _AT_ONCE):
             some = rows[begin : begin + _AT_ONCE]
@@ -273,7 +279,7 @@ class Contacts(Sequence[Contact]):
                 if at in self._passings:
                     pairs[0][k], pairs[1][k], found[k] = self._passings[at]
             normals = zip(*self.normals[some].T.tolist(), strict=True)
-            yield from zip(found, *pairs, normals, self.depths[some].tolist(), strict=True)
+            yield zip(found, *pairs, normals, self.depths[some].tolist(), strict=True)
 
 
 def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
