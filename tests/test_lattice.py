@@ -62,8 +62,10 @@ def scattered(random, n, cell):
     return places
 
 
-def pairs_within(apart, r, among):
-    meets = np.triu(apart <= r, 1) if among else apart <= r
+def pairs_within(apart, r, among, dtype=np.float64):
+    """The pairs whose distances are at most ``r`` as numbers of the points' dtype."""
+    near = apart.astype(dtype) <= r
+    meets = np.triu(near, 1) if among else near
     i, j = np.nonzero(meets)
     return i, j, apart[i, j]
 
@@ -92,17 +94,17 @@ def test_neighbors(each, dim, dtype):
         points, others = points.astype(dtype), others.astype(dtype)
         for r in [*np.quantile(apart, (0.02, 0.2, 0.7)), apart.max(), np.inf, 0.0]:
             near = float(np.float32(r))
-            expect(bp.neighbors(points, near, period=vectors), pairs_within(apart, near, True), dtype)
+            expect(bp.neighbors(points, near, period=vectors), pairs_within(apart, near, True, dtype), dtype)
             loose = bp.neighbors(points, near, period=vectors, sort=False)
-            assert len(loose) == len(pairs_within(apart, near, True)[0])
+            assert len(loose) == len(pairs_within(apart, near, True, dtype)[0])
             found = bp.neighbors(points, near, other=others, period=vectors, offsets=True)
-            right = pairs_within(across, near, False)
+            right = pairs_within(across, near, False, dtype)
             expect(found, right, dtype)
             np.testing.assert_array_equal(np.sqrt((found.offset.astype(float) ** 2).sum(axis=1)), right[2])
             steps = (others[found.j] - points[found.i] - found.offset) @ np.linalg.inv(vectors)
             np.testing.assert_allclose(steps, np.rint(steps), atol=1e-4)
         several = np.quantile(apart, (0.5, 0.1, 1.0)).astype(np.float32).astype(float)
-        wanted = [len(pairs_within(apart, r, True)[0]) for r in several]
+        wanted = [len(pairs_within(apart, r, True, dtype)[0]) for r in several]
         assert bp.count_neighbors(points, several, period=vectors).tolist() == wanted
 
     each(check, range(8), of=2, turn=dim)
@@ -123,7 +125,7 @@ def test_nearest(each, dim, dtype):
                 ids = np.full((60, many), -1)
                 distances = np.full((60, many), np.inf)
                 some = order[:, :many]
-                reached = np.take_along_axis(apart, some, 1)
+                reached = np.take_along_axis(apart, some, 1).astype(dtype)
                 ids[:, : some.shape[1]] = np.where((reached <= r) & (reached < np.inf), some, -1)
                 distances[:, : some.shape[1]] = np.where(reached <= r, reached, np.inf)
                 np.testing.assert_array_equal(found.ids, ids)

@@ -50,6 +50,7 @@ Times = npt.NDArray[np.float64]
 
 _AXES = "xyz"
 _AT_ONCE = 500_000  # pairs
+_MOST_IMAGES = 1_100_000  # of one pair; they take half a second
 
 
 class SweptPairs(NamedTuple):
@@ -105,7 +106,8 @@ def swept_pairs(
     other, other_motion : array_like, optional
         Find the boxes that meet these, instead of each other.
     period : sequence of float or None, optional
-        As for `pairs`; motions may lead around the world, also several times.
+        As for `pairs`; motions may lead around the world, also several times, but past no more than a
+        million images of another box.
     touching : bool
         Whether touching is enough.  Without it the boxes must overlap at some moment: two boxes that both
         have no thickness on an axis never do.
@@ -300,7 +302,16 @@ def _first_times(
         last = np.floor((high[i] - low[j]) / period)
     around = np.isfinite(first) & np.isfinite(last) & np.isfinite(period)
     first, last = np.where(around, first, 0.0), np.where(around, last, 0.0)
-    spans = np.concatenate((first, np.maximum(last - first + 1.0, 0.0)), axis=1).astype(np.int64)
+    counts = np.maximum(last - first + 1.0, 0.0)
+    images = counts.prod(axis=1)
+    if len(near) and not images.max() <= _MOST_IMAGES:
+        row = int(np.argmax(~(images <= _MOST_IMAGES)))
+        raise ValueError(
+            f"rows {i[row]} and {j[row]} pass {images[row]:.3g} images of each other within the frame, as "
+            f"a motion leads around the world {counts[row].max():.3g} times; divide the frame, so that there "
+            f"are at most {_MOST_IMAGES}"
+        )
+    spans = np.concatenate((first, counts), axis=1).astype(np.int64)
     ends = np.cumsum(spans[:, dim:].prod(axis=1))
     steps = np.where(np.isfinite(period), period, 0.0)
     begin = 0

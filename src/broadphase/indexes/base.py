@@ -769,7 +769,8 @@ class Index(ById):
         -------
         RayHit or None
             ``id, distance, normal``.  A ray that starts inside a box hits it at distance 0, with a normal
-            of zeros.  A box at an infinite distance is not hit.
+            of zeros; one that starts on a face hits it at 0 too, where touching counts even on its way out.
+            A box at an infinite distance is not hit.
         RayHits
             Of a batch: arrays with one entry a ray, in the batch's shape; where nothing is hit, the id is -1
             and the distance inf.

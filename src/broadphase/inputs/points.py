@@ -256,6 +256,22 @@ def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
         return float(kind.type(value))
 
 
+def as_reach(r: Any, query: PointQuery, name: str = "r") -> float:
+    """One distance up to which points are near: with it the distances of the search are compared.
+
+    Distances of float32 points in a periodic world are computed in float64 and rounded in the end.  Rounding
+    keeps their order, so those that are then at most ``r`` are those up to the largest float64 that is
+    rounded to it.
+    """
+    reach, kind = as_distance(r, query.kind, name), query.kind.type
+    if query.points.dtype == query.kind or reach == np.inf:
+        return reach
+    with np.errstate(over="ignore", under="ignore"):
+        above = float(np.nextafter(kind(reach), kind(np.inf)))
+        middle = (reach + (above if above < np.inf else 2.0**128)) / 2.0
+        return middle if float(kind(middle)) == reach else float(np.nextafter(middle, 0.0))
+
+
 def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:
     """One radius for each of ``n`` points, from one for all or one each."""
     array = as_float_array(r, name)

@@ -296,6 +296,8 @@ class Reach(NamedTuple):
     radii: Points
     """Of the points, and of those to search among; empty if there is one distance for all."""
     other_radii: Points
+    given: tuple[Points, Points] | None = None
+    """The radii in the points' own type, where these are searched a little farther."""
 
 
 class NearRows(NamedTuple):
@@ -585,7 +587,7 @@ def find_near_mixed(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
 ) -> NearRows:
     """What `find_near` finds."""
-    few = find_small_pairs(query, *reach)
+    few = find_small_pairs(query, *reach[:3])
     if few is not None and len(few[0]) <= limit:
         return NearRows(*few)
     if len(reach.radii) and reach.r < np.finfo(query.points.dtype).tiny:

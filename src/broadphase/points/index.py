@@ -29,8 +29,8 @@ from broadphase.inputs.points import (
     GivenPoints,
     PointQuery,
     Points,
-    as_distance,
     as_query,
+    as_reach,
     query_from,
     settled_points,
     settled_reach,
@@ -387,7 +387,7 @@ class PointIndex(ById):
         query, kept, several = self._query(points, env)
         how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit)
         found = near_of(query, r, how, kept) if several is None else near_of_several(several, r, how)
-        found.shape = len(query.points), kept.end
+        found.shape, found.has_other_ids = (len(query.points), kept.end), True
         if kept.ids is not None:
             found.j = kept.ids[found.j]
         return found
@@ -454,14 +454,16 @@ class PointIndex(ById):
         if given is None or kept is None or not kept.plain or type(r) is not float or not r >= 0.0:
             return None
         query = kept.query
-        reach = as_distance(r, query.kind)
-        found = find_near_point(query, kept.cells.cells(query, reach, parts), given, reach)
-        if found is None:
+        reach = as_reach(r, query)
+        near = find_near_point(query, kept.cells.cells(query, reach, parts), given, reach)
+        if near is None:
             return None
-        rows, distance = found
+        rows, distance = near
         i, ids = np.zeros(len(rows), np.int32), rows if kept.ids is None else kept.ids[rows]
         ways = partial(_ways_from, query, given, i, rows)
-        return Neighbors(i, ids, distance, (1, kept.end), among=False, parts=parts, find_offsets=ways)
+        found = Neighbors(i, ids, distance, (1, kept.end), among=False, parts=parts, find_offsets=ways)
+        found.has_other_ids = True
+        return found
 
     def _nearest_of_point(self, point: Any, places: Places, r: Any) -> NearestPoints | None:
         """What `nearest` returns for one point; None where that is not the usual case."""
@@ -470,7 +472,7 @@ class PointIndex(ById):
             return None
         if places.most > len(kept.query.found):
             return None
-        found = find_nearest_point(kept.query, kept.tree, given, places.most, as_distance(r, kept.query.kind))
+        found = find_nearest_point(kept.query, kept.tree, given, places.most, as_reach(r, kept.query))
         if found is None:
             return None
         ids, distances = found

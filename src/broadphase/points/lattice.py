@@ -64,7 +64,7 @@ def find_near_images(
     query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int, kept: Kept | None
 ) -> NearRows:
     """All pairs within reach, each at the distance of the nearest images."""
-    few = find_small_pairs(query, *reach)
+    few = find_small_pairs(query, *reach[:3])
     if few is not None and len(few[0]) <= limit:
         return NearRows(*few)
     if kept is None and not len(reach.radii) and _is_short(query, reach.r):

@@ -34,6 +34,9 @@ _MOST_PARTIAL_SUMS = 4
 _ROWS_OF_A_FUNCTION = 16_384
 
 
+PointIds = npt.NDArray[np.int64]
+
+
 class Csr(NamedTuple):
     """Neighbours in compressed rows: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
 
@@ -84,6 +87,8 @@ class Neighbors:
         ``images="all"``.
     shape : tuple of int
         How many points were searched from, and among how many.
+    ids : tuple of two numpy.ndarray, or None
+        The ids of the points and of those searched among, as given: ``rows_in`` and ``changes`` go by them.
     """
 
     def __init__(
@@ -106,6 +111,9 @@ class Neighbors:
         self._among, self._sorted = among, in_order
         self._half = among if half is None else half
         self._parts = own_threads.cores() if parts is None else parts
+        self._unit: Points | None = None
+        self.ids: tuple[PointIds, PointIds] | None = None
+        self.has_other_ids = False  # of a `PointIndex`, in ``j``
 
     def __len__(self) -> int:
         """How many pairs there are."""
@@ -123,18 +131,22 @@ class Neighbors:
     def unit(self) -> Points:
         """``(m, dim)``: the unit vector from ``i`` to the nearest image of ``j``; zeros at distance 0.
 
-        It is made of `offset`; without ``offsets=True`` these are computed each time.
+        It is made of `offset`, also without ``offsets=True``, when it is first read, and kept: a new `offset`
+        does not change it.
 
         Raises
         ------
         ValueError
             The pairs were not made by `neighbors`, or with more than their nearest images.
         """
-        if self.offset is not None:
-            return _unit(self.offset, self.distance)
-        if self._find_offsets is None:
-            raise ValueError("unit vectors are made of offsets; find the neighbours with offsets=True")
-        return _unit(self._find_offsets(), self.distance)
+        if self._unit is None:
+            offset = self.offset
+            if offset is None and self._find_offsets is not None:
+                offset = self._find_offsets()
+            if offset is None:
+                raise ValueError("unit vectors are made of offsets; find the neighbours with offsets=True")
+            self._unit = _unit(offset, self.distance)
+        return self._unit
 
     def sum(self, values: Any) -> Points:
         """For each point the sum of the values of its neighbours.
@@ -225,12 +237,18 @@ class Neighbors:
         Parameters
         ----------
         previous : Neighbors
-            Of the same points, in whatever places they were.
+            Of the same points, in whatever places they were; of points that come and go if both were found
+            with ``ids=``, by which pairs are then known again.
 
         Returns
         -------
         numpy.ndarray
             ``(m,)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The earlier result is none, is of another number of points, or was found in another way.
 
         Examples
         --------
@@ -246,10 +264,45 @@ class Neighbors:
             raise ValueError("a pair may be there with several images, so that its row is not known")
         if (self._half, self._among) != (previous._half, previous._among):
             raise ValueError("previous must have been found in the same way, with other= and half= as here")
+        if (self.ids is None) != (previous.ids is None):
+            raise ValueError("one of both has ids, the other none; find both with ids=")
+        if self.ids is not None:
+            now, before = self._by_ids(previous)
+            return now.rows_in(before)
+        self._check_same_points(previous)
         old = previous._order()
         old_i, old_j = (previous.i, previous.j) if old is None else (previous.i[old], previous.j[old])
         rows = rows_among(self.i, self.j, self._order(), old_i, old_j, self._parts)
         return rows if old is None or not len(old) else np.where(rows < 0, -1, old[rows])
+
+    def _check_same_points(self, previous: "Neighbors") -> None:
+        sides = 1 if self.has_other_ids and previous.has_other_ids else 2
+        if 0 in self.shape or 0 in previous.shape:
+            return
+        if self.shape[:sides] != previous.shape[:sides] or self.has_other_ids != previous.has_other_ids:
+            raise ValueError(
+                f"previous was found of other points: its shape is {previous.shape}, and not {self.shape}; "
+                "where points come and go, find both with ids="
+            )
+
+    def _by_ids(self, previous: "Neighbors") -> tuple["Neighbors", "Neighbors"]:
+        """Both with numbers in place of ids, as if all points were there in both."""
+        assert self.ids is not None
+        assert previous.ids is not None
+        sides = [np.unique(np.concatenate(both)) for both in zip(self.ids, previous.ids, strict=True)]
+        shape = len(sides[0]), len(sides[1])
+        found = []
+        for near in (self, previous):
+            i, j = (
+                np.searchsorted(side, ids)[rows].astype(np.int32)
+                for side, ids, rows in zip(sides, near.ids, (near.i, near.j), strict=True)  # type: ignore[arg-type]
+            )
+            if near._half:
+                i, j = np.minimum(i, j), np.maximum(i, j)
+            found.append(
+                Neighbors(i, j, near.distance, shape, half=near._half, among=near._among, in_order=False)
+            )
+        return found[0], found[1]
 
     def changes(self, previous: "Neighbors | None") -> PairChanges:
         """How the pairs differ from those of an earlier result.
@@ -262,7 +315,7 @@ class Neighbors:
         Returns
         -------
         PairChanges
-            ``began, stayed, ended``: arrays of pairs, ``(k, 2)``.
+            ``began, stayed, ended``: arrays of pairs, ``(k, 2)``; of ids where the points have them.
 
         Examples
         --------
@@ -274,7 +327,8 @@ class Neighbors:
         ([], [[0, 1], [1, 2]], [[0, 2]])
         """
         if previous is None:
-            return PairChanges(self._pairs(), np.empty((0, 2), np.int32), lambda: np.empty((0, 2), np.int32))
+            none = self._pairs(slice(0, 0))
+            return PairChanges(self._pairs(), none, lambda: none)
         rows = self.rows_in(previous)
         gone = np.ones(len(previous), np.bool_)
         gone[rows[rows >= 0]] = False
@@ -330,6 +384,11 @@ class Neighbors:
     def to_scipy(self) -> "scipy.sparse.csr_array":
         """Distances as a sparse array of SciPy, in both directions; distances of 0 are stored too.
 
+        Raises
+        ------
+        ValueError
+            The neighbours were found with ``images="all"``: an entry cannot hold several distances.
+
         Examples
         --------
         >>> import broadphase as bp
@@ -339,11 +398,19 @@ class Neighbors:
         """
         from scipy.sparse import csr_array
 
+        if self.shift is not None:
+            raise ValueError(
+                "a pair may be there with several images, and a sparse array has one distance for a pair; "
+                "use csr(), which has the shifts, or find the neighbours with images='nearest'"
+            )
         rows = self.csr()
         return csr_array((rows.distances, rows.indices, rows.indptr), shape=self.shape)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A table of pandas with the columns ``i``, ``j`` and ``distance``.
+
+        With ``images="all"`` the columns ``shift_x``, ``shift_y`` (and ``shift_z``) say which image of ``j``
+        it is.
 
         Examples
         --------
@@ -354,12 +421,19 @@ class Neighbors:
         """
         import pandas
 
-        return pandas.DataFrame({"i": self.i, "j": self.j, "distance": self.distance})
+        columns = {"i": self.i, "j": self.j, "distance": self.distance}
+        if self.shift is not None:
+            columns |= {f"shift_{axis}": steps for axis, steps in zip("xyz", self.shift.T, strict=False)}
+        return pandas.DataFrame(columns)
 
     def to_networkx(self) -> "networkx.Graph":
         """A graph of networkx with all points as nodes, and edges with their ``distance``.
 
         With ``other=`` nodes are ``("point", i)`` and ``("other", j)``.
+
+        With ``images="all"`` it is a ``MultiGraph``, or with ``half=False`` a ``MultiDiGraph``, with an edge
+        for each image.  Its ``shift`` is a tuple: by how many periods or lattice vectors the image of ``j``
+        is moved, the node with the larger number.
 
         Examples
         --------
@@ -369,17 +443,21 @@ class Neighbors:
         """
         import networkx
 
+        first: list[Any] = list(range(self.shape[0]))
+        second = first
+        if not self._among:
+            first = [("point", i) for i in first]
+            second = [("other", j) for j in range(self.shape[1])]
+        values = [{"distance": distance} for distance in self.distance.tolist()]
         graph = networkx.Graph()
-        edges = zip(self.i.tolist(), self.j.tolist(), self.distance.tolist(), strict=True)
-        if self._among:
-            graph.add_nodes_from(range(self.shape[0]))
-            graph.add_weighted_edges_from(edges, weight="distance")
-            return graph
-        graph.add_nodes_from(("point", i) for i in range(self.shape[0]))
-        graph.add_nodes_from(("other", j) for j in range(self.shape[1]))
-        graph.add_weighted_edges_from(
-            ((("point", i), ("other", j), distance) for i, j, distance in edges), weight="distance"
-        )
+        if self.shift is not None:
+            graph = networkx.MultiGraph() if self._half or not self._among else networkx.MultiDiGraph()
+            for value, shift in zip(values, self.shift.tolist(), strict=True):
+                value["shift"] = tuple(shift)
+        graph.add_nodes_from(first)
+        graph.add_nodes_from(second)
+        edges = zip(self.i.tolist(), self.j.tolist(), values, strict=True)
+        graph.add_edges_from((first[i], second[j], value) for i, j, value in edges)
         return graph
 
     # ---- inner
@@ -393,10 +471,14 @@ class Neighbors:
         )
         if offset is None and self._find_offsets is not None:
             found._find_offsets = partial(_offsets_of_both, self)
+        found.ids = self.ids
         return found
 
-    def _pairs(self, which: Any = slice(None)) -> npt.NDArray[np.int32]:
-        return np.stack((self.i[which], self.j[which]), axis=1)
+    def _pairs(self, which: Any = slice(None)) -> npt.NDArray[Any]:
+        i, j = self.i[which], self.j[which]
+        if self.ids is not None:
+            i, j = self.ids[0][i], self.ids[1][j]
+        return np.stack((i, j), axis=1)
 
     def _order(self) -> Numbers | None:
         """The rows by ``i``, then ``j``; None where they are in this order."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from broadphase.api.devices import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, settled
-from broadphase.inputs.environments import in_rows
+from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.periods import as_cell
@@ -21,6 +21,7 @@ from broadphase.inputs.points import (
     as_distance,
     as_query,
     as_radii,
+    as_reach,
     check_cell_of_worlds,
     settled_points,
     settled_reach,
@@ -40,7 +41,13 @@ from broadphase.points.fixed_radius import (
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import Places, as_places, find_nearest_points, make_tree
 from broadphase.points.nearest_geometries import find_nearest_geometries
-from broadphase.points.neighbor_lists import ENOUGH_FOR_THREADS, Neighbors, order_of, rows_among
+from broadphase.points.neighbor_lists import (
+    ENOUGH_FOR_THREADS,
+    Neighbors,
+    PointIds,
+    order_of,
+    rows_among,
+)
 from broadphase.points.several import Part, Several, several_searches
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
@@ -70,6 +77,7 @@ def neighbors(
     half: bool = True,
     exclude: Any = None,
     images: str = "nearest",
+    ids: Any = None,
 ) -> Neighbors:
     """All pairs of points within a distance ``r`` of each other, with their distances.
 
@@ -122,6 +130,9 @@ def neighbors(
         itself, in cells of any size, as crystals need it; ``shift`` of the result says by how many periods or
         lattice vectors.  Distances are then computed in float64.  A row of lattice vectors may be None: the
         world has no period along it.  For one ``r``; with ``other=`` they are images of the others.
+    ids : array_like of int, shape (n,), optional
+        A number for each point, no two alike, for points that come and go; with ``other=`` a pair of arrays.
+        The pairs are rows all the same, and ``rows_in`` and ``changes`` of the result go by ids.
 
     Returns
     -------
@@ -172,17 +183,66 @@ def neighbors(
     """
     if on_gpu(points):
         left_out = {"period": period, "r_min": r_min, "exclude_self": exclude_self, "offsets": offsets}
-        left_out |= {"exclude": exclude, "half": not half, "images": images != "nearest"}
+        left_out |= {"ids": ids, "exclude": exclude, "half": not half, "images": images != "nearest"}
         search_there = on_its_device("neighbors", **left_out)
         there: Neighbors = search_there(points, r, other=other, env=env, sort=sort, max_pairs=max_pairs)
         return there
     parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
     r = radii_in_rows(r, given)
+    numbers = None if ids is None else as_ids(ids, given)
+    found = _neighbors_of(given, r, r_min, exclude_self, sort, offsets, parts, limit, half, excluded, images)
+    found.ids = numbers
+    return found
+
+
+def as_ids(ids: Any, given: GivenPoints) -> tuple[PointIds, PointIds]:
+    """The ids of the points and of those searched among, checked."""
+    if given.other is None:
+        own = _ids_of(ids, given.points, "ids")
+        return own, own
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:
+        raise ValueError("ids must be a pair with other=: one array for the points, one for the others")
+    return _ids_of(ids[0], given.points, "ids[0]"), _ids_of(ids[1], given.other, "ids[1]")
+
+
+def _ids_of(ids: Any, points: Points, name: str) -> PointIds:
+    n = points.size // points.shape[-1] if points.size else 0
+    numbers = in_rows(settled(ids, name), points)
+    if np.ndim(numbers) != 1:
+        raise ValueError(
+            f"{name} must hold one number for each of the {n} points; got shape {np.shape(numbers)}"
+        )
+    found = as_env(numbers, n, name)
+    assert found is not None
+    order = np.argsort(found, kind="stable")
+    again = np.flatnonzero(found[order][1:] == found[order][:-1])
+    if len(again):
+        first, second = order[again[0]], order[again[0] + 1]
+        raise ValueError(
+            f"{name}[{second}] = {found[second]} is that of row {first}; no two points may have one id"
+        )
+    return found
+
+
+def _neighbors_of(
+    given: GivenPoints,
+    r: Any,
+    r_min: Any,
+    exclude_self: bool,
+    sort: bool,
+    offsets: bool,
+    parts: int,
+    limit: int,
+    half: bool,
+    excluded: Any,
+    images: str,
+) -> Neighbors:
+    """What `neighbors` returns, without ids."""
     if (
-        other is None
-        and period is None
-        and env is None
+        given.other is None
+        and given.period is None
+        and given.env is None
         and excluded is None
         and images == "nearest"
         and type(r_min) is float
@@ -234,13 +294,13 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
         )
     check_cell_of_worlds(given.points, given.period, given.env)
     query = as_query(given.points, given.other, None, given.env)
-    reach = as_distance(r, query.kind)
     cell, periodic = as_cell(given.period, query.points.shape[1])
     wide = query._replace(
         points=query.points.astype(np.float64, copy=False),
         others=None if query.others is None else query.others.astype(np.float64, copy=False),
         period=np.full(len(cell), np.inf),
     )
+    reach = as_reach(r, wide)
 
     def find(_: float, most: int) -> Columns:
         limit = min(2 * most + _FEW, NO_LIMIT)  # a little farther, so that more than the limit may be found
@@ -280,7 +340,7 @@ def _those_that_count(
         raise PairLimitExceeded(how.limit, TOO_MANY_NEAR) from None  # the caller's limit
     keep = None
     if least > 0.0:
-        keep = distance >= least
+        keep = rounded(distance, query.kind) >= least
     if alone:
         other = i != j if shift is None else (i != j) | shift.any(axis=1)
         keep = other if keep is None else keep & other
@@ -324,8 +384,8 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
     query, among = several.query, several.query.others is None
     reach = reach_of(r, query)
 
-    def find(least: float, left: int) -> Columns:
-        plain = how._replace(r_min=least, exclude_self=False, half=True, exclude=None)
+    def find(_: float, left: int) -> Columns:
+        plain = how._replace(r_min=0.0, exclude_self=False, half=True, exclude=None)
         columns: list[list[Any]] = []
         for part in several.parts:
             own: Any = reach.r
@@ -343,6 +403,7 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
             left -= len(rows)
         joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
         order = order_of(joined[0], joined[1])
+        order = order[within_rounded(query, reach, *(column[order] for column in joined[:3]))]
         i, j, distance, *offsets = (column[order] for column in joined)
         return i.astype(np.int32), j.astype(np.int32), distance, offsets[0] if offsets else None, None
 
@@ -369,13 +430,16 @@ def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Ne
 
 
 def _found(query: PointQuery, reach: Reach, how: How, kept: Kept | None, _: float, most: int) -> Columns:
+    if reach.given is not None:
+        most = min(2 * most + _FEW, NO_LIMIT)  # some of these are left out again
     if query.lattice is not None:
         near = find_near_images(query, reach, how.sort, how.parts, most, kept)
     elif kept is None or len(reach.other_radii):
         near = find_near_mixed(query, reach, how.sort, how.parts, most)
     else:
         near = find_near(query, reach, how.sort, how.parts, most, kept.cells)
-    return *near, None, None
+    which = within_rounded(query, reach, *near)
+    return *(column[which] for column in near), None, None
 
 
 @with_hints(**_OF_SCIPY)
@@ -426,7 +490,8 @@ def count_neighbors(
     kind = searches[0].kind if several is None else several.query.kind
     for query in searches:
         count = count_near if query.lattice is None else count_near_images
-        counts += count(query, [as_distance(one, kind, name) for one, name in named], parts)
+        query = query._replace(kind=kind)
+        counts += count(query, [as_reach(one, query, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
 
 
@@ -518,7 +583,7 @@ def nearest_of_several(
 ) -> NearestPoints:
     """The nearest of all that several searches find."""
     query, alone = several.query, exclude_self and several.query.others is not None
-    limit, most = as_distance(r, query.kind), places.capped(len(query.points), len(query.found)) + alone
+    limit, most = as_reach(r, query), places.capped(len(query.points), len(query.found)) + alone
     all_of_them, missing = as_places(most), np.int32(np.iinfo(np.int32).max)
     ids = np.full((len(query.points), most), missing)
     distances = np.full(ids.shape, np.inf)
@@ -543,7 +608,7 @@ def nearest_of(
     kept: Kept | None = None,
 ) -> NearestPoints:
     """What `nearest` returns; through what is kept."""
-    limit, alone = as_distance(r, query.kind), exclude_self and query.others is not None
+    limit, alone = as_reach(r, query), exclude_self and query.others is not None
     most = places.capped(len(query.points), len(query.found)) + alone
     if query.lattice is not None:
         ids, distances = find_nearest_images(query, most, limit, parts, kept)
@@ -602,20 +667,35 @@ def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32]:
 def reach_of(r: Any, query: PointQuery) -> Reach:
     """The distance or radii up to which points are near, checked."""
     if type(r) is float:
-        return one_reach(as_distance(r, query.kind), query.points.dtype)
+        return one_reach(as_reach(r, query), query.points.dtype)
     n, m, kind = len(query.points), len(query.found), query.kind
     if query.others is not None and isinstance(r, tuple) and len(r) == 2:
         own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")
     elif np.ndim(r) == 0:
-        return one_reach(as_distance(r, kind), query.points.dtype)
+        return one_reach(as_reach(r, query), query.points.dtype)
     else:
         own = as_radii(r, n, kind, "r")
         others = own if query.others is None else np.zeros(m, kind)
     if n == 0 or m == 0:
         return one_reach(0.0, query.points.dtype)
-    own, others = (radii.astype(query.points.dtype, copy=False) for radii in (own, others))
+    if query.points.dtype == kind:
+        with np.errstate(over="ignore"):
+            return Reach(float(own.max() + others.max()), own, others)
+    # Searched a little farther; the sums as numbers of the points' type decide (`within_rounded`).
+    farther = 1.0 + 4.0 * float(np.finfo(kind).eps)
+    wide, other_wide = (
+        radii.astype(np.float64) * farther + float(np.finfo(kind).tiny) for radii in (own, others)
+    )
+    return Reach(float(wide.max() + other_wide.max()), wide, other_wide, (own, others))
+
+
+def within_rounded(query: PointQuery, reach: Reach, i: Any, j: Any, distance: Points) -> Any:
+    """Which pairs are within the radii as these were given: a slice for all, or an array of bool."""
+    if reach.given is None:
+        return slice(None)
+    own, others = reach.given
     with np.errstate(over="ignore"):
-        return Reach(float(own.max() + others.max()), own, others)
+        return rounded(distance, query.kind) <= own[i] + others[j]
 
 
 def _ways_of_few(points: Any, i: Any, j: Any) -> Points:

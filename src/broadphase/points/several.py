@@ -78,7 +78,7 @@ def _with_shared(given: GivenPoints) -> Several:
     for own, beside in ((shared[0], ~shared[-1]), (~shared[0], shared[-1]))[: len(shared)]:
         rows, others = np.flatnonzero(own), np.flatnonzero(beside)
         parts.append(Part(GivenPoints(points[rows], found[others], given.period, None), rows, others))
-    return Several(query, parts)
+    return Several(query._replace(points=points, others=None if query.others is None else found), parts)
 
 
 def has_periods_of_worlds(given: GivenPoints) -> bool:

@@ -8,6 +8,7 @@ dear: points that barely move, radii that differ much.  For points of one radius
 long again as a look at all pairs of the list; a plain `neighbors` in each step is nearly as good.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from broadphase.points.neighborhoods import (
     radii_in_rows,
     reach_of,
     rounded,
+    within_rounded,
 )
 from broadphase.points.several import Part, has_periods_of_worlds, several_searches
 
@@ -50,7 +52,8 @@ class VerletList:
     skin : float
         How much farther to search.  Pairs are searched again once a point has moved by more than half of it.
     period, exclude, threads
-        As for `broadphase.neighbors`.  With lattice vectors each step is a search.
+        As for `broadphase.neighbors`; a period that changes is given with each step.  With lattice vectors
+        each step is a search.
 
     Attributes
     ----------
@@ -72,6 +75,20 @@ class VerletList:
     (0, 1)
     """
 
+    __slots__ = (
+        "_env",
+        "_exclude",
+        "_list",
+        "_lists",
+        "_parts",
+        "_period",
+        "_query",
+        "_r",
+        "_shape",
+        "_skin",
+        "searches",
+    )
+
     def __init__(
         self, r: Any, skin: float, *, period: Any = None, exclude: Any = None, threads: int | None = None
     ) -> None:
@@ -87,7 +104,13 @@ class VerletList:
         self.searches = 0
 
     def neighbors(
-        self, points: Any, *, env: Any = None, offsets: bool = False, half: bool = True
+        self,
+        points: Any,
+        *,
+        period: Any = None,
+        env: Any = None,
+        offsets: bool = False,
+        half: bool = True,
     ) -> Neighbors:
         """What ``broadphase.neighbors(points, r)`` returns, number for number.
 
@@ -95,6 +118,9 @@ class VerletList:
         ----------
         points : array_like
             As many as in the last step, or others: then all pairs are searched.
+        period : sequence of float or None, optional
+            The period from this step on, in a world that changes (NPT); by default that of the step before.
+            Pairs are searched again when the skin no longer covers how points and world have changed.
         env, offsets, half
             As for `broadphase.neighbors`.
 
@@ -103,22 +129,29 @@ class VerletList:
         TypeError, ValueError
             As for `broadphase.neighbors`; the list is as it was.
         """
-        given = settled_points(points, None, self._period, env)
+        period = self._period if period is None else settled_period(period)
+        given = settled_points(points, None, period, env)
         how = How(0.0, False, True, bool(offsets), self._parts, NO_LIMIT, bool(half), self._exclude)
         r = radii_in_rows(self._r, given)
         if has_periods_of_worlds(given):
-            return self._in_worlds(given, r, how)
+            found = self._in_worlds(given, r, how)
+            self._period = period
+            return found
         query = as_query(*given)
         reach = reach_of(r, query)
         if query.lattice is not None or not len(query.points):
-            self.searches += 1
-            return near_in(given, r, how)
+            found = near_in(given, r, how)
+            self._period, self.searches = period, self.searches + 1
+            return found
         kept = self._list
-        if kept is None or not np.array_equal(given.env, self._env) or self._is_stale(query):
+        if kept is None or not np.array_equal(given.env, self._env) or self._is_stale(query, reach.r):
             kept = near_in(given, self._searched(query, reach), how._replace(offsets=False, half=True))
             self._list, self._query, self._env = kept, query, given.env
             self.searches += 1
-        i, j, distance = near_among(query, kept.i, kept.j, reach, self._parts)
+        self._period = period
+        near = near_among(query, kept.i, kept.j, reach, self._parts)
+        which = within_rounded(query, reach, *near)
+        i, j, distance = (column[which] for column in near)
         offset = rounded(offsets_of(query, self._parts, i, j), query.kind) if offsets else None
         shape = len(query.points), len(query.points)
         found = Neighbors(i, j, rounded(distance, query.kind), shape, offset=offset, parts=self._parts)
@@ -139,7 +172,7 @@ class VerletList:
                 own = VerletList(r, self._skin, period=part.given.period, threads=self._parts)
                 if first >= 0:
                     self._lists[first] = own
-            return own.neighbors(part.given.points, offsets=how.offsets)
+            return own.neighbors(part.given.points, period=part.given.period, offsets=how.offsets)
 
         found = near_of_several(several, r, how, step)
         self.searches += sum(one.searches for one in self._lists.values()) > before
@@ -151,19 +184,32 @@ class VerletList:
         more = 1.0 + _ROUNDING * float(np.finfo(query.kind).eps)
         if not len(reach.radii):
             return (reach.r + self._skin) * more + _ROUNDING * around
-        return (reach.radii.astype(np.float64) + self._skin / 2) * more + _ROUNDING * around
+        with np.errstate(over="ignore"):
+            return (reach.radii.astype(np.float64) + self._skin / 2) * more + _ROUNDING * around
 
-    def _is_stale(self, query: PointQuery) -> bool:
-        """Whether the pairs in the list may not be all that are near."""
+    def _is_stale(self, query: PointQuery, r: float) -> bool:
+        """Whether the pairs in the list may not be all that are near.
+
+        Where the period has changed, places are compared in the world of before: there a way of length ``r``
+        is at most ``r`` times as long as the world has shrunk.
+        """
         before = self._query
         assert before is not None
         if query.points.shape != before.points.shape or query.kind != before.kind:
             return True
         if not np.array_equal(query.envs, before.envs):
             return True
+        ends = list(zip(before.period.tolist(), query.period.tolist(), strict=True))
+        if any(math.isfinite(old) != math.isfinite(new) for old, new in ends):
+            return True
+        scales = [old / new if old != new else 1.0 for old, new in ends]
+        skin = self._skin
+        if max(scales) > 1.0:
+            skin -= (max(scales) - 1.0) * r
         squares = np.zeros(len(query.points))
-        for axis, length in enumerate(query.period.tolist()):
-            away = np.abs(query.points[:, axis].astype(np.float64) - before.points[:, axis])
-            np.minimum(away, np.abs(length - away), out=away)
-            squares += away * away
-        return bool(4.0 * squares.max() > self._skin * self._skin)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not a number is stale
+            for axis, ((length, _), scale) in enumerate(zip(ends, scales, strict=True)):
+                away = np.abs(query.points[:, axis].astype(np.float64) * scale - before.points[:, axis])
+                np.minimum(away, np.abs(length - away), out=away)
+                squares += away * away
+            return bool(not 2.0 * math.sqrt(squares.max()) <= skin)
