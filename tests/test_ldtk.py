@@ -185,3 +185,23 @@ def test_other_files_and_levels_on_no_common_grid_are_refused(project):
         path.write_bytes(content)
         with pytest.raises(FileError, match=wrong):
             load(path)
+
+
+def test_levels_of_several_worlds_or_depths_are_not_merged(project):
+    first, below = level("A", 0, 0, GROUND), level("B", 40, 0, GROUND) | {"worldDepth": -1}
+    with pytest.raises(FileError, match=r"levels 'A' and 'B' are of two depths.*levels="):
+        load(project(first, below))
+    assert load(project(first, below), levels=["B"]).tiles.bounds == (40, 0, 80, 20)
+    worlds = [{"levels": [first]}, {"levels": [level("C", 80, 0, GROUND)]}]
+    with pytest.raises(FileError, match=r"levels 'A' and 'C' are of two worlds.*levels="):
+        load(project(worlds=worlds))
+    assert load(project(worlds=worlds), levels="C").tiles.bounds == (80, 0, 120, 20)
+
+
+@pytest.mark.parametrize("tile", [None, "x", float("inf"), [], 2**70])
+def test_a_tile_that_is_no_number_is_named(project, tile):
+    defs = DEFS | {"tilesets": [{"uid": 3, "enumTags": [{"enumValueId": "Ice", "tileIds": [tile]}]}]}
+    with pytest.raises(FileError, match=r"enum tag 'Ice' has (no 'tileIds'|tileIds = )"):
+        load(project(level("A", 0, 0, GROUND), defs=defs))
+    with pytest.raises(FileError, match="where 4 x 2 whole numbers belong"):
+        load(project(level("A", 0, 0, GROUND | {"intGridCsv": [2**70] * 8})))

@@ -242,3 +242,25 @@ def test_tiles_hold_data_and_are_found_by_their_tags():
         tiles.set_data(4, 0, "water")
     with pytest.raises(ValueError, match="ANY"):
         tiles.set_data(0, 0, ANY)
+
+
+def test_data_of_tiles_may_hold_arrays_and_lists_and_differ_for_each_tile():
+    level = bp.TileMap(np.zeros((200, 100), bool), 16)
+    shared = np.arange(3)
+    for tile in range(20_000):
+        level.set_data(tile % 100, tile // 100, "gold", {"number": tile})
+    level.set_data(0, 0, "heights", {"of": shared})
+    level.set_data(1, 0, "heights", {"of": shared})
+    level.set_data(2, 0, "heights", {"of": np.arange(3) + 1})
+    level.set_data(3, 0, "loot", {"items": ["key"]})
+    copied = pickle.loads(pickle.dumps(level))
+    for tiles in (level, level.copy(), copied):
+        tiles.set_data(4, 0, "loot", {"items": ["key"]})
+        assert tiles.data(99, 199).properties == {"number": 19_999}
+        assert [tiles.data(column, 0).properties["of"].tolist() for column in range(3)] == [
+            [0, 1, 2],
+            [0, 1, 2],
+            [1, 2, 3],
+        ]
+        assert tiles.data(3, 0) is tiles.data(4, 0)
+        assert tiles.tagged("loot").tolist() == [[3, 0], [4, 0]]

@@ -118,6 +118,21 @@ def test_two_slopes_in_a_cell(tmp_path):
     assert [body.bounds for body in loaded.bodies] == [(0, 6, 16, 24)]
 
 
+@pytest.mark.parametrize("upside_down", [False, True])
+@pytest.mark.parametrize("slope_above", [False, True])
+def test_a_slope_under_or_over_a_whole_tile(tmp_path, slope_above, upside_down):
+    def two(layer):
+        return [{**layer, "data": [tile], "name": str(tile)} for tile in ((2, 1) if slope_above else (1, 2))]
+
+    path = level_of(tmp_path, [[1]], SLOPE, tile={"properties": solid()}, layers=two)
+    document = json.loads(path.read_text())
+    document["tilesets"][0]["tiles"].append({"id": 1, "properties": solid()})
+    path.write_text(json.dumps(document))
+    for tiles in (load(path, y_up=upside_down).tiles, TileMap.from_tiled(path, y_up=upside_down)):
+        assert tiles.is_solid(0, 0)
+        assert tiles.slope(0, 0) is None
+
+
 # ---- mirrored and turned
 
 
@@ -171,6 +186,36 @@ def test_tile_objects(tmp_path, bits):
     upright = drawn([(2, 3), (11, 3), (2, 20)], item["gid"], (16, 24)) - (0, 24)
     wanted = [(100 - 3 * y, 90 + 2 * x) for x, y in upright.tolist()]
     assert sorted(map(tuple, loaded.bodies[0].shape.points.tolist())) == sorted(wanted)
+
+
+@pytest.mark.parametrize("bits", range(8))
+def test_tiles_that_keep_their_aspect_ratio_are_in_the_middle_of_their_place(tmp_path, bits):
+    """A picture of 16 x 24 in a place of 64 x 48: twice as large; a transposed one has a place of 48 x 64."""
+    item = {"id": 1, "gid": 1 | bits << 29, "x": 100, "y": 90, "width": 64, "height": 48}
+    layer = {"type": "objectgroup", "name": "things", "objects": [item]}
+    fit = {"fillmode": "preserve-aspect-fit"}
+    loaded = load(level_of(tmp_path, [[0]], CORNER, tileset=fit, layers=lambda _: [layer]))
+    transposed = item["gid"] & TRANSPOSE
+    size, place = (24, 16) if transposed else (16, 24), (48, 64) if transposed else (64, 48)
+    seen = drawn([(2, 3), (11, 3), (2, 20)], item["gid"], (16, 24)) - (0, 24)
+    scaled = seen * min(64 / 16, 48 / 24)
+    rest = np.subtract(place, np.multiply(size, 2)) / 2
+    wanted = np.add(scaled, (100 + rest[0], 90 - rest[1]))
+    assert sorted(map(tuple, loaded.bodies[0].shape.points.tolist())) == sorted(map(tuple, wanted.tolist()))
+    grid = {"fillmode": "preserve-aspect-fit", "tilerendersize": "grid"}
+    (body,) = load(level_of(tmp_path, [[1]], LEFT_HALF, size=(32, 24), tileset=grid)).bodies
+    assert body.shape == Box(0, 6, 4, 12)
+
+
+@pytest.mark.parametrize("bits", range(8))
+def test_a_transposed_tile_object_is_stretched_before_it_is_transposed(tmp_path, bits):
+    """Its place is as wide as the object is high: Tiled stretches the picture, then turns it."""
+    item = {"id": 1, "gid": 1 | bits << 29, "x": 100, "y": 90, "width": 32, "height": 72}
+    layer = {"type": "objectgroup", "name": "things", "objects": [item]}
+    loaded = load(level_of(tmp_path, [[0]], CORNER, layers=lambda _: [layer]))
+    stretched = np.add(drawn([(4, 9), (22, 9), (4, 60)], item["gid"], (32, 72)), (100, 90 - 24))
+    points = loaded.bodies[0].shape.points.tolist()
+    assert sorted(map(tuple, points)) == sorted(map(tuple, stretched.tolist()))
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def load(
     ladders : iterable of str
         The names of ladders.
     levels : iterable of str, optional
-        The identifiers of the levels to load; by default all.
+        The identifiers of the levels to load, of one world and depth; by default all.
     bodies : iterable of str
         The identifiers of the entities that become bodies: boxes with this tag and the tags of the entity.
         Bool fields ``static`` and ``sensor`` of an entity are those of `World.add`.
@@ -122,7 +122,8 @@ def load(
     Raises
     ------
     FileError, FileNotFoundError
-        The file is no LDtk project, or a part of it is damaged; nothing was added.
+        The file is no LDtk project, a part of it is damaged, or levels of several worlds or depths are on one
+        map (name those of one in ``levels``); nothing was added.
     ValueError
         A name of ``levels`` or ``bodies`` is not in it, or the world has a tile map.
 
@@ -222,9 +223,11 @@ class _Reader:
             tags: dict[int, frozenset[str]] = {}
             for tag in self._nodes(one, "enumTags"):
                 name = documents.text(tag, "enumValueId", f"{where}: an enum tag")
-                for tile in documents.parts(tag, "tileIds", f"{where}: enum tag {shown(name)}"):
+                place = f"{where}: enum tag {shown(name)}"
+                for tile in documents.parts(tag, "tileIds", place):
                     # Tiles are numbered from 0, cells without a tile are 0.
-                    tags[int(tile) + 1] = tags.get(int(tile) + 1, frozenset()) | {name}
+                    number = documents.whole({"tileIds": tile}, "tileIds", place) + 1
+                    tags[number] = tags.get(number, frozenset()) | {name}
             self._tilesets[documents.whole(one, "uid", f"{where}: a tileset")] = tags
 
     def _nodes(self, owner: Node, key: str) -> list[Node]:
@@ -232,8 +235,8 @@ class _Reader:
 
     def chosen(self, names: Iterable[str] | None) -> list[tuple[LdtkLevel, Node]]:
         """The levels with these names, with what they hold."""
-        found = []
-        for owner in (self._project, *self._nodes(self._project, "worlds")):
+        found, maps = [], []
+        for world, owner in enumerate((self._project, *self._nodes(self._project, "worlds"))):
             layout, end = owner.get("worldLayout"), [0.0, 0.0]
             for node in self._nodes(owner, "levels"):
                 level = self._level(node)
@@ -243,11 +246,21 @@ class _Reader:
                     level = level._replace(x=0.0, y=end[1])
                 end = [end[0] + level.width, end[1] + level.height]
                 found.append((level, node))
+                where = f"{self._file}: level {shown(level.name)}"
+                maps.append((world, documents.whole(node, "worldDepth", where, default=0)))
         if names is not None:
             wanted = documents.known_names(
                 names, [level.name for level, _ in found], "level", str(self._file)
             )
+            maps = [one for one, (level, _) in zip(maps, found, strict=True) if level.name in wanted]
             found = [one for one in found if one[0].name in wanted]
+        for other, (level, _) in zip(maps, found, strict=True):
+            if other != maps[0]:
+                raise FileError(
+                    f"{self._file}: levels {shown(found[0][0].name)} and {shown(level.name)} are of "
+                    f"{'two worlds' if other[0] != maps[0][0] else 'two depths'}, which lie on top of each "
+                    "other; name in levels= those of one"
+                )
         return [(level, self._whole(level, node)) for level, node in found]
 
     def _level(self, node: Node) -> LdtkLevel:
@@ -286,7 +299,9 @@ class _Reader:
             raise FileError(f"{where}: {MOST_CELLS:,} tiles are the limit")
         values = documents.parts(layer, "intGridCsv", where)
         if values:
-            if len(values) != rows * columns or not all(type(value) is int for value in values):
+            if len(values) != rows * columns or not all(
+                type(value) is int and abs(value) <= documents.LARGEST for value in values
+            ):
                 raise FileError(
                     f"{where} has {len(values)} values, where {columns} x {rows} whole numbers belong"
                 )

@@ -6,7 +6,7 @@ and ladders lie in an array of their own, which is made when the first is set.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from operator import index
 from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
@@ -84,6 +84,27 @@ class TileData(NamedTuple):
 
 
 _NO_DATA = TileData(frozenset(), {})
+
+
+def _key_of(data: TileData) -> Hashable:
+    """What data that is equal shares; values that have no hash are compared by `_same`."""
+    return data.tags, frozenset((name, _hashable(word)) for name, word in data.properties.items())
+
+
+def _hashable(word: Any) -> Hashable:
+    try:
+        hash(word)
+    except TypeError:
+        return repr(word)
+    return word  # type: ignore[no-any-return]
+
+
+def _same(one: TileData, other: TileData) -> bool:
+    """Whether both are equal; those with different arrays, which no bool compares, are not."""
+    try:
+        return one == other
+    except ValueError:
+        return all(one.properties[name] is word for name, word in other.properties.items())
 
 
 class TileHit(NamedTuple):
@@ -171,6 +192,8 @@ class TileMap:
         self._kinds = _NO_KINDS
         """``[row, column]``: the number in ``_data`` of what each tile is; ``(0, 0)`` before the first."""
         self._data = [_NO_DATA]
+        self._numbers: dict[Hashable, list[int]] = {}
+        """The numbers of entries of ``_data`` by `_key_of`; empty until `set_data` needs them."""
         self._fields: dict[tuple[bytes, Walker], FlowField] = {}
         """The last few flow fields, good while no tile changes."""
 
@@ -426,20 +449,29 @@ class TileMap:
         """
         at = self._inside(column, row)
         new = TileData(as_tags(tag), dict(properties or {}))
-        kind = next((kind for kind, known in enumerate(self._data) if known == new), len(self._data))
+        alike = self._alike(new)
+        kind = next((kind for kind in alike if _same(self._data[kind], new)), len(self._data))
         if kind > np.iinfo(np.uint16).max:
             raise ValueError(f"there are {kind} different tiles; a map holds no more")
         if self._kinds.shape != self.solid.shape:
             self._kinds = np.zeros(self.solid.shape, np.uint16)
         if kind == len(self._data):
             self._data.append(new)
+            alike.append(kind)
         self._kinds[at] = kind
+
+    def _alike(self, wanted: TileData) -> list[int]:
+        """The numbers of the entries of ``_data`` that may equal one."""
+        if not self._numbers:
+            for kind, known in enumerate(self._data):
+                self._numbers.setdefault(_key_of(known), []).append(kind)
+        return self._numbers.setdefault(_key_of(wanted), [])
 
     def _take_data(
         self, kinds: npt.NDArray[np.uint16], data: Iterable[tuple[frozenset[Any], Mapping[str, Any]]]
     ) -> None:
         """`set_data` for all tiles: the number of each in a list, whose first entry is nothing."""
-        self._kinds, self._data = kinds.copy(), [TileData(*one) for one in data]
+        self._kinds, self._data, self._numbers = kinds.copy(), [TileData(*one) for one in data], {}
 
     def _having(self, tag: Any) -> npt.NDArray[np.bool_]:
         """Which entries of ``_data`` have a tag."""
@@ -533,7 +565,7 @@ class TileMap:
         kinds, ground = (
             cells[chosen].copy() if cells.size else cells for cells in (other._kinds, other._grid.ground)
         )
-        self._kinds, self._data = kinds, [*other._data]
+        self._kinds, self._data, self._numbers = kinds, [*other._data], {}
         self._profiles, self._sloped = dict(other._profiles), other._sloped
         self._grid = self._grid._replace(ground=ground, profiles=other._grid.profiles)
 

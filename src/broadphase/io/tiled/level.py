@@ -180,11 +180,18 @@ def frame_of_tile(tile: Tile, turned_by: int, size: Point | None, *, hexagonal: 
         degrees = 60.0 * bool(turned_by & TRANSPOSED) + 120.0 * bool(turned_by & HEX_TURN)
         middle = 0.5 * width, 0.5 * height
         frame = frame.then(moved(-middle[0], -middle[1])).then(turned(degrees)).then(moved(*middle))
+    frame = frame.then(moved(0.0, -height))
     x, y = tile.tileset.offset
-    frame = frame.then(moved(x, y - height))
     if size is not None and width > 0.0 and height > 0.0:
-        frame = frame.then(stretched(size[0] / width, size[1] / height))
-    return frame
+        # A transposed tile is stretched before it is transposed, as Tiled does: it fills a box of H x W.
+        box_width, box_height = (size[1], size[0]) if transposed else size
+        across, down = box_width / width, box_height / height
+        if tile.tileset.keeps_aspect:
+            across = down = min(across, down)
+        rest = 0.5 * (box_width - across * width), 0.5 * (down * height - box_height)
+        frame = frame.then(stretched(across, down)).then(moved(*rest))
+        x, y = (x * down, y * across) if transposed else (x * across, y * down)
+    return frame.then(moved(x, y))
 
 
 def _tile_object(one: Object, tile: Tile, own: Frame) -> Iterator[Outline]:
@@ -828,7 +835,8 @@ def tiles_of(ground: Ground, y_up: bool, height: float, make: Callable[..., Any]
         }
     tiles = make(solid, ground.cell, (x, y), one_way=sides if sides.any() else None)
     for (column, row), slope in slopes.items():
-        tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
+        if not tiles.solid[row, column]:  # a tile of another layer that fills the cell hides its slope
+            tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
     if kinds.any():
         tiles._take_data(kinds, ground.data)
     for row, column in np.argwhere(ladders).tolist():

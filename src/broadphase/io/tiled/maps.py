@@ -82,6 +82,8 @@ class Tileset(NamedTuple):
     """The point of a tile object that is at its position; "unspecified" leaves it to the map."""
     fills_grid: bool
     """Whether its tiles are stretched to the cells of the map."""
+    keeps_aspect: bool = False
+    """Whether tiles that are stretched keep their aspect ratio, in the middle of their place."""
 
 
 class Object(NamedTuple):
@@ -585,6 +587,7 @@ def _shared(tileset: Node, name: str, where: str) -> Tileset:
         documents.point(raw, ("x", "y"), where, 0.0),
         documents.text(tileset, "objectalignment", where, "unspecified"),
         documents.text(tileset, "tilerendersize", where, "tile") == "grid",
+        documents.text(tileset, "fillmode", where, "stretch") == "preserve-aspect-fit",
     )
 
 
