@@ -400,6 +400,7 @@ class Tour {
   /** Counts the tests of every size, one after the other so that the page stays usable, and fetches the times. */
   async #grow(step) {
     this.#times ??= await (await fetch("times.json")).json();
+    find("growth-machine").textContent = this.#times.machine;
     for (let slider = this.#grown.length; slider < step.values.length; slider++) {
       await new Promise((done) => { setTimeout(done); });
       if (this.step !== step) return;
@@ -419,7 +420,6 @@ class Tour {
     const { methods } = this.#times;
     const times = series((method) => (methods[method] ?? []).map(([count, least, usual]) => ({ count, value: least, upper: usual })));
     drawGrowth(find("growth-time"), times, " ms", counts[slider]);
-    find("growth-machine").textContent = this.#times.machine;
   }
 
   // ---- input
