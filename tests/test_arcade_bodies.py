@@ -228,7 +228,7 @@ def test_sprites_walk_up_slopes_where_up_is_up():
         walk = bodies.walk(player, 5, -1, snap=4)
     assert walk.floor.data is ramp
     assert player.bottom > 10
-    with pytest.raises(ValueError, match="a walker is a Box"):
+    with pytest.raises(ValueError, match="a walker is a Circle"):
         bodies.walk(ramp, 1, 0)
 
 
@@ -266,3 +266,14 @@ def test_a_sprite_without_a_body_yet_still_blocks():
     assert bodies.move(player, 100, 0).x == 20
     walls.clear()
     assert not bodies.move(player, 100, 0).hits
+
+
+def test_the_sprite_of_a_crate_goes_with_it():
+    bodies = SpriteBodies()
+    hero, crate = block(10, 10), block(10, 10, 15)
+    bodies.add(hero, boxed=True)
+    bodies.add(crate, boxed=True, tag="crate")
+    bodies.walk(hero, 10, 0, pushes="crate")
+    assert (hero.center_x, crate.center_x) == (10, 20)
+    bodies.sync()
+    agree(crate, bodies.body(crate))

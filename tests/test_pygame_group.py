@@ -155,7 +155,7 @@ def test_a_sprite_without_a_rect_keeps_waiting():
     query = Ball(rect=(1, 1, 5, 5))
     assert group.colliding(query) == [here]
     late.rect = pygame.Rect(2, 2, 3, 3)
-    assert group.colliding(query) == [here, late]
+    assert group.colliding(query) == [late, here]
 
 
 def test_other_bodies_in_the_world_are_no_sprites():
@@ -298,3 +298,24 @@ def test_many_looks_at_many_sprites_see_the_last_update():
     assert group.body(second).shape == bp.Box(12, 0, 8, 8)
     group.update()
     assert group.colliding(query) == [second]
+
+
+def test_colliding_is_in_the_order_of_the_group_and_without_empty_rects():
+    """Ids are used again, but who joined later comes later: the first is that of ``spritecollideany``."""
+    for own_bodies in (SpriteBodies(), None):
+        bricks = [Ball(rect=(x, 0, 5, 5)) for x in (0, 5, 10)]
+        group = WorldGroup(*bricks, bodies=own_bodies)
+        group.sync()
+        bricks[0].kill()
+        late, empty = Ball(rect=(15, 0, 5, 5)), Ball(rect=(13, 2, 0, 2))
+        group.add(late, empty)
+        for _ in range(2):
+            query = Ball(rect=(12, 0, 8, 5))
+            assert (
+                group.colliding(query)
+                == pygame.sprite.spritecollide(query, group, False)
+                == [bricks[2], late]
+            )
+            assert group.colliding(query)[0] is pygame.sprite.spritecollideany(query, group)
+            assert group.colliding(empty) == pygame.sprite.spritecollide(empty, group, False) == []
+            group.sync()

@@ -319,3 +319,29 @@ def test_what_is_no_world_is_refused():
     group = pygame.sprite.Group()
     with pytest.raises(TypeError, match=r"world must be a broadphase\.World"):
         SpriteBodies(group)
+
+
+@pytest.mark.parametrize("leader", ["sprite", "body"])
+def test_the_sprites_of_crates_and_riders_go_with_them(leader):
+    bodies = SpriteBodies()
+    hero, crate, lift = box("h", 0, 0, 10, 10), box("c", 15, 0, 10, 10), box("l", 10, 10, 30, 4)
+    bodies.add(hero, leader=leader)
+    bodies.add(crate, tag="crate", leader=leader)
+    bodies.add(lift, leader=leader)
+    if leader == "sprite":
+        crate.rect.x = 12  # it has moved since the last sync
+    else:
+        bodies.body(crate).x = 12
+    bodies.walk(hero, 5, 0, pushes="crate")
+    assert (hero.rect.x, crate.rect.x) == (5, 15)
+    bodies.sync()
+    assert bodies.body(crate).x == 15
+    bodies.body(lift).one_way = "top"
+    bodies.move(lift, 0, -6)
+    assert (crate.rect.y, lift.rect.y) == (-6, 4)
+    bodies.move_many([lift], 1, -2)
+    bodies.body(lift).velocity = 0, -2
+    bodies.step(1.0)
+    bodies.sync()
+    assert (crate.rect.topleft, lift.rect.topleft) == ((16, -10), (11, 0))
+    assert bodies.body(crate).position == (16, -10)

@@ -19,7 +19,7 @@ near that hit boxes are compared.
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from math import trunc
@@ -34,7 +34,7 @@ from broadphase.adapters.arcade_lists import (
     keeps_arrays,
     near_slots,
 )
-from broadphase.adapters.following import Following, Leader, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Leader, M, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
@@ -461,9 +461,7 @@ class SpriteBodies(Following[_Pair]):
         """
         self._add_new()
         pair = self._synced(sprite)
-        movement = self.world.move(pair.body, dx, dy, response)
-        _move_sprite(sprite, pair)
-        return movement
+        return self._led(lambda: self.world.move(pair.body, dx, dy, response), sprite)
 
     def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
         """Let a sprite walk on floors and slopes, whichever leads; see `broadphase.World.walk`.
@@ -475,7 +473,7 @@ class SpriteBodies(Following[_Pair]):
         dx, dy : float
             The motion; gravity is negative, because y points up.
         **options
-            ``snap``, ``steepest``, ``step``, ``corner``, ``drop``.
+            As of `broadphase.World.walk`; with ``pushes`` all sprites and bodies agree first, as by `sync`.
 
         Raises
         ------
@@ -484,13 +482,23 @@ class SpriteBodies(Following[_Pair]):
         ValueError
             The body has a shape that can not walk.
         """
+        pushes = options.get("pushes") is not None
+        if pushes:
+            self.sync()
         self._add_new()
         pair = self._synced(sprite)
-        walk = self.world.walk(pair.body, dx, dy, down=(0.0, -1.0), **options)
-        _move_sprite(sprite, pair)
-        return walk
+        return self._led(
+            lambda: self.world.walk(pair.body, dx, dy, down=(0.0, -1.0), **options), sprite, pushes
+        )
 
     # ---- inside
+
+    def _led(self, move: Callable[[], M], sprite: Any, pushes: bool = False) -> M:
+        """Move bodies, then the sprites that they lead: the one given, and what was carried or pushed."""
+        moved, others = self._moving(move, pushes)
+        for one in {sprite: None, **dict.fromkeys(others)}:
+            _move_sprite(one, self._known[one])
+        return moved
 
     def _give(self, sprite: Any, group: Any, leader: Leader, boxed: bool, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, boxed), data=sprite, **options)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+import numpy as np
+
 from broadphase.world.bodies import Body
 from broadphase.world.world import World
 
@@ -15,6 +17,7 @@ class Known(Protocol):
 
 
 K = TypeVar("K", bound=Known)
+M = TypeVar("M")
 Leader = Literal["sprite", "body"]
 Give = Callable[[Any, Any], object]
 
@@ -136,6 +139,17 @@ class Following(Generic[K]):
             else:
                 waiting.append((followed, sprite))
         self._came = waiting
+
+    def _moving(self, move: Callable[[], M], pushes: bool) -> tuple[M, list[Any]]:
+        """Move bodies; what that returns, and all sprites whose bodies moved, if they carry or push."""
+        store = self.world._state.store
+        if not (pushes or store.any_one_way):
+            return move(), []
+        x, y = store.x.copy(), store.y.copy()
+        moved = move()
+        elsewhere = (store.x[: len(x)] != x) | (store.y[: len(y)] != y)
+        rows = set(np.flatnonzero(elsewhere).tolist())
+        return moved, [sprite for sprite, one in self._known.items() if one.body.id in rows]
 
     def _is_ready(self, sprite: Any) -> bool:
         """Whether a sprite has what its shape is made of."""

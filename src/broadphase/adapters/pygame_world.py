@@ -1,15 +1,15 @@
 """pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.following import Following, Give, Leader, as_leader, said_of_astray
+from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning, need
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape, extent
 from broadphase.inputs import foreign
@@ -178,9 +178,7 @@ class SpriteBodies(Following[_Followed]):
             The sprite has no body.
         """
         known = self._synced(sprite)
-        movement = self.world.move(known.body, dx, dy, response)
-        self._move_sprite(sprite, known)
-        return movement
+        return self._led(lambda: self.world.move(known.body, dx, dy, response), [sprite])
 
     def move_many(
         self, sprites: Iterable[Any], dx: Any, dy: Any = None, response: Answer = "slide", **options: Any
@@ -217,9 +215,7 @@ class SpriteBodies(Following[_Followed]):
         """
         chosen = self._all_synced(sprites)
         bodies = [self._known[sprite].body for sprite in chosen]
-        moved = self.world.move_many(bodies, dx, dy, response, **options)
-        self._move_sprites(chosen)
-        return moved
+        return self._led(lambda: self.world.move_many(bodies, dx, dy, response, **options), chosen)
 
     def walk_many(self, sprites: Iterable[Any], dx: Any, dy: Any, **options: Any) -> Walks:
         """Let many sprites walk in one call; see `broadphase.World.walk_many`.
@@ -247,7 +243,7 @@ class SpriteBodies(Following[_Followed]):
     def step(self, dt: float, **options: Any) -> Steps:
         """Move everything that has a velocity, and its sprites; see `broadphase.World.step`."""
         self.sync()
-        stepped = self.world.step(dt, **options)
+        stepped = self._led(lambda: self.world.step(dt, **options), [])
         moved = [self.world.body(number).data for number in stepped.ids.tolist()]
         self._move_sprites([sprite for sprite in moved if self._is_known(sprite)])
         return stepped
@@ -261,7 +257,7 @@ class SpriteBodies(Following[_Followed]):
         dx, dy : float
             The motion; gravity is positive, because y points down.
         **options
-            ``snap``, ``steepest``, ``step``, ``corner``, ``drop``.
+            As of `broadphase.World.walk`; with ``pushes`` all sprites and bodies agree first, as by `sync`.
 
         Raises
         ------
@@ -270,10 +266,11 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             The body has a shape that can not walk.
         """
+        pushes = options.get("pushes") is not None
+        if pushes:
+            self.sync()
         known = self._synced(sprite)
-        walk = self.world.walk(known.body, dx, dy, **options)
-        self._move_sprite(sprite, known)
-        return walk
+        return self._led(lambda: self.world.walk(known.body, dx, dy, **options), [sprite], pushes)
 
     def _giving(self, is_round: bool, leader: Leader, options: dict[str, Any]) -> Give:
         """How the sprites of a group get their bodies, for `follow` and `WorldGroup`."""
@@ -302,6 +299,12 @@ class SpriteBodies(Following[_Followed]):
     def _is_known(self, data: Any) -> bool:
         """Whether the data of a body is a sprite that has its body here."""
         return isinstance(data, _Sprite) and data in self._known
+
+    def _led(self, move: Callable[[], M], sprites: list[Any], pushes: bool = False) -> M:
+        """Move bodies, then the sprites that they lead: those given, and what was carried or pushed."""
+        moved, others = self._moving(move, pushes)
+        self._move_sprites([*sprites, *others])
+        return moved
 
     def _agree(self, *sprites: Any) -> None:
         """Note rects and bodies of sprites, which are where they belong."""
@@ -441,6 +444,8 @@ class _Noted:
         found = []
         for k in self._kind(wide).collidelistall(self.rects):
             x, y, width, height = self.rects[k]
+            if not (width and height):
+                continue
             low, high = (x, x + width) if width > 0 else (x + width, x)
             if low < right and left < high:
                 low, high = (y, y + height) if height > 0 else (y + height, y)
@@ -526,6 +531,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         # A world that nobody else has seen is asked for rects alone, and need not be up to date.
         self._unseen = bodies is None and not round and leader == "sprite"
         self._noted: _Noted | None = None
+        self._joined, self._numbers = count(), dict[Any, int]()
         self.add(*sprites)
 
     @property
@@ -611,6 +617,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     def colliding(self, sprite: Any) -> list[Any]:
         """The sprites of this group whose bodies overlap the rect of a sprite, without that sprite.
 
+        They come in the order of the group; rects without width or height overlap nothing, as in pygame.
         The bodies are where the last `update` or `sync` put them; those of sprites that joined later are at
         their rects.  Other rects are not read, so this takes microseconds; ``spritecollide`` reads them all.
 
@@ -623,24 +630,23 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
-        bodies, members = self._bodies, self.spritedict
+        bodies, numbers = self._bodies, self._numbers
         left, top, width, height = sprite.rect
+        if not (width and height):
+            return []
         right, bottom = left + width, top + height
         if width < 0 or height < 0:
             left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
-        box, noted = (left, top, right, bottom), self._noted
+        box, noted, found = (left, top, right, bottom), self._noted, None
         if noted is not None:
             found = None if bodies._came else noted.overlapping(box)
-            if found is not None:
-                found = [one for one in found if one is not sprite and one in members]
-                return sorted(found, key=bodies._id_of) if len(found) > 1 else found
+        if found is None:
             self._settle()
-        bodies._add_new()
-        return [
-            one
-            for body in bodies.world.query_box(box)
-            if isinstance(one := body.data, _Sprite) and one is not sprite and one in members
-        ]
+            bodies._add_new()
+            near = [(body.data, body.bounds) for body in bodies.world.query_box(box)]
+            found = [one for one, (a, b, c, d) in near if isinstance(one, _Sprite) and a < c and b < d]
+        found = [one for one in found if one is not sprite and one in numbers]
+        return sorted(found, key=numbers.__getitem__) if len(found) > 1 else found
 
     def _settle(self) -> None:
         """Move the bodies to the rects of the last `sync`."""
@@ -653,11 +659,13 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     def add_internal(self, sprite: Any, *layer: Any) -> None:
         """Add a sprite; pygame calls this however a sprite joins.  It gets its body later."""
         super().add_internal(sprite, *layer)
+        self._numbers[sprite] = next(self._joined)
         self._bodies._note_joined(self._followed, sprite)
 
     def remove_internal(self, sprite: Any) -> None:
         """Remove a sprite and its body; pygame calls this however a sprite leaves."""
         super().remove_internal(sprite)
+        self._numbers.pop(sprite, None)
         self._bodies._note_left(self._followed, sprite)
 
     def copy(self) -> Any:
