@@ -8,7 +8,7 @@ from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, slack
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.table import BOX, bounds_at, shape_at, tolerance_of, widened
+from broadphase.kernels.shapes.table import BOX, bounds_at, bounds_overlap, shape_at, tolerance_of, widened
 
 
 @inline
@@ -57,22 +57,27 @@ def cross_path(movers, at, path, table, rows, grid, values):
 # ---- many movers
 
 
+@inline
+def _bounds_of_path(shapes, paths, m):
+    """The bounds of a mover on its whole path, and a little more."""
+    rows, starts, ends, bends, first_bends = paths
+    box = bounds_at(shapes, np.int64(rows[m]), starts[m, 0], starts[m, 1])
+    low_x = high_x = low_y = high_y = 0.0
+    for leg in range(first_bends[m], first_bends[m + 1] + 1):
+        x, y = ends[m, 0], ends[m, 1]
+        if leg < first_bends[m + 1]:
+            x, y = bends[leg, 0], bends[leg, 1]
+        x, y = x - starts[m, 0], y - starts[m, 1]
+        low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+    bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
+    return widened(bounds, tolerance_of(bounds))
+
+
 @jit
 def bounds_of_paths(shapes, paths, out):
-    """The bounds of each mover on its whole path, and a little more; `cross_paths` says what paths are."""
-    rows, starts, ends, bends, first_bends = paths
-    for m in range(rows.shape[0]):
-        row = np.int64(rows[m])
-        box = bounds_at(shapes, row, starts[m, 0], starts[m, 1])
-        low_x = high_x = low_y = high_y = 0.0
-        for leg in range(first_bends[m], first_bends[m + 1] + 1):
-            x, y = ends[m, 0], ends[m, 1]
-            if leg < first_bends[m + 1]:
-                x, y = bends[leg, 0], bends[leg, 1]
-            x, y = x - starts[m, 0], y - starts[m, 1]
-            low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
-        bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = widened(bounds, tolerance_of(bounds))
+    """`_bounds_of_path` of each mover; `cross_paths` says what paths are."""
+    for m in range(out.shape[0]):
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = _bounds_of_path(shapes, paths, m)
 
 
 @inline
@@ -131,7 +136,9 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
     for m in range(begin, rows.shape[0]):
         if found + (first[m + 1] - first[m]) > out.shape[0]:
             return m, found
-        row, mine = np.int64(rows[m]), found
+        if first[m + 1] == first[m]:
+            continue
+        row, mine, swept = np.int64(rows[m]), found, _bounds_of_path(shapes, paths, m)
         for k in range(first[m], first[m + 1]):
             at = np.int64(numbers[k])
             other = np.int64(names[at]) if names.shape[0] > 0 else at
@@ -140,6 +147,9 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
             x, y = others.x[at], others.y[at]
             if number_of.shape[0] > 0 and number_of[other] > m:
                 x, y = starts[number_of[other], 0], starts[number_of[other], 1]
+            # Most are near, but not on the path: 5 ns for each instead of 50.
+            if not bounds_overlap(swept, bounds_at(others, at, x, y)):
+                continue
             other_xs[0], other_ys[0] = x, y
             boxes = shapes.kinds[row] == BOX and others.kinds[at] == BOX
             box = x, y, x + others.width[at], y + others.height[at]
