@@ -15,7 +15,8 @@ from checks import assert_same
 
 import broadphase as bp
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.machine.interrupts import checks, goes_on
+from broadphase.kernels.machine import interrupts
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.signatures import describe_all
 from broadphase.runtime import threads
@@ -47,7 +48,7 @@ def test_more_pairs_than_there_was_memory_for(count):
 @pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "auto"])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_signal_that_raises_ends_a_search_and_one_that_returns_does_not(method, count):
-    calls = []
+    calls, n = [], 8_000 if method in ("uniform_grid", "spatial_hash") else 30_000
 
     def stop(*_):
         raise KeyboardInterrupt
@@ -56,14 +57,39 @@ def test_a_signal_that_raises_ends_a_search_and_one_that_returns_does_not(method
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.02)
         with pytest.raises(KeyboardInterrupt):
-            [bp.count_pairs(STACK, method=method, threads=count) for _ in range(1_000)]
+            [bp.count_pairs(STACK[:n], method=method, threads=count) for _ in range(1_000)]
         signal.signal(signal.SIGALRM, lambda *_: calls.append(None))
         signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
-        assert bp.count_pairs(STACK, method=method, threads=count) == 30_000 * 29_999 // 2
+        assert bp.count_pairs(STACK[:n], method=method, threads=count) == n * (n - 1) // 2
         assert calls
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@compiled
+@pytest.mark.parametrize("method", [name for name in bp.METHODS if name not in ("auto", "brute_force")])
+def test_a_search_may_be_interrupted_at_every_check(monkeypatch, method):
+    low = np.random.default_rng(3).random((150_000, 2), np.float32)
+    boxes, calls = np.hstack((low, low + np.float32(0.02))), []
+
+    def check():
+        calls.append(None)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(interrupts, "checks", [*interrupts.checks, check])
+    after = 10**9
+    right = bp.count_pairs(boxes, method=method, threads=1)
+    checked = len(calls)
+    assert checked > 1
+    for at in {0, 1, checked // 2, checked - 1}:
+        after = at
+        del calls[:]
+        with pytest.raises(KeyboardInterrupt):
+            bp.count_pairs(boxes, method=method, threads=1)
+    after = 10**9
+    assert bp.count_pairs(boxes, method=method, threads=2) == right
 
 
 def test_a_helper_ends_its_kernel_if_no_caller_waits(monkeypatch):
@@ -93,7 +119,7 @@ def test_a_kernel_goes_on_while_nothing_asks_it_to_end():
 
 @compiled
 def test_other_threads_run_while_a_kernel_checks():
-    assert threads.stop_if_unwanted in checks
+    assert threads.stop_if_unwanted in interrupts.checks
     turns = []
     done = threading.Event()
 
