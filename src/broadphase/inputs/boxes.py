@@ -24,9 +24,9 @@ _AXES = "xyz"
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
 # Fewer are looked at while it wakes; from here on a search has work for it next (`methods.strips`).
+_ENOUGH_FOR_A_LOOK = 40_000
 # Rows that are read in one call: about a millisecond.
 _PIECE = 1 << 18
-_ENOUGH_FOR_A_LOOK = 40_000
 
 
 def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:

@@ -105,7 +105,7 @@ def _grouped(n, classes):
         return order
     starts = np.zeros(257, np.int64)
     for i in range(n):
-        starts[classes[i] + 1] += 1
+        starts[np.int64(classes[i]) + 1] += 1
     for k in range(256):
         starts[k + 1] += starts[k]
     for i in range(n):
