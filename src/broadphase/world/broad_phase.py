@@ -9,7 +9,6 @@ unsettled and is filled from the bodies before it is read again.
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -68,6 +67,7 @@ SPARSE = 8
 
 # So many rays or points are answered in one call of a kernel, so that Ctrl-C is answered.
 _AT_A_TIME = 100_000
+_NO_OWN = np.full((1, 1), -1, np.int32)
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -121,7 +121,7 @@ class BroadPhase:
         """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The indexes that ever held a body."""
-        self._trees: tuple[Tree | None, ...] = (None,) * len(_BOTH)
+        self._trees: tuple[Any, ...] = (None,) * len(_BOTH)
         """By index: what kernels take that search both; see `_searched`."""
         self._outdated = {*_BOTH}
         """The indexes that have changed since that was taken."""
@@ -136,9 +136,13 @@ class BroadPhase:
         return self._indexes[0]
 
     def parts(self, view: Floats) -> Floats:
-        """The boxes of the nodes or cells of all indexes that lie in a view, for pictures."""
+        """The boxes of the cells of both indexes, or of the nodes of their trees, in a view: for pictures."""
         self.hand_over()
-        return np.concatenate([self._structure(index).parts(view) for index in _BOTH])
+        parts = []
+        for number, index in enumerate(self._indexes):
+            own = index._space.structure.parts(view)
+            parts.append(own if len(own) else self._structure(number).parts(view))
+        return np.concatenate(parts)
 
     # ---- keeping up
 
@@ -259,14 +263,11 @@ class BroadPhase:
         if waiting > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)
             waiting = marks.counts.item(-1)
-        trees = self._searched()
-        count = -1
-        if trees[0] is not None:
-            bits = sum(1 << number for number in _indexes_of(layers))
-            count = put_in_box(trees, bits, box, self.buffers.near)
-            if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
-                shapes = store.table.columns if store.any_round else store.table.places
-                count = put_waiting(marks, store.alive, shapes, bits, box, self.buffers.near, count)
+        bits = sum(1 << number for number in _indexes_of(layers))
+        count: int = put_in_box(self._searched(), bits, box, self.buffers.near)
+        if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
+            shapes = store.table.columns if store.any_round else store.table.places
+            count = put_waiting(marks, store.alive, shapes, bits, box, self.buffers.near, count)
         if count < 0:
             self.hand_over(layers)
             count = 0
@@ -295,44 +296,32 @@ class BroadPhase:
                 count = self._put(count, ids, number)
         return count
 
-    def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit | None:
-        """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none.
+    def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit:
+        """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none."""
+        found: ShapeHit = first_shape_on_ray(self._all_trees(), ray, self._store.table.columns, rules)
+        if found[0] != TOO_TALL:
+            return found
+        rows, hits = self.first_on_rays(np.array([ray]), _NO_OWN, rules)
+        return (rows.item(0), *hits[0].tolist())
 
-        None if the indexes do not support that: use `gather_on_ray`.
-        """
-        trees = self._all_trees()
-        if trees is None:
-            return None
-        found: ShapeHit = first_shape_on_ray(trees, ray, self._store.table.columns, rules)
-        return None if found[0] == TOO_TALL else found
-
-    def _all_trees(self) -> tuple[Tree | None, ...] | None:
-        """The trees of all bodies, for kernels; None for indexes without."""
+    def _all_trees(self) -> tuple[Tree, ...]:
+        """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
             self.hand_over()
-        trees = self._searched()
-        return None if trees[0] is None else trees
+        return self._searched()
 
     @property
-    def plain_trees(self) -> tuple[Tree | None, ...] | None:
+    def plain_trees(self) -> tuple[Tree, ...] | None:
         """The trees of all bodies, where they know of all and there is no period; else None."""
-        if (
-            self._outdated
-            or self._unsettled
-            or self._store.marks.counts.item(-1)
-            or self._store.space.periodic
-        ):
-            return None
-        return None if self._trees[0] is None else self._trees
+        waits = self._outdated or self._unsettled or self._store.marks.counts.item(-1)
+        return None if waits or self._store.space.periodic else self._trees
 
-    def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats] | None:
+    def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
         """The same for many rays: the rows, -1 for none, and ``(m, 3)`` distances and normals.
 
         Ray ``k`` passes through the bodies in ``own[k]``.
         """
         trees = self._all_trees()
-        if trees is None:
-            return None
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         scratch = _scratch(trees)
         for begin, end in ranges(0, len(rays), _AT_A_TIME):
@@ -340,21 +329,19 @@ class BroadPhase:
             first_shapes_on_rays(trees, rays, begin, end, *known, found, hits)
         return found, hits
 
-    def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats] | None:
-        """The bodies nearest to a point, by distance, then row; None if the indexes do not support that."""
-        trees = self._all_trees()
-        if trees is None:
-            return None
-        rows, distances, count = nearest_shapes(trees, point, k, self._store.table.columns, rules)
-        return None if count < 0 else (rows, distances)
+    def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats]:
+        """The bodies nearest to a point, by distance, then row."""
+        columns = self._store.table.columns
+        rows, distances, count = nearest_shapes(self._all_trees(), point, k, columns, rules)
+        if count >= 0:
+            return rows, distances
+        several = self.nearest_to_many(np.array([point]), k, _NO_OWN, rules)
+        found = several[0][0] >= 0
+        return several[0][0][found], several[1][0][found]
 
-    def nearest_to_many(
-        self, points: Floats, k: int, own: Rows, rules: BodyRules
-    ) -> tuple[Rows, Floats] | None:
+    def nearest_to_many(self, points: Floats, k: int, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
         """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
         trees = self._all_trees()
-        if trees is None:
-            return None
         rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
         scratch = _scratch(trees)
         for begin, end in ranges(0, len(points), max(_AT_A_TIME // k, 1)):
@@ -362,19 +349,8 @@ class BroadPhase:
             nearest_shapes_of_many(trees, points, begin, end, *known, rows, distances)
         return rows, distances
 
-    def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
-        """For each index the ids whose bounds rays hit, where those of each begin and end, and their rows.
-
-        ``rays`` are ``x, y, dx, dy, max_distance``.
-        """
-        self.hand_over()
-        for number in self._filled:
-            if len(self._indexes[number]):
-                ids, counts, _ = self._structure(number).find_on_rays(rays, NO_RULES)
-                yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[number]
-
-    def _searched(self) -> tuple[Tree | None, ...]:
-        """The trees of both indexes, for kernels that search them in one call; None for indexes without."""
+    def _searched(self) -> tuple[Tree, ...]:
+        """The trees of both indexes, for kernels that search them in one call."""
         if self._outdated:
             trees = [*self._trees]
             for number in self._outdated:
@@ -445,39 +421,6 @@ class BroadPhase:
                     if count > limit:
                         raise PairLimitExceeded(limit)
         return np.concatenate(found)
-
-    def gather_nearest(self, point: Point, k: int) -> tuple[int, float]:
-        """Write the rows with the nearest bounds into ``buffers.near``.
-
-        How many, and the least distance of all others; infinite: that is all.
-        """
-        self.hand_over()
-        count, beyond = 0, math.inf
-        for number in self._filled:
-            index = self._indexes[number]
-            ids, distances = index.nearest(point, k)
-            if len(ids):
-                count = self._put(count, ids, number)
-                if len(ids) < len(index):
-                    beyond = min(beyond, distances.item(len(ids) - 1))
-        return count, beyond
-
-    def nearest_many(self, points: Floats, k: int) -> tuple[Rows, Floats]:
-        """``(m, c)`` rows with the nearest bounds, -1 for none; ``(m,)`` how far all others are at least.
-
-        That is infinite where there are no others.
-        """
-        self.hand_over()
-        found, beyond = [np.empty((len(points), 0), np.int32)], np.full(len(points), math.inf)
-        for number in self._filled:
-            index = self._indexes[number]
-            most = min(k, len(index))
-            if most:
-                ids, distances = index.nearest(points, most)
-                found.append(np.where(ids < 0, -1, self._rows[number][ids]))
-                if most < len(index):
-                    np.minimum(beyond, distances[:, -1], out=beyond)
-        return np.hstack(found), beyond
 
     def pairs(self, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """All pairs of moving bodies with listeners, as rows, unsorted.

@@ -57,18 +57,6 @@ _FARTHEST = 1e300
 _NONE, _NO_ROWS, _NO_BITS = np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.uint32)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
-# So many rays are cast at once, so that their candidates fit into memory for any number of rays.
-_RAYS = 16_384
-# Rays look this many times the usual gap between bodies ahead before they look at all of their way.
-_LOOK_AHEAD = (8.0, 64.0)
-# A hit counts at once up to this part of the look ahead: what is hit as soon has been seen for certain.
-_CERTAIN = 0.99
-# Nor may the look ahead be so short that it is lost in the rounding of places.
-_SHORTEST = 1e-6
-# So many candidates for the nearest are ranked at once, so that they fit into memory.
-_CANDIDATES = 1 << 20
-# By this factor more are looked at where those were not enough.
-_MORE = 4
 
 
 # Kernels that read a single query as it was given; they answer None to other types.
@@ -165,10 +153,6 @@ class Queries:
         if rules is not None:
             kernel.mark_fitting(np.ascontiguousarray(rows), rules, flags)
         return flags
-
-    def _all_fitting(self, rules: Rules) -> _Flags:
-        """`_fitting` for all bodies, by row."""
-        return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), rules)
 
     def rows(self, tag: Any) -> Rows:
         """The ids of all bodies with a tag; see `World.bodies`."""
@@ -460,11 +444,7 @@ class Queries:
             free[long] = map_.line_of_sight(starts[long], ends[long])
             long = long[free[long] == 1]
         rays = _unit_rays(starts[long], ways[long], np.hypot(*ways[long].T))
-        found = self._broad_phase.first_on_rays(rays, own[long], rules)
-        if found is None:
-            free[long] = -1
-            return free
-        rows, table = found[0], self._store.table.columns
+        rows, table = self._broad_phase.first_on_rays(rays, own[long], rules)[0], self._store.table.columns
         met = rows >= 0
         free[long[met]] = 0
         lines = zip(long[met].tolist(), rows[met].tolist(), strict=True)
@@ -515,8 +495,7 @@ class Queries:
         (x, y), (dx, dy) = start, direction
         if most == 1:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._known(rules))
-            if found is not None:
-                return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
+            return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
         count = self._broad_phase.gather_on_ray(start, direction, max_distance)
         buffers = self._broad_phase.buffers
         if rules is not None:
@@ -640,39 +619,8 @@ class Queries:
         return rows, hits
 
     def _first_straight(self, rays: Floats, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
-        """The same without images.
-
-        Where the indexes have no trees, rays look a little ahead first, and not at all that lies on their
-        line: most of them end soon.
-        """
-        rays = np.ascontiguousarray(rays)
-        known = self._broad_phase.first_on_rays(rays, own, self._known(rules))
-        if known is not None:
-            return known
-        fits = self._all_fitting(rules)
-        found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        table = self._store.table.columns
-        waiting = np.arange(len(rays), dtype=np.int64)
-        for reach in (*self._looks_ahead(rays), math.inf):
-            for begin in range(0, len(waiting), _RAYS):
-                some = waiting[begin : begin + _RAYS]
-                ahead = rays[some]
-                np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
-                for ids, ends, rows in self._broad_phase.on_rays(ahead):
-                    kernel.first_on_rays(rays, some, ends, ids, rows, table, fits, own[:, 0], found, hits)
-            waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
-        return found, hits
-
-    def _looks_ahead(self, rays: Floats) -> list[float]:
-        """How far rays look before they look at all of their way; nothing where that would not be sooner."""
-        rows = self._store.rows()
-        if not len(rows) or not len(rays):
-            return []
-        places = np.column_stack((self._store.x[rows], self._store.y[rows]))
-        size = np.ptp(places, axis=0)
-        gap = float(size.max()) / math.sqrt(len(rows))
-        largest = max(float(np.abs(places).max()), float(np.abs(rays[:, :2]).max()))
-        return [ahead * gap for ahead in _LOOK_AHEAD if _SHORTEST * largest < ahead * gap < float(size.max())]
+        """The same without images."""
+        return self._broad_phase.first_on_rays(np.ascontiguousarray(rays), own, self._known(rules))
 
     # ---- nearest bodies
 
@@ -692,9 +640,7 @@ class Queries:
             rows, distances = rows[0], distances[0]
             rows, distances = rows[rows >= 0], distances[rows >= 0]
         else:
-            rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules)) or (
-                self._nearest(x, y, most, rules)
-            )
+            rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules))
         return self._named(rows, distances, as_ids)
 
     def _named(self, rows: Rows, distances: Floats, as_ids: bool) -> NearestBodies | Nearest:
@@ -704,22 +650,6 @@ class Queries:
         found = [bodies[row] for row in rows.tolist()]
         named: NearestBodies = _new(NearestBodies, (found, distances.tolist()))
         return named
-
-    def _nearest(self, x: float, y: float, most: int, rules: Rules) -> tuple[Rows, Floats]:
-        """The nearest bodies, not their images, where the indexes have no trees."""
-        count_wanted = most + (0 if rules is None else len(rules.ignored))
-        while True:
-            count, beyond = self._broad_phase.gather_nearest((x, y), count_wanted)
-            buffers = self._broad_phase.buffers
-            if rules is not None:
-                count = kernel.keep_fitting(buffers.near, count, rules)
-            kernel.rank_near(buffers.near, count, self._store.table.columns, x, y, buffers.hits)
-            found = self._by_distance(count)[:most]
-            # Other bodies are at least this far away; a body can only be farther than its bounds.
-            if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
-                rows = np.array([row for row, _ in found], np.int32)
-                return rows, np.array([hit[0] for _, hit in found])
-            count_wanted *= 4
 
     def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
         """Rows that were found, by distance, with their hits."""
@@ -750,38 +680,7 @@ class Queries:
 
     def _nearest_many(self, at: Floats, most: int, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
-        found = self._broad_phase.nearest_to_many(np.ascontiguousarray(at), most, own, self._known(rules))
-        if found is not None:
-            return found
-        fits = self._all_fitting(rules)
-        ids, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
-        waiting, count_wanted = np.arange(len(at)), most + bool((own >= 0).any())
-        while len(waiting):
-            each = max(_CANDIDATES // min(count_wanted, max(self._store.live, 1)), 1)
-            late = []
-            for begin in range(0, len(waiting), each):
-                some = waiting[begin : begin + each]
-                rows, far, beyond = self._near_points(at[some], count_wanted, own[some], fits)
-                rows, far = rows[:, :most], far[:, :most]
-                ids[some, : rows.shape[1]], distances[some, : rows.shape[1]] = rows, far
-                # Other bodies are at least this far away; a body can only be farther than its bounds.
-                last = far[:, -1] if far.shape[1] == most else np.full(len(some), math.inf)
-                late.append(some[(beyond < math.inf) & ~(last < beyond)])
-            waiting, count_wanted = np.concatenate(late), count_wanted * _MORE
-        return ids, distances
-
-    def _near_points(
-        self, points: Floats, count_wanted: int, own: Rows, fits: _Flags
-    ) -> tuple[Rows, Floats, Floats]:
-        """Bodies near points by distance, then row, -1 behind them; and how far all others are at least."""
-        rows, beyond = self._broad_phase.nearest_many(points, count_wanted)
-        left_out = (rows < 0) | (rows[:, :, None] == own[:, None]).any(axis=2)
-        left_out[~left_out] = ~fits[rows[~left_out]]
-        rows[left_out] = -1
-        distances = np.full(rows.shape, math.inf)
-        kernel.distances_of_rows(points, rows, self._store.table.columns, distances)
-        order = np.lexsort((rows, distances), axis=1)
-        return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
+        return self._broad_phase.nearest_to_many(np.ascontiguousarray(at), most, own, self._known(rules))
 
     def _left_out(self, ignore: Any, count: int, what: str) -> Rows:
         """``(count, 1)``: the row that each query ignores; -1 for none."""

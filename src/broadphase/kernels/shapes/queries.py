@@ -270,15 +270,6 @@ def first_on_rays(rays, numbers, ends, ids, rows, table, fitting, own, found, hi
 
 
 @jit
-def distances_of_rows(points, rows, table, distances):
-    """The distance from each point to the shapes in its row of ``rows``; unchanged where that is -1."""
-    for k in range(rows.shape[0]):
-        for at in range(rows.shape[1]):
-            if rows[k, at] >= 0:
-                distances[k, at] = distance_of(table, rows[k, at], points[k, 0], points[k, 1])
-
-
-@jit
 def nearest_of_rows(rows, spots, table, ids, found):
     """Update ``ids`` and ``found`` where a shape is nearer to a point; among equals the lowest row counts.
 
@@ -405,11 +396,3 @@ def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
             _put_by_distance(near, hits, left, row, distance, nx, ny)
             left += 1
     return left
-
-
-@holds_gil
-def rank_near(near, count, table, x, y, hits):
-    """Sort by the distance from a point, as `keep_on_ray` does; the distances are written to ``hits``."""
-    for k in range(count):
-        row = near[k]
-        _put_by_distance(near, hits, k, row, distance_of(table, row, x, y), 0.0, 0.0)
