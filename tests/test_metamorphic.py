@@ -35,24 +35,6 @@ MAPPED = ("turned", "transposed", "mirrored", "upside down", "translated")
 ACROSS = "across the edge of a period"
 GAPS = (
     Gap(
-        "a walk with gravity to the side meets one-way bodies",
-        ("turned", "transposed"),
-        lambda life: _walks_among(life, lambda one: one.one_way),
-        ("turned", 28),
-    ),
-    Gap(
-        "a walk with gravity to the side crosses sensors on its own way",
-        ("turned", "transposed"),
-        lambda life: _walks_among(life, lambda one: one.rules.get("sensor")),
-        ("turned", 553),
-    ),
-    Gap(
-        "a walk with gravity to the side pushes crates",
-        ("turned", "transposed"),
-        lambda life: _calls(life, "walk", "pushes"),
-        ("transposed", 1096),
-    ),
-    Gap(
         "one-way bodies in a period block from all of their images",
         (*MAPPED, "tiles as bodies"),
         lambda life: life.period is not None and (_has_one_way(life) or life.tiles is not None),

@@ -209,3 +209,17 @@ def test_a_periodic_world_is_a_plain_world_of_copies(kind, one_way):
                 assert np.abs((apart + 50) % 100 - 50).max() < 1e-7
             for hero in heroes:
                 hero.remove()
+
+
+@pytest.mark.parametrize("size", [1e5, 1e300])
+def test_a_shape_longer_than_its_periodic_world_is_refused(size):
+    world = bp.World(period=(10, 10))
+    world.tiles = bp.TileMap(np.zeros((10, 10), bool), 1.0)
+    assert world.blocker(bp.Box(3, 3, 10, 10)) is None
+    for act in (
+        lambda: world.blocker(bp.Box(0, 0, size, 1)),
+        lambda: world.shape_cast(bp.Box(0, 0, 1, size), 1, 1),
+    ):
+        with pytest.raises(ValueError, match="begins again"):
+            act()
+    assert bp.World().blocker(bp.Box(0, 0, size, size)) is None

@@ -3,17 +3,21 @@
 Only what the walker can reach is copied, and the result is mirrored back.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Shape
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
+from broadphase.indexes.storage import EVERY_BIT
+from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Hit, Walk
-from broadphase.world.movement.character import WalkRules
+from broadphase.world.movement.character import WalkRules, rules_of
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.tiles import Tile, TileMap
+
+_MIRRORED: dict[Side, Side] = {"left": "top", "top": "left", "right": "bottom", "bottom": "right"}
 
 
 def mirrored(shape: Shape) -> Shape:
@@ -37,8 +41,8 @@ def mirrored_tiles(tiles: TileMap, region: Bounds) -> tuple[TileMap, list[Shape]
     if tiles.one_way is not None:
         bits = tiles.one_way[at].T
         sides = np.zeros(bits.shape, np.uint8)
-        for one, other in ((LEFT, TOP), (TOP, LEFT), (RIGHT, BOTTOM), (BOTTOM, RIGHT)):
-            sides |= np.where(bits & one, other, 0).astype(np.uint8)
+        for one, other in _MIRRORED.items():
+            sides |= np.where(bits & SIDES[one], SIDES[other], 0).astype(np.uint8)
     corner = tiles.bounds_of(columns.start, rows.start)
     same = TileMap(tiles.solid[at].T.copy(), tiles.tile_size[::-1], (corner[1], corner[0]), one_way=sides)
     for column in columns:
@@ -58,6 +62,7 @@ def walk_sideways(
     dy: float,
     rules: WalkRules,
     probe: float,
+    pushes: frozenset[Any],
     ignore: Any,
 ) -> Walk:
     """See `World.walk`, with ``down`` to the left or right; ``same`` is an empty world."""
@@ -65,22 +70,37 @@ def walk_sideways(
     row, ignored = store.row(body), store.ignored(ignore)
     if motion._space.periodic:
         raise ValueError("down must be (0, 1) or (0, -1) in a world with a period")
+    rules_of(*rules[:5], rules[5][::-1])
     left, top, right, bottom = store.bounds(row)
-    snap, _, step, corner, _, (x, y) = rules
+    snap, steepest, step, corner, _, (x, y) = rules
     far = 2.0 * (abs(dx) + abs(dy) + snap + step + corner + probe)
-    region = left - far - 1.0, top - far - 1.0, right + far + 1.0, bottom + far + 1.0
+    far += (abs(dy) + probe) * math.tan(math.radians(steepest)) + 1.0
+    region = left - far, top - far, right + far, bottom + far
     first, slopes = (0, 0), 0
     if world.tiles is not None:
         same.tiles, shapes, first = mirrored_tiles(world.tiles, region)
-        slopes = len(same.add_many(shapes, static=True)) if shapes else 0
-    for other in world.query_box(region):
-        if other is not body and other.id not in ignored and not other.one_way:
-            kind = {name: getattr(other, name) for name in ("static", "sensor", "category", "mask")}
-            same.add(mirrored(other.shape), data=other, **kind)
-    walker = same.add(mirrored(body.shape), category=body.category, mask=body.mask, sensor=body.sensor)
+        # Slopes block whatever else does: also what has other categories, and sensors.
+        slopes = len(same.add_many(shapes, static=True, category=EVERY_BIT)) if shapes else 0
+    starts = {}
+    meets = bool(body.category and body.mask)
+    for other in world.query_box(region) if meets else ():
+        if other is not body and other.id not in ignored:
+            copy = same.add(
+                mirrored(other.shape),
+                tag=other.tags if other.tags & pushes else (),
+                static=other.static,
+                sensor=other.sensor or body.sensor,
+                category=other.category,
+                mask=other.mask,
+                data=other,
+            )
+            copy.one_way = [_MIRRORED[side] for side in other.one_way]
+            starts[copy] = copy.position
+    sets = (body.category, body.mask) if meets else (EVERY_BIT, EVERY_BIT)
+    walker = same.add(mirrored(body.shape), category=sets[0], mask=sets[1])
     # A turned body is placed where it was before; its mirror image is not.
     off_x, off_y = walker.y - body.x, walker.x - body.y
-    walk: Walk = same._walker.walk(walker, dy, dx, (*rules[:5], (y, x)), probe, frozenset(), ())
+    walk: Walk = same._walker.walk(walker, dy, dx, (*rules[:5], (y, x)), probe, pushes, ())
 
     def named(one: Any) -> Any:
         if isinstance(one, Tile):
@@ -94,19 +114,21 @@ def walk_sideways(
         at = hit.touch[1] - off_x, hit.touch[0] - off_y
         return hit._replace(other=named(hit.other), normal=hit.normal[::-1], touch=at)
 
-    hits, to_x, to_y = tuple(map(back, walk.hits)), walk.y - off_x, walk.x - off_y
-    with Rollback(motion._state, np.array([row], np.int32)):
-        motion.move_through(row, 0.0, to_y - body.y, ignored)
-        motion.move_through(row, to_x - body.x, 0.0, ignored)
-        store.put(row, to_x, to_y)
-    for hit in hits:
-        if isinstance(hit.other, Body):
-            motion._contacts.note(row, hit.other.id, hit.normal, stopped=True)
+    hits, crossed = tuple(map(back, walk.hits)), tuple(map(back, walk.crossed))
+    to = walk.y - off_x, walk.x - off_y
+    pushed = {copy.data.id: copy.position - start for copy, start in starts.items() if copy.position != start}
+    with Rollback(motion._state, np.array([row, *pushed], np.int32)):
+        for other, (way_y, way_x) in pushed.items():
+            motion.move_through(other, way_x, way_y, {*ignored, row})
+        store.put(row, *to)
+        for hit in (*hits, *crossed):
+            if isinstance(hit.other, Body):
+                motion._contacts.note(row, hit.other.id, hit.normal, stopped=hit.response != "cross")
     return walk._replace(
-        x=to_x,
-        y=to_y,
+        x=to[0],
+        y=to[1],
         hits=hits,
-        crossed=tuple(map(back, walk.crossed)),
+        crossed=crossed,
         floor=named(walk.floor),
         normal=None if walk.normal is None else walk.normal[::-1],
         ladder=named(walk.ladder),

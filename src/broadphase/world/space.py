@@ -88,15 +88,21 @@ class Space(Periodic):
         return wrapped(places.astype(np.float64, copy=False), self.lengths)
 
     def admit(self, shape: Shape, name: str) -> Shape:
-        """A shape that enters the world, with its place wrapped into the period.
+        """A shape that enters the world, with its place wrapped into the period; see `extent_of`."""
+        if not self.periodic:
+            return shape
+        self.note(self.extent_of(shape, name))
+        x, y = self.place(shape.x, shape.y)
+        return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
+
+    def extent_of(self, shape: Shape, name: str) -> Bounds:
+        """The bounds of a shape relative to its place.
 
         Raises
         ------
         ValueError
             It is longer than the world.
         """
-        if not self.periodic:
-            return shape
         left, top, right, bottom = extent = shape.moved_to(0.0, 0.0).bounds
         for axis, length in ((0, right - left), (1, bottom - top)):
             if length > self.lengths[axis] * (1.0 + TOLERANCE):
@@ -104,9 +110,7 @@ class Space(Periodic):
                     f"{name} = {shape!r} is {length:g} long on axis {'xy'[axis]}, and the world begins again "
                     f"after {self.lengths[axis]:g}: it would meet itself; a body is at most so long"
                 )
-        self.note(extent)
-        x, y = self.place(shape.x, shape.y)
-        return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
+        return extent
 
     def admit_boxes(self, boxes: Floats, name: str) -> Floats:
         """`admit` for boxes ``x, y, width, height``."""

@@ -885,6 +885,11 @@ class World:
         -------
         Body, Tile or None
             Of several bodies that with the lowest id; a tile only where no body blocks.
+
+        Raises
+        ------
+        TypeError, ValueError
+            It is no shape or body of this world, or a shape longer than a world with a period.
         """
         return self._motion.blocker(shape, ignore)
 
@@ -1276,10 +1281,10 @@ class World:
         if dy is None:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
+        tags = as_tags(pushes)
         if as_two(down, "down")[0] != 0.0 and down[1] == 0.0:
             way = finite(dx, "dx"), finite(dy, "dy")
-            return walk_sideways(self, World(), self._motion, body, *way, rules, probe, ignore)
-        tags = as_tags(pushes)
+            return walk_sideways(self, World(), self._motion, body, *way, rules, probe, tags, ignore)
         walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         self._dispatch.moves(body)
         if self._dispatch.checks is not None:

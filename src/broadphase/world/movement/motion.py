@@ -80,8 +80,9 @@ class Motion:
 
     def shape_cast(self, shape: Shape, dx: float, dy: float, ignore: Any) -> Movement:
         """See `World.shape_cast`."""
-        ignored = self._store.ignored(ignore)
-        return self.cast_for(None, as_shape(shape), finite(dx, "dx"), finite(dy, "dy"), ignored)
+        ignored, known = self._store.ignored(ignore), as_shape(shape)
+        self._space.extent_of(known, "shape")
+        return self.cast_for(None, known, finite(dx, "dx"), finite(dy, "dy"), ignored)
 
     def cast_for(
         self, row: int | None, shape: Shape, dx: float, dy: float, ignored: Ignored, *others: Shape
@@ -135,7 +136,9 @@ class Motion:
         if isinstance(shape, Body):
             row = self._store.row(shape)
             return self.blocker_at(self._store.shape(row), row, ignored)
-        return self.blocker_at(as_shape(shape), None, ignored)
+        known = as_shape(shape)
+        self._space.extent_of(known, "shape")
+        return self.blocker_at(known, None, ignored)
 
     def resize(self, body: Body, shape: Shape) -> object | None:
         """See `World.resize`."""
