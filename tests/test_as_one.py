@@ -215,3 +215,33 @@ def test_after_an_error_no_crate_has_moved(wrong):
     with pytest.raises(ValueError, match="can not walk"):
         world.walk(turned, 50, 0, pushes="crate")
     assert crates[0].x == 20
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("shape", ["box", "circle", "leaning"])
+def test_a_walker_never_steps_onto_the_crate_that_it_pushes(side, shape):
+    for k in range(1, 30, 4):
+        world = bp.World()
+
+        def points(*some, side=side):
+            return [(side * x, y) for x, y in some]
+
+        world.add(bp.Box(-500, 0, 1000, 10), static=True)
+        hero = world.add(bp.Box(min(0, side * 6), -10, 6, 10))
+        crate = {
+            "box": bp.Polygon(points((10.3, -3), (15.3, -3), (15.3, 0), (10.3, 0))),
+            "circle": bp.Circle(side * 12, -1.5, 1.5),
+            "leaning": bp.Polygon(points((10.3, -3), (15.3, -3), (15.3, 0), (10.1, 0))),
+        }[shape]
+        crate = world.add(crate, tag="crate")
+        coin = world.add(bp.Box(side * 12 - 1, -9, 2, 2), sensor=True)
+        crossed = []
+        for _ in range(12):
+            start = crate.x
+            walk = world.walk(hero, side * k / 7, 3, pushes="crate", step=4, snap=4)
+            assert hero.y == -10
+            assert walk.floor is not None
+            crossed += [hit.other for hit in walk.crossed]
+        assert side * (crate.x - start) == pytest.approx(k / 7) or 12 * k / 7 < 5
+        assert side * hero.center[0] == pytest.approx(3 + 12 * k / 7)
+        assert (coin in crossed) == (6 + 12 * k / 7 > 11)

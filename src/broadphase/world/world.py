@@ -1198,7 +1198,8 @@ class World:
         """Move a character: horizontally by ``dx``, then vertically by ``dy``.
 
         The order is fixed, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)`` followed by
-        ``walk(body, 0, dy)`` are the same: of a box to the last bit, else except for rounding.
+        ``walk(body, 0, dy)`` are the same: of a box except for rounding.  A round character that rolls over
+        an edge may rest there between the two, and fall farther in one call.
 
         - **Horizontally.**  A character on a floor follows it up and down all slopes up to ``steepest``, by
           ``dx`` in each call however steep the slope; it does not catch on seams between tiles and bodies.

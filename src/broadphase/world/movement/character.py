@@ -71,9 +71,22 @@ class Character:
         self._check_shapes([row])
         pushed = motion.ahead_of(row, displacement[0], pushes, ignored)
         with Rollback(self._state, np.array([row, *(other for other, _ in pushed)], np.int32)):
-            for other, way in reversed(pushed):
-                motion.move_row(other, way, 0.0, "touch", ignored)
-            return self._walk(row, displacement, known, ahead, ignored)
+            moved = [motion.move_row(other, way, 0.0, "touch", ignored) for other, way in reversed(pushed)]
+            if not pushed or any(move.hits for move in moved):
+                return self._walk(row, displacement, known, ahead, ignored)
+            # They have made way, except for rounding: it neither stops at them nor steps onto them.
+            dx, dy = displacement
+            gone = self._walk(row, (dx, 0.0), known, 0.0, ignored.union(other for other, _ in pushed))
+            fallen = self._walk(row, (0.0, dy), known, 0.0, ignored)
+            share = abs(dx) / (abs(dx) + abs(dy))
+            before = {hit.other for hit in gone.crossed}
+            crossed = [hit for hit in fallen.crossed if hit.other not in before]
+            walk = fallen._replace(
+                hits=_in_turn(gone.hits, fallen.hits, share), crossed=_in_turn(gone.crossed, crossed, share)
+            )
+            if ahead and walk.floor is not None:
+                return self._probed(walk, row, math.copysign(ahead, dx), known, ignored)
+            return walk
 
     def _walk(
         self,
@@ -409,6 +422,12 @@ def _can_walk(table: ShapeColumns, row: int) -> bool:
     corners = table.points[start : start + table.counts.item(row)]
     xs, ys = (set(column) for column in corners.T.tolist())
     return len(xs) * len(ys) == len(corners)
+
+
+def _in_turn(hits: Iterable[Hit], later: Iterable[Hit], share: float) -> tuple[Hit, ...]:
+    """The hits of two walks as those of one, of which the first is a share."""
+    first = [hit._replace(time=share * hit.time) for hit in hits]
+    return (*first, *(hit._replace(time=share + (1.0 - share) * hit.time) for hit in later))
 
 
 def _reach(value: float, name: str) -> float:
