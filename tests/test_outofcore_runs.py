@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,50 @@ class TestResuming:
         if harm != "plan":
             assert outofcore.pairs(source, out, **TIGHT).pairs == len(EXPECTED)
             assert np.array_equal(written(out), EXPECTED)
+
+    @pytest.mark.parametrize("harm", ["flip", "shorter", "empty", "counts"])
+    def test_a_chunk_that_is_damaged_is_named_and_made_again(self, source, tmp_path, harm):
+        def stop(now):
+            if now.step == "join" and now.done > 1:
+                raise KeyboardInterrupt
+
+        out = tmp_path / "out"
+        with pytest.raises(KeyboardInterrupt):
+            outofcore.pairs(source, out, progress=stop, **TIGHT)
+        for chunk in sorted((tmp_path / "out.work" / "chunks").iterdir())[-2:]:
+            data = bytearray(chunk.read_bytes())
+            places = range(0, len(data) // 2, 8) if harm == "flip" else [-9] if harm == "counts" else []
+            for place in places:
+                data[place] ^= 16
+            kept = {"shorter": len(data) // 2, "empty": 0}.get(harm, len(data))
+            chunk.write_bytes(data[:kept])
+            with pytest.raises(OSError, match=f"was damaged .*call again.*{chunk.name}"):
+                outofcore.pairs(source, out, **TIGHT)
+        assert outofcore.pairs(source, out, **TIGHT).pairs == len(EXPECTED)
+        assert np.array_equal(written(out), EXPECTED)
+
+    def test_each_unit_of_a_sample_is_taken_once(self, source, tmp_path):
+        """Runs that end soon after they have begun get on, before there is a plan too."""
+        begins = []
+
+        def run():
+            seen = []
+
+            def stop(now):
+                if now.step == "sample":
+                    seen.append(now.done)
+                    if now.done > seen[0]:
+                        begins.append(seen[0])
+                        raise KeyboardInterrupt
+
+            outofcore.pairs(source, tmp_path / "out", progress=stop, workers=1, memory=60_000)
+
+        while not (tmp_path / "out").exists() and len(begins) < 50:
+            with suppress(KeyboardInterrupt):
+                run()
+        assert len(begins) > 1
+        assert begins == sorted(set(begins))
+        assert np.array_equal(written(tmp_path / "out"), EXPECTED)
 
     def test_killed_between_the_last_two_steps(self, source, tmp_path, monkeypatch):
         """The output is in its place, and the work folder is still there."""

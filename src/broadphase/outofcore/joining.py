@@ -29,7 +29,7 @@ from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rul
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
 from broadphase.outofcore.inputs import TEXT, file_system, grouped
-from broadphase.outofcore.tiling import Columns, Tiling, began_before, read_copies, touches
+from broadphase.outofcore.tiling import Columns, Counts, Tiling, began_before, read_copies, touches
 from broadphase.outofcore.work import Mark, WorkFolder, part_name
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 
@@ -57,6 +57,9 @@ class ChunkPart(NamedTuple):
     """How many large boxes the file ends with; 0 if none of them touches the tile."""
     shared: int
     """How many of those touch the tile."""
+    check: int
+    """The checksum of its own boxes."""
+    large_check: int
 
 
 class Block(NamedTuple):
@@ -107,14 +110,15 @@ class ChunkTable:
     def __init__(
         self,
         chunks: Sequence[tuple[int, int]],
-        counts: Sequence[tuple[Numbers, Numbers]],
+        counts: Sequence[Counts],
         sides: int,
         tiles: int,
     ) -> None:
-        # 12 bytes for each chunk in each tile: 30 MB for a billion boxes.
-        self._own = np.array([own for own, _ in counts], np.int32).reshape(-1, tiles + 1)
+        # 16 bytes for each chunk in each tile: 40 MB for a billion boxes.
+        self._checks = np.array([count.checks for count in counts], np.uint32).reshape(-1, tiles + 1)
+        self._own = np.array([count.own for count in counts], np.int32).reshape(-1, tiles + 1)
         self._ends = np.cumsum(self._own, axis=1, dtype=np.int32)
-        self._shared = np.array([shared for _, shared in counts], np.int32).reshape(-1, tiles)
+        self._shared = np.array([count.shared for count in counts], np.int32).reshape(-1, tiles)
         self._first_rows = np.array([first for _, first in chunks], np.int64)
         of_side = np.array([side for side, _ in chunks])
         self._sides = [np.flatnonzero(of_side == side) for side in range(sides)]
@@ -167,6 +171,8 @@ class ChunkTable:
                     count,
                     np.where(shared > 0, self._own[numbers, -1], 0),
                     shared,
+                    self._checks[numbers, tile],
+                    self._checks[numbers, -1],
                 ],
                 axis=1,
             ),
@@ -233,21 +239,22 @@ def _read_block(
     for part in map(ChunkPart._make, block.parts.tolist()):
         end = at + part.own + part.shared
         own = {name: values[at:end] for name, values in arrays.items()}
-        texts.append(_read_part(str(folder.chunk(part.number)), part, columns, task, own))
+        texts.append(_read_part(folder.chunk(part.number), part, columns, task, own))
         np.add(own["rows"], part.first_row, out=rows[at:end], dtype=np.int64)
         at = end
     return pa.concat_arrays(texts) if columns.text_ids else arrays.get("ids")
 
 
 def _read_part(
-    path: str, part: ChunkPart, columns: Columns, task: TileTask, arrays: dict[str, npt.NDArray[Any]]
+    path: Path, part: ChunkPart, columns: Columns, task: TileTask, arrays: dict[str, npt.NDArray[Any]]
 ) -> Any:
     """Read the boxes of one chunk, by ascending row; returns ids that are text."""
-    text = read_copies(path, part.copies, part.begin, part.own, columns, arrays)
+    text = read_copies(path, part.copies, part.begin, part.own, part.check, columns, arrays)
     if not part.shared:
         return text
     large = {name: np.empty((part.large, *values.shape[1:]), values.dtype) for name, values in arrays.items()}
-    large_text = read_copies(path, part.copies, part.copies - part.large, part.large, columns, large)
+    first = part.copies - part.large
+    large_text = read_copies(path, part.copies, first, part.large, part.large_check, columns, large)
     near = np.flatnonzero(touches(large["boxes"], task.low, task.high))
     for name, values in arrays.items():
         values[part.own :] = large[name][near]

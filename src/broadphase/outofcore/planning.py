@@ -9,7 +9,9 @@ import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -131,16 +133,16 @@ def make_plan(
     input_ = divide(files, infos, sizes.rows)
     reading = ReadOptions(dim, dtype, sizes.rows, request.ids, input_.id_types, request.rules)
     if before is None:
+        folder.write_json(folder.plan, with_checksum({"request": identity, "sizes": asdict(sizes)}))
+    if not folder.tiling.exists():
         tile = max(sizes.tile, min(input_.total // _MANY_TILES, sizes.boxes // 2))
-        sample, letters = _take_sample(request, input_, reading, tile, reporter)
+        sample, letters = _take_sample(request, input_, reading, tile, folder, reporter)
         tiling = make_tiling(sample, input_.total / max(len(sample), 1), tile)
         most_copies = _most_copies(sample, tiling)
         with folder.appearing(folder.tiling) as part, part.open("wb") as file:
-            np.savez(file, **asdict(tiling))
-        saved = {"request": identity, "sizes": asdict(sizes), "most_copies": most_copies, "letters": letters}
-        folder.write_json(folder.plan, with_checksum(saved))
+            np.savez(file, **asdict(tiling), most_copies=most_copies, letters=letters)
     else:
-        tiling, most_copies, letters = _read_tiling(folder), before["most_copies"], before["letters"]
+        tiling, most_copies, letters = _read_tiling(folder)
     columns = tuple(Columns.of(dim, dtype, rules, kind, tiling.tiles) for kind in input_.id_types)
     chunks = [
         (unit.side, unit.first_row + begin)
@@ -151,7 +153,7 @@ def make_plan(
         math.ceil(rows * most_copies * (own.width + text))
         for rows, own, text in zip(input_.rows, columns, letters, strict=True)
     )
-    temporary += len(chunks) * 8 * (2 * tiling.tiles + 1)
+    temporary += len(chunks) * 8 * (3 * tiling.tiles + 3)
     buffered = sum(path.stat().st_size for path in folder.buffer.rglob("*.arrow"))
     summary = Plan(
         input_.total, len(chunks), tiling.tiles, request.memory, request.workers, temporary + buffered
@@ -174,23 +176,35 @@ def _most_copies(sample: BoxArray, tiling: Tiling) -> float:
 
 
 def _take_sample(
-    request: Request, input_: Input, reading: ReadOptions, tile: int, reporter: Reporter
+    request: Request,
+    input_: Input,
+    reading: ReadOptions,
+    tile: int,
+    folder: WorkFolder,
+    reporter: Reporter,
 ) -> tuple[BoxArray, list[float]]:
-    """Boxes from all over the input, and how many letters the ids of each side have."""
+    """Boxes from all over the input, and how many letters the ids of each side have.
+
+    Those of each unit are kept in the folder, so that a run that is killed before it has a plan gets on.
+    """
     wanted = min(max(_LEAST_SAMPLE, _SAMPLED_A_TILE * input_.total // tile), _MOST_SAMPLE)
     units = input_.units
     if len(units) > _MOST_UNITS:
         units = [units[len(units) * k // _MOST_UNITS] for k in range(_MOST_UNITS)]
     rows = sum(unit.rows for unit in units)
     share = min(1.0, wanted / max(rows, 1))
-    parts: dict[int, tuple[BoxArray, float]] = {}
-    reporter.begin("sample", rows, rows)
+    parts = {k: part for k in range(len(units)) if (part := _read_sample(folder.sample(k))) is not None}
+    todo = [k for k in range(len(units)) if k not in parts]
+    known = sum(units[k].rows for k in parts)
+    reporter.begin("sample", rows, rows - known, done=known)
 
     def done(number: int, part: tuple[BoxArray, float]) -> None:
         parts[number] = part
+        with folder.appearing(folder.sample(number)) as path, path.open("wb") as file:
+            np.savez(file, boxes=part[0], letters=part[1])
         reporter.advance(units[number].rows, units[number].rows)
 
-    tasks = ((k, (unit, reading, share)) for k, unit in enumerate(units))
+    tasks = ((k, (units[k], reading, share)) for k in todo)
     run_tasks(request.executor, request.workers, sample_unit, tasks, done)
     letters = [
         max((parts[k][1] for k, unit in enumerate(units) if unit.side == side), default=0.0)
@@ -198,6 +212,15 @@ def _take_sample(
     ]
     empty = np.empty((0, 2 * reading.dim), reading.dtype)
     return np.concatenate([empty, *(parts[k][0] for k in range(len(units)))]), letters
+
+
+def _read_sample(path: Path) -> tuple[BoxArray, float] | None:
+    """The sample that an earlier run took from a unit; None where there is none or it is damaged."""
+    try:
+        with path.open("rb") as file, np.load(file) as saved:
+            return saved["boxes"], float(saved["letters"])
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
 
 
 def sample_unit(unit: Unit, reading: ReadOptions, share: float) -> tuple[BoxArray, float]:
@@ -217,10 +240,12 @@ def sample_unit(unit: Unit, reading: ReadOptions, share: float) -> tuple[BoxArra
     return np.concatenate(taken), letters
 
 
-def _read_tiling(folder: WorkFolder) -> Tiling:
+def _read_tiling(folder: WorkFolder) -> tuple[Tiling, float, list[float]]:
     try:
-        with folder.tiling.open("rb") as file, np.load(file) as saved:
-            return Tiling(**{**saved, "depth": int(saved["depth"])})
+        with folder.tiling.open("rb") as file, np.load(file) as archive:
+            saved = dict(archive)
+        most_copies, letters = float(saved.pop("most_copies")), saved.pop("letters").tolist()
+        return Tiling(**{**saved, "depth": int(saved["depth"])}), most_copies, letters
     except MemoryError:
         raise
     except Exception as error:

@@ -47,7 +47,7 @@ from broadphase.runtime import threads
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _CANNOT_BE_REMOVED = {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}
-_OWN = {"chunks", "parts", "done", "begun", "spool", "cut.npz"}
+_OWN = {"chunks", "sampled", "parts", "done", "begun", "spool", "cut.npz"}
 
 
 class Run:
@@ -203,17 +203,23 @@ class Run:
 
     def join_all(self) -> int:
         """Do all tasks that are not done; returns how many pairs there are."""
-        # Parts that were written are read again to check that they are intact, except remote ones.
-        marks = {
-            number: mark
-            for number, mark in self.folder.marks().items()
-            if mark.size is None or self.options.remote is not None or mark.matches(self.folder.part(number))
-        }
+        marks = self.folder.marks()
         self.reporter.add_pairs(sum(mark.pairs for mark in marks.values()))
         self._check_limit()
         todo = [number for number in range(len(self.specs)) if number not in marks]
         self.reporter.begin("join", len(self.specs), sum(self.specs[k].boxes for k in todo), done=len(marks))
         self.join(todo)
+        # Parts of earlier runs are read again at the end, except remote ones: a run that is killed soon after
+        # its start spends its time on tasks that are not done.
+        damaged = [
+            number
+            for number, mark in marks.items()
+            if mark.size is not None
+            and self.options.remote is None
+            and not mark.matches(self.folder.part(number))
+        ]
+        self.reporter.add_pairs(-sum(marks[number].pairs for number in damaged))
+        self.join(damaged)
         return self.reporter.pairs
 
     def join(self, numbers: Iterable[int]) -> None:

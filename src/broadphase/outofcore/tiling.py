@@ -15,11 +15,14 @@ Mamoulis, as in the strips.)
 chunks of a unit of input to files that are sorted by tile.
 """
 
+import errno
 import os
-from collections.abc import Mapping
+import sys
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -218,7 +221,8 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
 # The columns have fixed width and follow each other, each in the order of the tiles: boxes, rows within the
 # chunk, then static flags, categories, masks and ids if they are needed (for text ids, where each
 # begins and ends; the letters follow after all columns).  The boxes that touch too many tiles to be copied
-# come last, once.  The file ends with the number of copies in each tile, and of large boxes that touch it.
+# come last, once.  The file ends with the number of copies in each tile, the number of large boxes that touch
+# it, and a checksum of what each tile reads: a run that is resumed notices a file that was damaged meanwhile.
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +282,7 @@ def _write_chunk(path: Path, chunk: Chunk, options: PartitionOptions, columns: C
     boxes, order = _copied(chunk.boxes, options.tiling, spread)
     written: list[npt.NDArray[Any]] = [boxes, order]
     letters: Any = b""
+    bounds = np.empty((0, 2), np.int64)
     for name, _, _ in columns.fields[2:]:
         values = chunk.columns[name]
         if name == "ids" and columns.text_ids:
@@ -289,7 +294,29 @@ def _write_chunk(path: Path, chunk: Chunk, options: PartitionOptions, columns: C
         for column in written:
             _write_all(file, _bytes_of(column))
         _write_all(file, memoryview(letters))
-        _write_all(file, _bytes_of(np.concatenate([spread.own, spread.shared])))
+        ends = np.cumsum(spread.own)
+        checks = [
+            _checksum(
+                [column[end - count : end] for column in written],
+                _letters(bounds[end - count : end], letters),
+            )
+            for end, count in zip(ends.tolist(), spread.own.tolist(), strict=True)
+        ]
+        numbers = np.concatenate([spread.own, spread.shared, checks]).astype(np.int64)
+        _write_all(file, _bytes_of(np.append(numbers, zlib.crc32(_bytes_of(numbers)))))
+
+
+def _letters(bounds: npt.NDArray[np.int64], letters: Any) -> memoryview:
+    """The letters of some text ids, which follow each other."""
+    return memoryview(letters)[bounds[0, 0] : bounds[-1, 1]] if len(bounds) else memoryview(b"")
+
+
+def _checksum(columns: Iterable[npt.NDArray[Any]], letters: Any) -> int:
+    """The checksum of the copies that a tile reads together."""
+    checksum = 0
+    for column in columns:
+        checksum = zlib.crc32(_bytes_of(column), checksum)
+    return zlib.crc32(letters, checksum)
 
 
 def _text_in_order(ids: Any, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Any]:
@@ -309,48 +336,88 @@ def _write_all(file: Any, data: memoryview) -> None:
         data = data[file.write(data) :]
 
 
-def read_counts(path: Path, tiles: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """``own`` and ``shared`` of the `Spread` of a chunk."""
-    size = 8 * (2 * tiles + 1)
+class Counts(NamedTuple):
+    """The end of the file of a chunk."""
+
+    own: npt.NDArray[np.int64]
+    shared: npt.NDArray[np.int64]
+    """Both as in `Spread`."""
+    checks: npt.NDArray[np.int64]
+    """The checksum of what each tile reads, and of the large boxes."""
+
+
+def read_counts(path: Path, tiles: int) -> Counts:
+    """How many boxes of a chunk are in each tile.
+
+    Raises
+    ------
+    OSError
+        The file is damaged; it was removed, so that the next call makes it again.
+    """
+    size = 8 * (3 * tiles + 3)
     with path.open("rb") as file:
-        file.seek(-size, os.SEEK_END)
-        numbers = np.frombuffer(file.read(size), np.int64)
-    return numbers[: tiles + 1], numbers[tiles + 1 :]
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - size, 0))
+        data = file.read(size)
+    if len(data) < size or zlib.crc32(data[:-8]) != int.from_bytes(data[-8:], sys.byteorder):
+        raise _damaged(path)
+    return Counts(*np.split(np.frombuffer(data[:-8], np.int64), [tiles + 1, 2 * tiles + 1]))
+
+
+def _damaged(path: Path) -> OSError:
+    path.unlink(missing_ok=True)
+    return OSError(
+        errno.EIO, "was damaged and has been removed; call again to make it anew and go on", str(path)
+    )
 
 
 def read_copies(
-    path: str, copies: int, begin: int, count: int, columns: Columns, arrays: Mapping[str, npt.NDArray[Any]]
+    path: Path,
+    copies: int,
+    begin: int,
+    count: int,
+    check: int,
+    columns: Columns,
+    arrays: Mapping[str, npt.NDArray[Any]],
 ) -> Any:
-    """Read ``count`` of the ``copies`` in a file, from ``begin`` on; returns ids that are text."""
-    offset, texts = 0, pa.array([], pa.large_string()) if columns.text_ids else None
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb", buffering=0) as file:  # noqa: PTH123 - a number and not a path
-        for name, kind, numbers in columns.fields if count else ():
+    """Read ``count`` of the ``copies`` in a file, from ``begin`` on; returns ids that are text.
+
+    Raises
+    ------
+    OSError
+        Their checksum is not ``check``: the file is damaged.  It was removed.
+    """
+    if not count:
+        return pa.array([], pa.large_string()) if columns.text_ids else None
+    offset, found, letters = 0, [], np.empty(0, np.uint8)
+    with path.open("rb", buffering=0) as file:
+        for name, kind, numbers in columns.fields:
             size = np.dtype(kind).itemsize * numbers
             file.seek(offset + size * begin)
             offset += size * copies
-            if name == "ids" and columns.text_ids:
-                bounds = np.empty((count, 2), np.int64)
-                _read_all(file, bounds, path)
-                texts = _read_texts(file, bounds, offset, path)
-            else:
-                _read_all(file, arrays[name][:count], path)
-    return texts
-
-
-def _read_texts(file: Any, bounds: npt.NDArray[np.int64], letters: int, path: str) -> Any:
-    first, last = int(bounds[0, 0]), int(bounds[-1, 1])
-    file.seek(letters + first)
-    data = np.empty(last - first, np.uint8)
-    _read_all(file, data, path)
+            is_text = name == "ids" and columns.text_ids
+            found.append(np.empty((count, 2), np.int64) if is_text else arrays[name][:count])
+            _read_all(file, found[-1], path)
+        if columns.text_ids:
+            bounds = found[-1]
+            first, last = int(bounds[0, 0]), int(bounds[-1, 1])
+            if not 0 <= first <= last <= path.stat().st_size - offset:
+                raise _damaged(path)
+            letters = np.empty(last - first, np.uint8)
+            file.seek(offset + first)
+            _read_all(file, letters, path)
+    if _checksum(found, letters) != check:
+        raise _damaged(path)
+    if not columns.text_ids:
+        return None
     offsets = np.append(bounds[:, 0], last) - first
-    return pa.LargeStringArray.from_buffers(len(bounds), pa.py_buffer(offsets), pa.py_buffer(data))
+    return pa.LargeStringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(letters))
 
 
-def _read_all(file: Any, into: npt.NDArray[Any], path: str) -> None:
+def _read_all(file: Any, into: npt.NDArray[Any], path: Path) -> None:
     rest = memoryview(into.reshape(-1).view(np.uint8).data)
     while len(rest):
         got = file.readinto(rest)
         if not got:
-            raise OSError(f"{path}: ends too early; remove the work folder and call again")
+            raise _damaged(path)
         rest = rest[got:]

@@ -45,11 +45,11 @@ class WorkFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.plan = root / "plan.json"
-        """The request, and the sizes that were planned for it."""
+        """The request, and the sizes that were planned for it; written before any boxes are read."""
         self.lock = root.with_name(f"{root.name}.lock")
         """Held by the run that works in the folder; the file is next to the folder."""
         self.tiling = root / "cut.npz"
-        """The tiles."""
+        """The tiles, and what else the sample says."""
         self.buffer = root / "spool"
         """Input that can be read only once."""
         self.parts = root / "parts"
@@ -58,6 +58,10 @@ class WorkFolder:
     def chunk(self, number: int) -> Path:
         """The file of a chunk."""
         return self.root / "chunks" / f"{number:06}"
+
+    def sample(self, number: int) -> Path:
+        """The boxes that were taken as a sample from a unit."""
+        return self.root / "sampled" / f"{number:06}.npz"
 
     def part(self, number: int) -> Path:
         """The pairs of a task."""
@@ -69,7 +73,7 @@ class WorkFolder:
 
     def make(self) -> None:
         """Make the folder and its subfolders."""
-        for name in ("chunks", "parts", "done", "begun"):
+        for name in ("chunks", "sampled", "parts", "done", "begun"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
 
     @contextmanager
