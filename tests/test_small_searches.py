@@ -80,3 +80,61 @@ def test_more_pairs_than_allowed():
     with pytest.raises(bp.PairLimitExceeded, match="more than max_pairs=99 "):
         bp.neighbors(points, 1.0, other=points, max_pairs=99)
     assert len(bp.neighbors(points, 1.0, other=points, max_pairs=100)) == 100
+
+
+CELL = ((9.0, 0.0, 0.0), (2.0, 8.0, 0.0), (1.0, -2.0, 10.0))
+
+
+def all_ways(points, others, period):
+    """From each point to the nearest image of each of the others."""
+    ways = others[None] - points[:, None]
+    if period is None:
+        return ways
+    dim = points.shape[1]
+    cell = np.array(period)[:dim, :dim] if isinstance(period[0], tuple) else np.diag(period[:dim])
+    steps = np.stack(np.meshgrid(*[[-2, -1, 0, 1, 2]] * dim), -1).reshape(-1, dim) @ cell
+    images = ways[:, :, None] + steps
+    best = (images**2).sum(axis=-1).argmin(axis=-1)
+    return np.take_along_axis(images, best[..., None, None], 2)[:, :, 0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 17, 40])
+@pytest.mark.parametrize("period", [None, (10.0, 12.0, 11.0), CELL])
+@pytest.mark.parametrize("both", [False, True])
+def test_all_that_a_call_of_few_may_say(n, period, both):
+    random = np.random.default_rng((n, both))
+    points, other = random.random((n, 3)) * 6, random.random((n + 3, 3)) * 6
+    envs = random.integers(-1, 3, n), random.integers(-1, 3, n + 3)
+    radii = random.random(n), random.random(n + 3)
+    found = other if both else points
+    ways = all_ways(points, found, period)
+    apart = np.sqrt((ways**2).sum(axis=-1))
+    env, size = (envs, radii) if both else (envs[0], radii[0])
+    ones, twos = (envs if both else envs[:1] * 2), (radii if both else radii[:1] * 2)
+    together = (ones[0][:, None] == ones[1]) | (ones[0][:, None] == -1) | (ones[1] == -1)
+    how = {"period": period, "other": other if both else None}
+    rows, columns = np.indices(apart.shape)
+    for half in (True,) if both else (True, False):
+        side = np.ones_like(together) if both else rows < columns if half else rows != columns
+        for r, more, wanted in (
+            (3.0, {}, apart <= 3.0),
+            (3.0, {"env": env}, (apart <= 3.0) & together),
+            (3.0, {"r_min": 2.0}, (apart <= 3.0) & (apart >= 2.0)),
+            (size, {}, apart <= twos[0][:, None] + twos[1]),
+            (3.0, {"exclude_self": True}, (apart <= 3.0) & (rows != columns)),
+        ):
+            near = bp.neighbors(points, r, half=half, **how, **more)
+            i, j = np.nonzero(wanted & side)
+            assert (near.i.tolist(), near.j.tolist()) == (i.tolist(), j.tolist())
+            np.testing.assert_allclose(near.distance, apart[i, j], rtol=1e-9)
+            np.testing.assert_allclose(near.unit * near.distance[:, None], ways[i, j], atol=1e-9)
+            if half and not ({"r_min", "exclude_self"} & more.keys()) and r is not size:
+                assert bp.count_neighbors(points, [r, 0.0], **how, **more)[0] == len(i)
+    left = apart if both else np.where(np.eye(n, dtype=bool), np.inf, apart)
+    for k in (1, 3):
+        near = bp.nearest(points, k, r=3.0, **how)
+        best = np.sort(np.where(left <= 3.0, left, np.inf), axis=1)[:, :k]
+        best = np.hstack((best, np.full((n, k - best.shape[1]), np.inf)))
+        np.testing.assert_allclose(near.distances, best, rtol=1e-9)
+        held = near.ids >= 0
+        np.testing.assert_allclose(left[np.nonzero(held)[0], near.ids[held]], near.distances[held], rtol=1e-9)

@@ -5,25 +5,26 @@ with other libraries.  Cost: for points that are spread evenly about ``n ** 1.5`
 ``n ** 1.67`` in 3-D.  It loses to cells from about a thousand points on, and to the curve of
 `broadphase.points.nearest` where many of the nearest are wanted.
 
-With other points, a period or cell, environments or radii, each point is compared with each
-(`find_small_pairs`, `find_small_nearest`), which loses from a few hundred points on.
+With other points, a period or cell, environments or radii, each point is compared with each, in one call
+(`broadphase.kernels.points.any_few`), which loses from a few hundred points on.
 """
 
-from functools import partial
-from typing import Any
+import math
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.periods import as_point_period, is_matrix
+from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.any_few import count_near_of_few, find_near_of_few, find_nearest_of_any
 from broadphase.kernels.points.few_points import (
     Memory,
-    find_nearest_in_space,
     find_nearest_of_few,
-    find_pairs_in_space,
     find_pairs_of_few,
 )
 from broadphase.kernels.points.fixed_radius import (
@@ -33,6 +34,7 @@ from broadphase.kernels.points.fixed_radius import (
     find_few_near,
     near_point,
 )
+from broadphase.periods.lattice import Lattice
 from broadphase.runtime.memory import Group, borrowed_scratch
 
 _near_point = try_call(near_point)
@@ -40,7 +42,7 @@ _near_point = try_call(near_point)
 _MOST = 1_000
 _MOST_FOR_NEAREST = 8_000
 """Points times the square of how many of the nearest are wanted."""
-_MOST_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 15
+_MOST_TESTS, _MOST_PLAIN_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 14, 1 << 15
 """Of each point with each point to search among: from here on, sorting is faster."""
 _MOST_QUERIES, _MOST_OF_A_QUERY = 16, 256
 """Of points with many others in cells: more neighbours of one of them are not sorted by inserting each."""
@@ -116,22 +118,133 @@ def _is_small(query: PointQuery, most: int) -> bool:
     return 0 < m <= _MOST and 0 < n * m <= most
 
 
-def _around(query: PointQuery) -> Points:
-    return query.period if query.lattice is None else query.lattice.around
+_PLAIN = (math.inf,) * 3
+_NONE, _NONE_SINGLE, _NO_ENVS = np.empty(0), np.empty(0, np.float32), np.empty(0, np.int64)
+_UNLIMITED = 1 << 62
+
+_near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
+_count_near_of_few = try_call(count_near_of_few)
+
+
+class _World(NamedTuple):
+    """A period as kernels take it."""
+
+    period: tuple[float, ...]
+    cell: npt.NDArray[np.float64]
+    units: npt.NDArray[np.float64]
+
+
+_OPEN = _World(_PLAIN, _NONE, _NONE)
+
+
+@lru_cache(64)
+def _world(period: Any, dim: int) -> _World:
+    found = as_point_period(period, dim)
+    if isinstance(found, Lattice):
+        return _World(_PLAIN, found.around, found.units)
+    return _OPEN if found is None else _World(tuple(found.tolist()), _NONE, _NONE)
+
+
+class _Few(NamedTuple):
+    """Points, and all that says which of them meet, as kernels take them."""
+
+    points: Any
+    found: Any
+    among: bool
+    world: _World
+    envs: Any
+    other_envs: Any
+
+
+def _few(given: GivenPoints, most: int) -> _Few | None:
+    """None if the arguments are not few points, or not of the types that kernels take."""
+    points, other, period, env = given
+    found = points if other is None else other
+    if points.ndim != 2 or found.ndim != 2 or not len(points) * len(found) <= most:
+        return None
+    world = _OPEN
+    if period is not None:
+        numbers = period if type(period) is tuple else None
+        if numbers is None or points.dtype != np.float64 or (env is not None and is_matrix(numbers)):
+            return None
+        try:
+            world = _world(numbers, points.shape[1])
+        except (TypeError, ValueError):
+            return None  # `as_query` names what is wrong
+    envs = _NO_ENVS, _NO_ENVS
+    if env is not None:
+        if other is None:
+            envs = env, env
+        elif type(env) is tuple and len(env) == 2:
+            envs = env
+        else:
+            return None
+    return _Few(points, found, other is None, world, *envs)
+
+
+def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, limit: int) -> Pairs | None:
+    """All pairs of few points of any kind, in order, with distances; None if another search must say."""
+    plain = given.other is given.period is given.env is None and type(r) is float
+    few = _few(given, _MOST_PLAIN_TESTS if plain else _MOST_TESTS)
+    if few is None:
+        return None
+    points, found, among, world, envs, other_envs = few
+    radii = other_radii = _NONE if points.itemsize == 8 else _NONE_SINGLE
+    if type(r) is not float:
+        if among and type(r) is np.ndarray:
+            radii = other_radii = r
+        elif type(r) is np.ndarray:
+            radii, other_radii = r, np.zeros(len(found), r.dtype)
+        elif type(r) is tuple and not among:
+            radii, other_radii = r
+        else:
+            return None
+        r = 0.0
+        if np.ndim(radii) != 1 or not len(radii) or not len(other_radii):
+            return None
+    near = _near_of_few(
+        *(points, found, among, half, *world, envs, other_envs, radii, other_radii, r, r_min, alone, limit)
+    )
+    return near[:3] if near is not None and near[3] >= 0 else None
+
+
+def find_nearest_few(given: GivenPoints, k: int, r: Any) -> tuple[Numbers, Points] | None:
+    """Ids and distances of the ``k`` nearest of few points of any kind; None if another search must say."""
+    few = _few(given, _MOST_TESTS_FOR_NEAREST) if type(r) is float else None
+    if few is None or len(few.points) * k * k > _MOST_FOR_NEAREST:
+        return None
+    near = _nearest_of_any(*_flat(few), k, r)
+    return near[:2] if near is not None and near[2] == 0 else None
+
+
+def count_few(given: GivenPoints, lengths: Points) -> npt.NDArray[np.int64] | None:
+    """How many pairs of few points lie within some distances; None if another search must say."""
+    few = _few(given, _MOST_TESTS)
+    if few is None:
+        return None
+    with np.errstate(over="ignore"):
+        counts = _count_near_of_few(*_flat(few), lengths.astype(few.points.dtype))
+    return counts[0] if counts is not None and counts[1] == 0 else None
+
+
+def _few_of(query: PointQuery) -> _Few:
+    """The points of a query, which are checked and within the world."""
+    world = _World(tuple(query.period.tolist()), _NONE, _NONE)
+    if query.lattice is not None:
+        world = _World(_PLAIN, query.lattice.around, _NONE)
+    envs, other_envs = (one.astype(np.int64) for one in (query.envs, query.other_envs))
+    return _Few(query.points, query.found, query.others is None, world, envs, other_envs)
 
 
 def find_small_pairs(query: PointQuery, r: float, radii: Points, other_radii: Points) -> Pairs | None:
     """All pairs in order, with distances, of a query of any kind; None if it is not small."""
     if not _is_small(query, _MOST_TESTS):
         return None
-    points, found = query.points, query.found
-    with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
-        count = find_pairs_in_space(
-            *(query.others is None, points, found, _around(query), query.envs, query.other_envs),
-            *(radii, other_radii, r, memory),
-        )
-        return _copied(memory, count) if count >= 0 else None
+    points, found, among, world, *envs = _few_of(query)
+    i, j, distance, count = find_near_of_few(
+        *(points, found, among, True, *world, *envs, radii, other_radii, float(r), 0.0, False, _UNLIMITED)
+    )
+    return (i, j, distance) if count >= 0 else None
 
 
 def find_in_cells(query: PointQuery, cells: Cells, r: float) -> Pairs | None:
@@ -161,14 +274,12 @@ def find_near_point(query: PointQuery, cells: Cells, point: Any, r: float) -> tu
 
 def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest, of a query of any kind; None if it is not small."""
-    n = len(query.points)
-    if not _is_small(query, _MOST_TESTS_FOR_NEAREST) or n * k * k > _MOST_FOR_NEAREST:
+    if not _is_small(query, _MOST_TESTS_FOR_NEAREST) or len(query.points) * k * k > _MOST_FOR_NEAREST:
         return None
-    ids: Numbers = np.empty((n, k), np.int32)
-    distances: npt.NDArray[Any] = np.empty((n, k), query.points.dtype)
-    with borrowed_scratch() as scratch:
-        find_nearest_in_space(
-            *(query.others is None, query.points, query.found, _around(query), query.envs, query.other_envs),
-            *(k, r, scratch.group(*_FEW[query.points.shape[1], query.points.itemsize]), ids, distances),
-        )
-    return ids, distances
+    ids, distances, status = find_nearest_of_any(*_flat(_few_of(query)), k, float(r))
+    return (ids, distances) if status == 0 else None
+
+
+def _flat(few: _Few) -> tuple[Any, ...]:
+    points, found, among, world, *envs = few
+    return points, found, among, *world, *envs

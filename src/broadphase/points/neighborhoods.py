@@ -30,7 +30,7 @@ from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, find_all_images
-from broadphase.points.few import find_nearest, find_pairs
+from broadphase.points.few import count_few, find_few, find_nearest, find_nearest_few, find_pairs
 from broadphase.points.fixed_radius import (
     Reach,
     count_near,
@@ -240,21 +240,28 @@ def _neighbors_of(
 ) -> Neighbors:
     """What `neighbors` returns, without ids."""
     if (
-        given.other is None
-        and given.period is None
-        and given.env is None
-        and excluded is None
+        excluded is None
         and images == "nearest"
         and type(r_min) is float
-        and r_min == 0.0
+        and (r_min == 0.0 or limit == NO_LIMIT)  # those nearer than r_min count there too
     ):
-        few = find_pairs(given.points, r, limit if half else limit // 2)
+        among, half = given.other is None, bool(half)
+        few = find_few(given, r, r_min, half, bool(exclude_self), limit)
+        both = few is None and not half
+        if few is None and among and given.period is None and given.env is None and r_min == 0.0:
+            few = find_pairs(given.points, r, limit if half else limit // 2)
         if few is not None:
-            shape = len(given.points), len(given.points)
-            ways = partial(_ways_of_few, given.points, *few[:2])
-            offset = ways() if offsets else None
-            found = Neighbors(*few, shape, offset=offset, find_offsets=ways, parts=parts)
-            return found if half else found.in_both_directions()
+            ways = partial(_ways_of_few, given, *few[:2])
+            found = Neighbors(
+                *few,
+                (len(given.points), len(given.points if given.other is None else given.other)),
+                offset=ways() if offsets else None,
+                find_offsets=ways,
+                among=among,
+                half=among and (half or both),
+                parts=parts,
+            )
+            return found.in_both_directions() if both else found
     how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
     if images != "nearest":
         if images != "all":
@@ -485,6 +492,9 @@ def count_neighbors(
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
     given = settled_points(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
+    few = count_few(given, np.atleast_1d(lengths))
+    if few is not None:
+        return few.item() if lengths.ndim == 0 else few
     several, counts = several_searches(given), np.zeros(len(named), np.int64)
     searches = [as_query(*given)] if several is None else [as_query(*part.given) for part in several.parts]
     kind = searches[0].kind if several is None else several.query.kind
@@ -565,6 +575,10 @@ def nearest(
     given = settled_points(points, other, period, env)
     if other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
+        if few is not None:
+            return NearestPoints(*places.of(*few))
+    elif not exclude_self:
+        few = find_nearest_few(given, places.most, r)
         if few is not None:
             return NearestPoints(*places.of(*few))
     several = several_searches(given)
@@ -698,8 +712,13 @@ def within_rounded(query: PointQuery, reach: Reach, i: Any, j: Any, distance: Po
         return rounded(distance, query.kind) <= own[i] + others[j]
 
 
-def _ways_of_few(points: Any, i: Any, j: Any) -> Points:
-    return offsets_of(as_query(points, None, None, None), 1, i, j)
+def _ways_of_few(given: GivenPoints, i: Any, j: Any) -> Points:
+    query = as_query(*given._replace(env=None))
+    if given.other is not None:
+        return offsets_of(query, 1, i, j)
+    offsets = offsets_of(query, 1, np.minimum(i, j), np.maximum(i, j))
+    offsets[i > j] *= -1.0
+    return offsets
 
 
 def offsets_of(query: PointQuery, parts: int, i: Any, j: Any) -> Points:

@@ -17,6 +17,7 @@ curve, computes bounding boxes of points that follow each other, and traverses t
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
 or in a large one those of the bounding boxes along the same curve that a query meets.
 
-Up to a thousand points neither pays: `few_points` sorts them along one axis.  `lattice` finds the nearest
-images of points in worlds with lattice vectors.
+Of few points `any_few` compares each with each, in one call that also reads and checks them; up to a thousand
+of one plain set `few_points` sorts along one axis.  `lattice` finds the nearest images of points in worlds
+with lattice vectors.
 """

@@ -29,7 +29,6 @@ from broadphase.kernels.machine.simd import (
     store,
 )
 from broadphase.kernels.points.distance import distance, plus, size, times
-from broadphase.kernels.points.lattice import farthest_folded, folded_lanes, nearest_way
 
 UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
@@ -194,7 +193,7 @@ def find_pairs_of_few(points, r, capacity, memory):
 
 
 @inline
-def _insert(ids, distances, i, k, found, other, d):
+def insert_nearest(ids, distances, i, k, found, other, d):
     """Insert a point among the ``found`` nearest of point ``i``, at most ``k``; how many there are then."""
     place = found
     if found == k:
@@ -248,7 +247,7 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
                 d = distance(points, points, i, np.int64(other), around)
                 if d > most:
                     continue
-                found = _insert(ids, distances, i, k, found, other, d)
+                found = insert_nearest(ids, distances, i, k, found, other, d)
                 if found == k:
                     bound = safe_bound(points, distances[i, k - 1] * distances[i, k - 1])
             if low == 0 and high == groups:
@@ -268,17 +267,6 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
 
 
 @inline
-def _take_columns(found, columns):
-    """Write the points that may be found in columns, in their order."""
-    n, dim = found.shape
-    for axis in range(dim):
-        for j in range(n):
-            columns[axis, j] = found[j, axis]
-        for j in range(n, n + LANES):
-            columns[axis, j] = np.inf
-
-
-@inline
 def near_lanes(columns, n, points, i, j, around, bound):
     """A bit for each of the points from ``j`` on whose nearest image may be near point ``i``."""
     squares = splat(points.dtype.type(0))
@@ -291,81 +279,3 @@ def near_lanes(columns, n, points, i, j, around, bound):
     if j + LANES > n:
         near &= (1 << (n - j)) - 1
     return near
-
-
-@inline
-def _near_in_space(columns, n, points, i, j, around, folded, bound):
-    """`near_lanes`, also in a lattice, where ``folded`` is the square up to which ways are folded."""
-    if around.shape[0] <= 3:
-        return near_lanes(columns, n, points, i, j, around, bound)
-    if bound <= folded:
-        return folded_lanes(columns, n, points, i, j, around, bound)
-    return (1 << min(n - j, LANES)) - 1
-
-
-@inline
-def _distance_in_space(points, found, i, j, around):
-    if around.shape[0] <= 3:
-        return distance(points, found, i, j, around)
-    return nearest_way(points, found, i, j, around)[3]
-
-
-@jit
-def find_pairs_in_space(among, points, found, around, envs, other_envs, radii, other_radii, r, memory):
-    """Write the pairs within ``r``, in order, into the memory; how many, or `UNSUITABLE`.
-
-    If ``among``, the found points are the points, and pairs are ``i < j``.  ``radii`` may be empty; else
-    points are near within the sum of two radii, of which ``r`` is the largest.  ``around`` holds the periods,
-    or a lattice (`broadphase.kernels.points.lattice`).
-    """
-    n, m, kind = points.shape[0], found.shape[0], points.dtype.type
-    folded = farthest_folded(around, points.shape[1])
-    columns, rows, distances = memory.columns, memory.rows, memory.distances
-    _take_columns(found, columns)
-    most, count = kind(r), np.int64(0)
-    bound = safe_bound(points, most * most)
-    if not bound <= folded and n * m > _MOST_UNFOLDED:
-        return UNSUITABLE
-    for i in range(n):
-        first = i + 1 if among else 0
-        for j in range(first, m, LANES):
-            near = _near_in_space(columns, m, points, i, j, around, folded, bound)
-            while near != 0:
-                other = j + lowest_lane(near)
-                near &= near - 1
-                if envs.shape[0] > 0 and envs[i] != other_envs[other]:
-                    continue
-                if radii.shape[0] > 0:
-                    most = radii[i] + other_radii[other]
-                d = _distance_in_space(points, found, i, other, around)
-                if d <= most:
-                    if count == rows.shape[1]:
-                        return UNSUITABLE
-                    rows[0, count], rows[1, count], distances[count] = i, other, d
-                    count += 1
-    return count
-
-
-@jit
-def find_nearest_in_space(among, points, found, around, envs, other_envs, k, r, memory, ids, distances):
-    """What `find_nearest_of_few` writes; if ``among``, no point is near itself."""
-    n, m, most = points.shape[0], found.shape[0], points.dtype.type(r)
-    folded = farthest_folded(around, points.shape[1])
-    columns = memory.columns
-    _take_columns(found, columns)
-    for i in range(n):
-        for place in range(k):
-            ids[i, place], distances[i, place] = -1, np.inf
-        count, bound = np.int64(0), safe_bound(points, most * most)
-        for j in range(0, m, LANES):
-            near = _near_in_space(columns, m, points, i, j, around, folded, bound)
-            while near != 0:
-                other = j + lowest_lane(near)
-                near &= near - 1
-                if (among and other == i) or (envs.shape[0] > 0 and envs[i] != other_envs[other]):
-                    continue
-                d = _distance_in_space(points, found, i, other, around)
-                if d <= most:
-                    count = _insert(ids, distances, i, k, count, other, d)
-            if count == k:
-                bound = min(bound, safe_bound(points, distances[i, k - 1] * distances[i, k - 1]))
