@@ -385,8 +385,9 @@ class Body:
     def one_way(self) -> tuple[Side, ...]:
         """The sides on which it blocks, if it lets others through on the rest; ``()``: it blocks on all.
 
-        Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  A side that is
-        not level counts by where it points.  It blocks what lies beyond such a side when its movement begins.
+        Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  It is what a
+        one-way tile at the same place is: it stops what enters through such a side, and is nothing to what is
+        inside when its movement begins.  Slanted sides count up to 60 degrees, round corners up to 45.
 
         Examples
         --------

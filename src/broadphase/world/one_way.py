@@ -1,7 +1,7 @@
-"""Jump-through bodies: they block only what comes through some of their sides, as one-way tiles do.
+"""One-way bodies: they block only what enters through some of their sides, as one-way tiles do.
 
-Such a body blocks a movement if the mover lies beyond one of these sides when it begins, and comes through
-that side.  What is inside, or comes through another, moves on freely: it is moved again without that body.
+What is inside such a body when a movement begins, or enters through another side, moves on freely until the
+movement ends; what overlaps it by a rounding error rests on it (`kernels.movement.one_way`).
 """
 
 from collections.abc import Iterable

@@ -108,7 +108,7 @@ class Space(Periodic):
             if length > self.lengths[axis] * (1.0 + TOLERANCE):
                 raise ValueError(
                     f"{name} = {shape!r} is {length:g} long on axis {'xy'[axis]}, and the world begins again "
-                    f"after {self.lengths[axis]:g}: it would meet itself; a body is at most so long"
+                    f"after {self.lengths[axis]:g}, its period: it would meet itself; give a shorter one"
                 )
         return extent
 

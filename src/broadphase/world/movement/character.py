@@ -381,10 +381,9 @@ class Walkers:
             names[bodies] = self._owners[names[bodies].astype(np.int64)]
 
     def _push_out(self, mover: int) -> None:
-        row, tiles = int(self.rows[mover]), self.near.tiles
-        store = self._state.store
+        row, store = int(self.rows[mover]), self._state.store
         around = self._motion.around(row, self.ignored, self.layers)
-        move = resolve(store.shape(row), 0.0, 0.0, around, tiles)
+        move = resolve(store.shape(row), 0.0, 0.0, around)
         store.put(row, move.x, move.y)
         if move.hits:
             self._pushed.append(as_rows(mover, move.hits))

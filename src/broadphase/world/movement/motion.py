@@ -483,8 +483,8 @@ class Motion:
         body: Any = self._store.bodies[row]
         return body  # type: ignore[no-any-return]
 
-    def _tiles_near(self, bounds: Bounds, *starts: Bounds) -> TilesNear:
-        return tiles_near(self._state.tiles, self._space, bounds, starts)
+    def _tiles_near(self, bounds: Bounds) -> TilesNear:
+        return tiles_near(self._state.tiles, self._space, bounds)
 
     def _wrapped_hit(self, hit: Hit) -> Hit:
         """A hit with its place wrapped into the period."""
