@@ -123,13 +123,12 @@ def test_more_are_wanted_than_there_are(n):
     expect_the_same(indexes, points, 40, mask=2)
 
 
-def test_one_nearest_of_more_than_one_slice_and_thread(by_cells, monkeypatch):
+def test_one_nearest_of_more_than_one_thread(by_cells):
     points = np.random.default_rng(10).random((12_000, 2))
-    index = bp.BoxTree()
-    index.insert_many(np.hstack((points, points)))
-    whole = index.nearest(points, 4)
-    monkeypatch.setattr("broadphase.runtime.slices.MOST", 10_000)
-    cut = index.nearest(points, 4)
+    whole, cut = (bp.BoxTree(threads=count) for count in (1, 2))
+    for index in (whole, cut):
+        index.insert_many(np.hstack((points, points)))
+    whole, cut = whole.nearest(points, 4), cut.nearest(points, 4)
     assert by_cells == [True, True]
     np.testing.assert_array_equal(cut.ids, whole.ids)
     np.testing.assert_array_equal(cut.distances, whole.distances)

@@ -20,7 +20,7 @@ from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Found, Task, pair_limit
 from broadphase.runtime.memory import PairArray, borrowed_scratch
-from broadphase.runtime.slices import joined, ranges
+from broadphase.runtime.slices import joined, rows_at
 from broadphase.runtime.threads import cores
 
 if TYPE_CHECKING:
@@ -433,8 +433,7 @@ def _join_boxes(
         result[:, 1] -= rows_of_a
         if near is not None:
             column = result[:, 1 if few is first else 0]
-            for begin, end in ranges(0, len(column)):
-                column[begin:end] = near.rows.take(column[begin:end])
+            column[:] = rows_at(near.rows, column)
     return result
 
 

@@ -44,7 +44,6 @@ from broadphase.periods.ghosts import wrap_points, wrapped_boxes
 from broadphase.periods.images import all_turns
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
-from broadphase.runtime.slices import ranges
 
 Times = npt.NDArray[np.float64]
 
@@ -384,11 +383,10 @@ def _times(moving: Moving, near: PairArray, touching: bool, parts: int) -> Times
     radii = None if moving.radii is None else moving.radii.astype(np.float64, copy=False)
 
     def test(begin: int, end: int) -> None:
-        for low, high in ranges(begin, end, _AT_ONCE):
-            if radii is None:
-                meeting_times(first, last, near[low:high], touching, times[low:high])
-            else:
-                meeting_times_of_spheres(first, last, radii, near[low:high], times[low:high])
+        if radii is None:
+            meeting_times(first, last, near[begin:end], touching, times[begin:end])
+        else:
+            meeting_times_of_spheres(first, last, radii, near[begin:end], times[begin:end])
 
     shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
     threads.run_all([partial(test, *share) for share in shares], parts)

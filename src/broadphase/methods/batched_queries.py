@@ -20,7 +20,6 @@ from broadphase.kernels.points.nearest_boxes import (
 from broadphase.methods.even_cells import side_for
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, borrowed_scratch
-from broadphase.runtime.slices import paced, slices
 
 # -----------------------------------------------------------------------------------------------------------
 # The nearest boxes of many points: both are sorted into cells, and a point searches the cells around it.
@@ -60,7 +59,6 @@ _MOST_LARGE = 1e-4
 _IN_A_SQUARE = 8
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4  # for each thread, so that no thread waits long for the last
-_COMPARISONS = 300.0  # the cost of a point, for `slices`
 
 
 class CellPlan(NamedTuple):
@@ -245,8 +243,7 @@ def _sorted_boxes(
     ids = scratch.array("ids", (count,), np.int32)
 
     def place(part: int, begin: int, end: int) -> None:
-        for some in paced(begin, end):
-            place_boxes(boxes, *some, part, cells, counts, columns, ids)
+        place_boxes(boxes, begin, end, part, cells, counts, columns, ids)
 
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
     return BoxCells(columns, ids, starts, plan.lattice, half)
@@ -273,8 +270,7 @@ def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) ->
     no_columns = np.empty((0, m))
 
     def place(part: int, begin: int, end: int) -> None:
-        for some in paced(begin, end):
-            place_boxes(points, *some, part, cells, counts, no_columns, order)
+        place_boxes(points, begin, end, part, cells, counts, no_columns, order)
 
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
     return order
@@ -290,12 +286,8 @@ def _search(
     def search(begin: int, end: int) -> tuple[int, int]:
         capacity = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
         near = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
-        found = tests = 0
-        for span in slices(begin, end, _COMPARISONS * plan.crowded):
-            some, made = search_nearest(held, boxes, points, order, *span, usual, *near, ids, distances)
-            found += some
-            tests += made
-        return found, tests
+        found, tests = search_nearest(held, boxes, points, order, begin, end, usual, *near, ids, distances)
+        return int(found), int(tests)
 
     pieces = _shares(m, _PIECES * parts if parts > 1 else 1)
     done = threads.run_all([partial(search, *piece) for piece in pieces], parts)

@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.memory import few
 
@@ -24,6 +25,10 @@ _MARGIN = 1e-15
 # Of a number made of a few squares of the coordinates, relative to their sum.
 _MARGIN_OF_SQUARES = 1e-14
 _SPLIT = 134217729.0  # 2**27 + 1: halves a float64 into two of 26 bits
+
+
+# Pairs between two looks for signals: some 50 ms.
+_OFTEN = 1 << 19
 
 
 @inline
@@ -63,6 +68,8 @@ def meeting_times(starts, goals, pairs, touching, times):
     until_high, until_below = few(most, np.float64), few(most, np.float64)
     from_exact, until_exact = few(most, np.bool_), few(most, np.bool_)
     for row in range(pairs.shape[0]):
+        if (row + 1) % _OFTEN == 0 and not goes_on():
+            break
         froms = untils = 0
         never = False
         for side in range(2):
@@ -116,6 +123,8 @@ def meeting_times_of_spheres(starts, goals, radii, pairs, times):
     """When the spheres of each pair first meet: 0 to 1, `MISSED`, or `UNSURE`; all is float64."""
     dim = starts.shape[1]
     for row in range(pairs.shape[0]):
+        if (row + 1) % _OFTEN == 0 and not goes_on():
+            break
         a, b = pairs[row, 0], pairs[row, 1]
         square = product = length = last = 0.0
         for axis in range(dim):

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.boxes.queries import distance_to_box, is_live, passes
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
 from broadphase.kernels.points.distance import double_length
@@ -80,6 +82,8 @@ def place_boxes(boxes, begin, end, part, cells, counts, columns, ids):
     ``columns`` has a row for each edge (points: each axis), or none.
     """
     for i in range(begin, end):
+        if (i + 1) % PIECE == 0 and not goes_on():
+            break
         place = cells[i]
         if place >= 0:
             at = counts[part, place]
@@ -202,12 +206,16 @@ def search_nearest(cells, boxes, points, order, first, last, usual, near_distanc
     wanted = ids.shape[1]
     wide, tall = int(lattice[CELLS, 0]), int(lattice[CELLS, 1])
     last_cell = starts.shape[0] - 2
-    tests = np.int64(0)
+    tests = checked = np.int64(0)
     found = np.int64(0)
     point = (0.0, 0.0, 0.0)
     held = 0  # the results of the previous point
     max_distance = np.inf
     for turn in range(first, last):
+        if tests + turn - first > checked + OFTEN // 4:
+            checked = tests + turn - first
+            if not goes_on():
+                break
         q = np.int64(order[turn])
         before = point
         point = (points[q, 0], points[q, 1], points[q, dim - 1] if dim == 3 else 0.0)
