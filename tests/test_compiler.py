@@ -198,7 +198,7 @@ def object_of(text):
     return target_machine(HOST, level()).emit_object(binding.parse_assembly(text))
 
 
-SHARING = ("boxes.queries.describe_first", "boxes.queries.describe_firsts")
+SHARING = ("arrays.sorting.argsort_keys", "strips.sweep.sweep_strips")
 
 
 @needs_compiler
