@@ -230,6 +230,41 @@ def test_what_is_wrong_is_named(ones, options, error, said):
             bp.colliding(ones[:2], ones, **options)
 
 
+@pytest.mark.parametrize("n", [3, 700])
+def test_few_and_many_objects_go_the_same_way_where_they_barely_touch(n):
+    """Rounded coordinates, distances that are exact in some pairs only, large and small numbers."""
+    rng = np.random.default_rng(n)
+    for scale in (1e-200, 1e-3, 1.0, 1e9):
+        places = rng.integers(0, 3 * n, (n, 2)) * 0.1
+        ones = [
+            Thing(pos=place, radius=0.05 * scale * r)
+            for place, r in zip((places * scale).tolist(), rng.integers(0, 30, n).tolist(), strict=True)
+        ]
+        expected = [(a, b) for a, b in combinations(ones, 2) if math.dist(a.pos, b.pos) < a.radius + b.radius]
+        found = bp.colliding(ones, radius="radius")
+        differ = {(id(a), id(b)) for a, b in expected} ^ {(id(a), id(b)) for a, b in found}
+        by_id = {id(one): one for one in ones}
+        for a, b in differ:  # only by the last bit of the distance
+            one, other = by_id[a], by_id[b]
+            assert math.isclose(math.dist(one.pos, other.pos), one.radius + other.radius, rel_tol=1e-15)
+
+
+def test_an_object_that_is_read_may_run_code_of_its_own():
+    class Odd:
+        def __init__(self, things):
+            self.things = things
+
+        @property
+        def pos(self):
+            self.things.clear()
+            return (0.0, 0.0)
+
+    things: list = []
+    things += [Odd(things), Odd(things), Odd(things)]
+    assert len(bp.colliding(things, radius=1)) == 3
+    assert things == []
+
+
 def test_errors_of_in_range():
     with pytest.raises(ValueError, match='sort must be "list" or "distance"'):
         bp.in_range([(0, 0)], [(0, 0)], 1, sort="near")

@@ -6,15 +6,17 @@ objects come back.  Cost: reading, some 0.1 us an object, and the search.  It lo
 where the same objects are asked about several times a frame and few of them have moved.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.api.one_shot import join, pairs
 from broadphase.inputs.foreign import rectangle_of
+from broadphase.kernels.points.objects import UNSUITABLE, near_circles, overlapping_rectangles
 from broadphase.points.neighborhoods import neighbors
 from broadphase.runtime.arrays import Floats
 
@@ -110,10 +112,14 @@ def colliding(
         raise TypeError("give one of radius=, size= and rect=: circles, boxes about a centre, or rectangles")
     if len(first) == 0 or (len(first) < 2 if second is None else len(second) == 0):
         return []
+    few = _few(first, second, at, radius, size, rect, float(margin))
+    if few is not None:
+        targets = first if second is None else second
+        return [(first[one], targets[other]) for one, other in few.tolist()]
     shapes = _shapes_of(first, "ones", at, radius, size, rect)
     other_shapes = None if second is None else _shapes_of(second, "others", at, radius, size, rect)
     i, j = _touching(shapes, other_shapes, float(margin))
-    targets: Sequence[Any] = first if second is None else second
+    targets = first if second is None else second
     return [(first[one], targets[other]) for one, other in zip(i.tolist(), j.tolist(), strict=True)]
 
 
@@ -169,15 +175,79 @@ def in_range(
     found: list[list[T]] = [[] for _ in first]
     if not first or not second:
         return found
-    centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
-    near = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
-    i, j = near.i, near.j
+    pairs_near, distances, count = _near_few(first, second, at, radius, 0.0, 0.0, True)
+    if count >= 0:
+        (i, j), distance = pairs_near.T, distances[:, 0]
+    else:
+        centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
+        near = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
+        i, j, distance = near.i, near.j, near.distance
     if sort == "distance":
-        order = np.lexsort((near.distance, i))
+        order = np.lexsort((distance, i))
         i, j = i[order], j[order]
     for one, other in zip(i.tolist(), j.tolist(), strict=True):
         found[one].append(second[other])
     return found
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Few objects: one kernel reads and compares them.  What it does not understand goes the way of all others,
+# which also words the error.
+
+# So many comparisons take 0.1 ms; from here on reading all into arrays and a search take less.
+_MOST_TESTS = 2**18
+_NO_PAIRS = np.empty((0, 2), np.int32), np.empty((0, 1)), UNSUITABLE
+
+
+def _few(
+    things: list[Any], others: list[Any] | None, at: Any, radius: Any, size: Any, rect: Any, margin: float
+) -> npt.NDArray[np.int32] | None:
+    """The pairs of few circles or rectangles that touch; None if the kernel does not know them."""
+    found: npt.NDArray[np.int32]
+    if radius is not None:
+        found, _, count = _near_few(things, others, at, radius, -1.0, margin, False)
+        return found if count >= 0 else None
+    if size is not None or margin != 0.0:
+        return None
+    rects = _rects(things, rect)
+    other_rects = rects if others is None or rects is None else _rects(others, rect)
+    if rects is None or other_rects is None:
+        return None
+    found, count = overlapping_rectangles(rects, other_rects, others is None, _MOST_TESTS)
+    return found if count >= 0 else None
+
+
+def _near_few(
+    things: list[Any],
+    others: list[Any] | None,
+    at: Any,
+    radius: Any,
+    other: float,
+    margin: float,
+    touching: bool,
+) -> Any:
+    is_named = type(radius) is str and "." not in radius
+    if not (is_named or type(radius) is float or type(radius) is int) or type(at) is not str or "." in at:
+        return _NO_PAIRS
+    targets = things if others is None else others
+    number = 0.0 if is_named else float(radius)
+    rules = is_named, number, other, margin, touching, _MOST_TESTS
+    return near_circles(things, targets, others is None, at, radius, *rules)
+
+
+def _rects(things: list[Any], rect: Any) -> list[Any] | None:
+    """The rectangles of pygame that objects are or have."""
+    if rect is None and not hasattr(things[0], "rect"):
+        rects = things
+    elif type(rect) is str or rect is None:
+        get = attrgetter(rect or "rect")
+        try:
+            rects = [get(thing) for thing in things]
+        except AttributeError:
+            return None
+    else:
+        return None
+    return rects if all(kind.__module__ == "pygame.rect" for kind in set(map(type, rects))) else None
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -20,4 +20,6 @@ or in a large one those of the bounding boxes along the same curve that a query 
 Of few points `any_few` compares each with each, in one call that also reads and checks them; up to a thousand
 of one plain set `few_points` sorts along one axis.  `lattice` finds the nearest images of points in worlds
 with lattice vectors.
+
+`objects` reads few objects of a program, circles or rectangles, and compares each with each.
 """
