@@ -30,7 +30,10 @@ def difference(first, second, frame=SAME, *, places=True, answers=None, keys=Non
         if is_ghost(name):
             continue
         there = frame.back(second.moved[name])
-        if not math.dist(way, there) <= _ROUNDING * (1 + math.hypot(*way)):
+        apart = [a - b for a, b in zip(way, there, strict=True)]
+        if first.period:  # half of a period to the left is half of it to the right
+            apart = [v - length * round(v / length) for v, length in zip(apart, first.period, strict=True)]
+        if not math.hypot(*apart) <= _ROUNDING * (1 + math.hypot(*way)):
             return f"{name} moved by {way}, told again by {there}"
     for k, (one, other) in enumerate(zip(first.answers[:answers], second.answers[:answers], strict=True)):
         for key in one.keys() & other.keys() if keys is None else one.keys() & other.keys() & keys:

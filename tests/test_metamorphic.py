@@ -73,7 +73,7 @@ def test_a_life_told_another_way_has_the_same_ending(each, record_property, name
         check(name, number)
         seen += 1
 
-    each(see, range(4_000), of=160, turn=[*RELATIONS].index(name))
+    each(see, range(2_000), of=80, turn=[*RELATIONS].index(name))
     record_property("lives", seen)
 
 

@@ -281,6 +281,7 @@ class Ending(NamedTuple):
     """What each call said: sets of names, and of vectors (``sides``, ``normal``)."""
     clear: int
     """After so many answers something was in something else, and could leave it on two sides."""
+    period: tuple | None
 
 
 class Teller:
@@ -322,7 +323,7 @@ class Teller:
                 answers.append(answer)
             if clear > len(answers) and call.name not in _STILL and self._overlaps():
                 clear = len(answers)
-        return Ending(self._moved(), answers, clear)
+        return Ending(self._moved(), answers, clear, self.life.period)
 
     def _overlaps(self):
         """Whether something that moves is in something."""
