@@ -32,6 +32,7 @@ from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
 from broadphase.kernels.tiles.slopes import any_slope
 from broadphase.runtime.slices import all_rows
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
+from broadphase.world.space import TilesNear
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 # The searched region doubles until it has a free place; so many rounds reach any place.
@@ -94,11 +95,11 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     >>> blocker_at(Box(2, 30, 20, 30), lambda bounds: NOTHING, level)
     Tile(column=0, row=0)
     """
-    blockers = around(shape.bounds)
-    grid = _grid_of(blockers, NO_TILES if tiles is None else tiles.grid)
+    blockers = _with_tiles(around, tiles)(shape.bounds)
+    grid = _grid_of(blockers)
     all_boxes = isinstance(shape, Box) and bool((blockers.table.kinds[blockers.rows] == BOX).all())
     exact = all_boxes and not any_slope(grid, *shape.bounds)
-    overlaps = _overlaps(columns_of(shape), blockers, grid, exact)
+    overlaps = _overlaps(columns_of(shape), blockers, exact)
     if not overlaps:
         return None
     body, column, row, *_ = overlaps[0]
@@ -106,11 +107,11 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     return other
 
 
-def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid, exact: bool) -> list[list[float]]:
+def _overlaps(mover: ShapeColumns, blockers: Blockers, exact: bool) -> list[list[float]]:
     """Everything that the mover overlaps, as `write_overlaps` writes it."""
     each = np.arange(len(blockers.bounds), dtype=np.int64)
     bodies = blockers.table, blockers.rows, blockers.bounds, each
-    search = partial(kernel.overlapping, mover, *bodies, exact, grid)
+    search = partial(kernel.overlapping, mover, *bodies, exact, _grid_of(blockers))
     rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
 
@@ -124,10 +125,10 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
     Either all tiles block, or none if it may cross each that it is in.
     """
     mover, blockers, exact = way.mover, way.blockers, way.exact
-    rows = _overlaps(mover, blockers, way.grid, exact)
+    rows = _overlaps(mover, blockers, exact)
     met = [(int(body), int(column), int(row)) for body, column, row, *_ in rows]
     start, normals = place_of(mover), [(nx, ny) for _, _, _, nx, ny, _, _ in rows]
-    answers, around, grid = _responses(zip(met, normals, strict=True), start, way, response)
+    answers, around = _responses(zip(met, normals, strict=True), start, way, response)
     if not any(blocks for _, blocks in answers):
         return [hit for hit, _ in answers if hit is not None]
     walls = [
@@ -137,11 +138,11 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
         fixed = _only_fixed(around, [blockers.others[body] for body, _, _ in met if body >= 0])
         if exact:
             box = *start, mover.width.item(0), mover.height.item(0)
-            mover.x[0], mover.y[0] = push_out(box, fixed, grid) or start
+            mover.x[0], mover.y[0] = push_out(box, fixed) or start
         else:
-            _push(mover, fixed, grid)
+            _push(mover, fixed)
     free = place_of(mover)
-    freed = _Path(mover, 0.0, 0.0, around, grid, "slide")
+    freed = _Path(mover, 0.0, 0.0, around, "slide")
     freed.begin(path.FREED)
     freed.follow(sweep.SLIDE)
     hits = []
@@ -159,7 +160,7 @@ def _depenetrate(way: "_Path", response: Response) -> list[Hit]:
 
 def _responses(
     met: Iterable[tuple[Any, Place]], place: Place, way: "_Path", response: Response
-) -> tuple[_Responses, Around, TileGrid]:
+) -> tuple[_Responses, Around]:
     """The responses to everything that is overlapped, and the bodies and tiles that still block.
 
     ``met`` are ``(body, column, row), normal``.
@@ -175,10 +176,8 @@ def _responses(
             tile_answers.add(code != sweep.CROSS)
         elif code == sweep.CROSS:
             crossed.append(other)
-    around, grid = _without(way.around, crossed), way._grid
-    if tile_answers == {False}:
-        around, grid = _without_tiles(around), NO_TILES
-    return answers, around, grid
+    around = _without(way.around, crossed)
+    return answers, _without_tiles(around) if tile_answers == {False} else around
 
 
 def _without(around: Around, crossed: list[Any]) -> Around:
@@ -198,9 +197,14 @@ def _without_tiles(around: Around) -> Around:
     return lambda bounds: around(bounds)._replace(tiles=None)
 
 
-def _grid_of(blockers: Blockers, grid: TileGrid) -> TileGrid:
-    """The tiles that came with the blockers, else those of the caller."""
-    return grid if blockers.tiles is None else blockers.tiles.grid
+def _with_tiles(around: Around, tiles: TileMap | None) -> Around:
+    """``around`` with the tiles of a map, if there is one."""
+    near = TilesNear(tiles)
+    return around if tiles is None else lambda bounds: around(bounds)._replace(tiles=near)
+
+
+def _grid_of(blockers: Blockers) -> TileGrid:
+    return NO_TILES if blockers.tiles is None else blockers.tiles.grid
 
 
 def _tile(blockers: Blockers, column: float, row: float) -> Tile:
@@ -227,14 +231,14 @@ def _only_fixed(around: Around, met: list[Any]) -> Around:
     return fixed_around
 
 
-def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
+def push_out(box: BoxPlace, around: Around) -> Place | None:
     """The nearest place where a box overlaps neither bodies nor solid tiles; ``None`` if there is none.
 
     Of equally near places, the one along x comes first, then the one towards smaller coordinates.
     """
     x, y, width, height = box
     blockers = around((x, y, x + width, y + height))
-    reach = kernel.deepest(x, y, width, height, blockers.bounds, _grid_of(blockers, grid))
+    reach = kernel.deepest(x, y, width, height, blockers.bounds, _grid_of(blockers))
     if reach == 0.0:
         return x, y
     scratch = np.empty((2, kernel.MOST_EDGES))
@@ -243,7 +247,7 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
             return None
         blockers = around((x - reach, y - reach, x + width + reach, y + height + reach))
         found, free_x, free_y, distance = kernel.push_out(
-            x, y, width, height, blockers.bounds, _grid_of(blockers, grid), reach, scratch
+            x, y, width, height, blockers.bounds, _grid_of(blockers), reach, scratch
         )
         if found and distance <= reach:
             return free_x, free_y
@@ -263,7 +267,7 @@ def _normal_of_push(normal: Place, start: Place, free: Place, width: float, boun
     return 0.0, (1.0 if free[1] > start[1] else -1.0)
 
 
-def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
+def _push(mover: ShapeColumns, around: Around) -> None:
     """Push the shape out of its deepest overlap until it is free, or its bounds as a box if that is shorter.
 
     Pushing out of one obstacle at a time may fail deep in a wall of tiles; pushing out a box does not.
@@ -271,7 +275,7 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
     start = place_of(mover)
     for _ in range(_MOST_PUSHES):
         blockers = around(bounds_of(mover))
-        overlaps = _overlaps(mover, blockers, _grid_of(blockers, grid), False)
+        overlaps = _overlaps(mover, blockers, False)
         if not overlaps:
             break
         nx, ny, depth, slack = max(overlaps, key=lambda row: row[5])[3:]
@@ -280,7 +284,7 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
     by_shape = place_of(mover)
     mover.x[0], mover.y[0] = start
     left, top, right, bottom = bounds_of(mover)
-    by_box = push_out((left, top, right - left, bottom - top), around, grid)
+    by_box = push_out((left, top, right - left, bottom - top), around)
     if not overlaps and (by_box is None or math.dist(by_shape, start) <= math.dist(by_box, (left, top))):
         mover.x[0], mover.y[0] = by_shape
     elif by_box is not None:
@@ -348,7 +352,7 @@ def resolve(
     """
     dx, dy = checked_displacement(shape.x, dx, "dx"), checked_displacement(shape.y, dy, "dy")
     code = sweep.SLIDE if callable(response) else code_of(response)
-    way = _Path(columns_of(shape), dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
+    way = _Path(columns_of(shape), dx, dy, _with_tiles(around, tiles), response)
     state = way.follow(code)
     while state != path.DONE:
         if state == path.INSIDE:
@@ -372,10 +376,8 @@ class _Path:
 
     blockers: Blockers
 
-    def __init__(
-        self, mover: ShapeColumns, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
-    ) -> None:
-        self.mover, self.around, self._grid = mover, around, grid
+    def __init__(self, mover: ShapeColumns, dx: float, dy: float, around: Around, response: Response) -> None:
+        self.mover, self.around = mover, around
         self._displacement, self._asks = (dx, dy), callable(response)
         self._answer: Any = "" if callable(response) else response
         self.hits: list[Hit] = []
@@ -389,7 +391,7 @@ class _Path:
     @property
     def grid(self) -> TileGrid:
         """The tiles around."""
-        return _grid_of(self.blockers, self._grid)
+        return _grid_of(self.blockers)
 
     @property
     def exact(self) -> bool:
@@ -487,22 +489,20 @@ def beside(
     """
     step = step_beside(shape.bounds, direction, largest)
     found = first_against(direction, resolve(shape, *step, around, tiles, "touch"))
-    return found or inside_by_rounding(shape, direction, around, tiles)
+    return found or inside_by_rounding(shape, direction, _with_tiles(around, tiles))
 
 
-def inside_by_rounding(
-    shape: Shape, direction: Place, around: Around, tiles: TileMap | None = None
-) -> Hit | None:
+def inside_by_rounding(shape: Shape, direction: Place, around: Around) -> Hit | None:
     """What a shape that is not a box among boxes may be inside of by a rounding error: see `beside`.
 
     Such shapes count as flush, and only a step deeper than that is a hit, at once.
     """
     near = around(shape.bounds)
-    if len(near.rows) == 0 and _grid_of(near, NO_TILES if tiles is None else tiles.grid).solid.size == 0:
+    if len(near.rows) == 0 and _grid_of(near).solid.size == 0:
         return None
     far = max(float(np.abs(near.bounds).max(initial=0.0)), *map(abs, shape.bounds))
     step = step_beside(shape.bounds, direction, _DEEPER * far)
-    found = first_against(direction, resolve(shape, *step, around, tiles, "touch"))
+    found = first_against(direction, resolve(shape, *step, around, None, "touch"))
     return found if found is not None and found.time == 0.0 else None
 
 
