@@ -1,7 +1,8 @@
 """Memory that kernels allocate: a small replacement for Numba's runtime.
 
-Kernels allocate only the arrays that they return (`broadphase.kernels.arrays.results.result`).  Numba counts
-references to each block.  Here, a block is freed when the call that allocated it ends, unless it is returned.
+Kernels allocate the arrays that they return and scratch.  Numba counts references to each block.  Here, a
+block is freed when the call that allocated it ends, unless it is returned: a kernel that allocates in a loop
+keeps all of it until then.
 The blocks of a call form a linked list, whose head is thread-local.
 
 ::

@@ -64,7 +64,7 @@ STACK_CAPACITY = 512
 
 @inline
 def result(count, dtype):
-    """An array that the kernel returns: the only memory that a kernel allocates."""
+    """An array that the kernel returns."""
     return np.empty(count, dtype)
 
 

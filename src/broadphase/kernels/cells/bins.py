@@ -49,7 +49,7 @@ TALLY = 6
 # Entries are numbers of 32 bits.
 MOST_ENTRIES = 2**31 - 1 - 64
 # Boxes between two looks for signals: each touches memory at random.
-_OFTEN = 1 << 16
+_OFTEN = 1 << 15
 
 
 class Lattice(NamedTuple):
