@@ -103,13 +103,13 @@ class Motion:
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
         move = self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL)
-        around, shape, hit = self.around(row, ignored), self._store.shape(row), None
+        hit = None if move is None else first_against(towards, move)
+        if hit is not None or (move is not None and not self._store.any_round):
+            return hit
+        around, shape = self.around(row, ignored), self._store.shape(row)
         if move is None:
             hit = beside(shape, towards, around, None, largest)
         else:
-            hit = first_against(towards, move)
-            if hit is not None or not self._store.any_round:
-                return hit
             hit = inside_by_rounding(shape, towards, around)
         return None if hit is None else self._wrapped_hit(hit)
 
