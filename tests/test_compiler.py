@@ -2,6 +2,7 @@
 
 import ast
 import ctypes
+import errno
 import os
 import re
 import runpy
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import broadphase
+from broadphase.compiler.build import advice
 from broadphase.kernels.machine import memory, signatures, sources
 from broadphase.kernels.machine import target as targets
 from broadphase.kernels.machine.mode import level
@@ -422,3 +424,22 @@ def test_the_list_is_sorted_as_recording_writes_it():
     """So that recording a new kernel changes its lines and no others."""
     lines = Path(signatures.FILE).read_text("utf-8").splitlines()
     assert lines == sorted(set(lines))
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    ended = subprocess.run(
+        [sys.executable, "-m", "broadphase.compiler", "--folder", str(tmp_path / "file" / "folder")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (line,) = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert re.fullmatch(
+        r"broadphase: the compiled kernels cannot be written: .*file.*; build from a copy .*", line
+    )
+    with_disk = OSError(errno.ENOSPC, "No space left on device", "x.o")
+    assert "(x.o); make room, or name folders on another disk in TMPDIR and BROADPHASE_CACHE" in advice(
+        with_disk
+    )

@@ -11,6 +11,6 @@ with the first call that needs it.
 
 from broadphase.lazy_names import attach
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
 
 __getattr__, __dir__, __all__ = attach(__name__)

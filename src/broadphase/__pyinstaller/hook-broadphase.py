@@ -16,6 +16,22 @@ _LEFT_OUT = (
 datas = collect_data_files("broadphase", includes=["**/*.pyi", "kernels/signatures.txt", "**/*.index"])
 binaries = collect_dynamic_libs("broadphase", search_patterns=["*.so", "*.dylib", "*.dll"])
 hiddenimports = collect_submodules("broadphase", filter=lambda name: not name.startswith(_LEFT_OUT))
-# The compiler, which a running program never loads; and Warp, 400 MB, which a program that searches on a
-# graphics card imports itself.
-excludedimports = ["numba", "llvmlite", "warp"]
+# What adapters and readers of files import when they are called.  This holds for imports by this package
+# only: a program that uses one of these imports it itself, and then it comes along.  Numba never does.
+excludedimports = [
+    *("numba", "llvmlite", "warp", "cupy", "torch", "jax"),
+    *("arcade", "pyglet", "pygame", "esper", "mesa", "ase", "freud"),
+    *(
+        "pyarrow",
+        "dask",
+        "distributed",
+        "fsspec",
+        "pandas",
+        "polars",
+        "geopandas",
+        "shapely",
+        "scipy",
+        "networkx",
+    ),
+    *("matplotlib", "rich", "cyclopts", "zstandard", "PIL"),
+]

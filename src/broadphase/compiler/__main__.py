@@ -6,7 +6,7 @@ from ast import FunctionDef
 from ast import parse as parse_source
 from pathlib import Path
 
-from broadphase.compiler.build import Job, build, jobs_of
+from broadphase.compiler.build import Job, advice, build, jobs_of
 from broadphase.compiler.types import parse
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.mode import able
@@ -89,4 +89,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"broadphase: {advice(error)}")
+    except RuntimeError as error:  # of a worker, which has written what it met
+        sys.exit(f"broadphase: {error}")

@@ -4,6 +4,7 @@ Each kernel and list of types has its own object file in the user's cache.  The 
 everything that the machine code depends on, so a second build compiles only what was edited.
 """
 
+import errno
 import json
 import os
 import subprocess
@@ -79,6 +80,18 @@ def _is_compiled(path: Path) -> bool:
 def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:
     """A job for each line of ``signatures.txt``."""
     return [Job(kernel, types) for kernel, lists in listed.items() for types in lists]
+
+
+def advice(error: OSError) -> str:
+    """One line that says which file could not be written, and what to do."""
+    full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+    where = f" ({error.filename})" if error.filename else ""
+    todo = (
+        "make room, or name folders on another disk in TMPDIR and BROADPHASE_CACHE"
+        if full
+        else "build from a copy of the source in a folder that you may write to, or install a wheel"
+    )
+    return f"the compiled kernels cannot be written: {error.strerror or error}{where}; {todo}"
 
 
 def build(

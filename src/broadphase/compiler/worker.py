@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.registry import cpu_target
 
 from broadphase.compiler import builtins, layout, machine_code, memory, numba_names, python_api
-from broadphase.compiler.build import Job, part_object, parts_beside, parts_of, table_object
+from broadphase.compiler.build import Job, advice, part_object, parts_beside, parts_of, table_object
 from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, target_machine
 from broadphase.compiler.types import parse
 from broadphase.kernels.machine.mode import level
@@ -83,6 +83,9 @@ def main() -> None:
 if __name__ == "__main__":
     # Numba's objects are full of reference cycles; collecting them takes a fifth of the time.
     gc.disable()
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(advice(error))
     # The process exits without destroying a million objects one by one, which took 4 of 50 seconds.
     os._exit(0)

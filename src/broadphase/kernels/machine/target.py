@@ -39,7 +39,7 @@ class Target(NamedTuple):
     lld: tuple[str, ...]
     """The command line of LLD, which ``ziglang`` contains, without the files."""
     wheel_tag: str
-    """The platform tag of its wheels."""
+    """The platform tags of its wheels, with dots between them."""
 
     @property
     def suffix(self) -> str:
@@ -85,8 +85,22 @@ class Target(NamedTuple):
 
 
 _ALL = (
-    Target("linux-x86_64", "linux", "x86_64-unknown-linux-gnu", X86, _LLD, "manylinux2014_x86_64"),
-    Target("linux-arm64", "linux", "aarch64-unknown-linux-gnu", ARM, _LLD, "manylinux2014_aarch64"),
+    Target(
+        "linux-x86_64",
+        "linux",
+        "x86_64-unknown-linux-gnu",
+        X86,
+        _LLD,
+        "manylinux2014_x86_64.musllinux_1_2_x86_64",
+    ),
+    Target(
+        "linux-arm64",
+        "linux",
+        "aarch64-unknown-linux-gnu",
+        ARM,
+        _LLD,
+        "manylinux2014_aarch64.musllinux_1_2_aarch64",
+    ),
     Target("windows-x86_64", "windows", "x86_64-pc-windows-msvc", X86, (*_COFF, "/machine:x64"), "win_amd64"),
     Target(
         "windows-arm64", "windows", "aarch64-pc-windows-msvc", ARM, (*_COFF, "/machine:arm64"), "win_arm64"
