@@ -466,7 +466,20 @@ def _until_jump(life, **options):
     return life, False
 
 
-def _fallen_up(life, _):
+def _with_a_leaning_wall(life, rng):
+    """A wall at the right side of the hero, which leans over it."""
+    _, top, right, _ = life.thing("hero").shape.bounds
+    lean = rng.choice([0.001, 0.5, 1, 8])
+    corners = (
+        (right - lean, top - 64),
+        (right + 20, top - 64),
+        (right + 20, top + 64),
+        (right + lean, top + 64),
+    )
+    return replace(life, things=(*life.things, Thing("leaning", "polygon", corners, rules={"static": True})))
+
+
+def _fallen_up(life, rng):
     """A jump as a fall of a walker whose gravity points up."""
     life, jumps = _until_jump(life, steepest=60)
     cells = life.tiles.cells.values() if life.tiles else ()
@@ -478,6 +491,8 @@ def _fallen_up(life, _):
         return None
     if any(one.kind not in ("box", "polygon") for one in life.things):
         return None  # what is round is met with a polygon, and stood on as it is
+    if not life.period and rng.random() < 0.5:
+        life = _with_a_leaning_wall(life, rng)
     jump = life.calls[-1]
     x, y = jump.options["down"]
     fall = replace(jump, options={**jump.options, "down": (-x, -y)})
@@ -492,6 +507,19 @@ def _without_corner(life, rng):
         return None
     if life.tiles and any(cell[0] == "slope" for cell in life.tiles.cells.values()):
         return None
+    if (
+        not life.period and rng.random() < 0.5
+    ):  # under stairs that hang, each of which ends within ``corner`` of the one before
+        left, top, _, _ = life.thing("hero").shape.bounds
+        rights = [left + 0.75 * most * (k + 1) for k in range(8)]
+        corners = [((x - 64, top - 4 - 6 * k), (x, top - 2 - 6 * k)) for k, x in enumerate(rights)]
+        stairs = tuple(
+            Thing(f"hangs {k}", "box", some, rules={"static": True}) for k, some in enumerate(corners)
+        )
+        jump = replace(life.calls[-1], ways=tuple((8 * x, 8 * y) for x, y in life.calls[-1].ways))
+        life = replace(life, things=(*life.things, *stairs), calls=(*life.calls[:-1], jump))
+        if not _starts_free(life):
+            return None
     jump = replace(life.calls[-1], options={**life.calls[-1].options, "corner": 0})
     return replace(life, calls=(*life.calls[:-1], jump)), Frame(dx=most), life
 
