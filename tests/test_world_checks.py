@@ -175,3 +175,24 @@ def test_without_check_nothing_is_said(caught):
     for _ in range(70):
         world.update()
     assert not caught
+
+
+@pytest.mark.parametrize("how", ["warned", "heard", "solid", "sensor wall", "cross", "beside"])
+def test_a_bullet_that_is_a_sensor_and_flies_through_a_wall_is_warned_of_once(caught, how):
+    world = World(check=True)
+    world.set_response("bullet", "cross" if how == "cross" else "touch")
+    world.add(Box(20, 0, 4, 40), tag="wall", static=True, sensor=how == "sensor wall")
+    bullets = [world.add(Box(0, y, 2, 2), tag="bullet", sensor=how != "solid") for y in (8, 16)]
+    if how == "heard":
+        world.on("bullet", "wall", begin=lambda contact: None)
+    for bullet in bullets:
+        bullet.velocity = (-100, 0) if how == "beside" else (600, 0)
+    for _ in range(4):
+        world.step(1 / 60)
+        world.update()
+    if how == "warned":
+        (message,) = said(caught, bp.errors.WorldWarning)
+        assert "is a sensor, so it flies through" in message
+        assert "only tiles stop sensors" in message
+    else:
+        assert not caught

@@ -16,7 +16,7 @@ from broadphase.errors import TagWarning, WorldWarning
 from broadphase.geometry.narrow_phase import overlap
 from broadphase.world.arguments import ANY
 from broadphase.world.bodies import STATICS
-from broadphase.world.hits import Walk
+from broadphase.world.hits import RESPONSES, Walk
 from broadphase.world.state import State
 from broadphase.world.tile_listeners import TileListeners
 
@@ -28,6 +28,9 @@ _RESEMBLES = 0.8
 _OFTEN = 120
 # So many moved static bodies are compared in an update, so that it takes hardly any time.
 _MOST_STATIC = 64
+# So many sensors that move are looked at in an update, until one is in a wall.
+_MOST_BULLETS = 8
+_STOPPING = {RESPONSES["touch"], RESPONSES["bounce"]}
 
 
 class Checks:
@@ -56,6 +59,7 @@ class Checks:
         """Warn of what can be seen between two updates."""
         self._moves.clear()
         self._look_at_tags()
+        self._look_at_bullets()
         self._look_at_statics()
 
     def _look_at_tags(self) -> None:
@@ -89,6 +93,30 @@ class Checks:
                 said = f"{called} waits for a tag that no {what} has had: {tag!r}{hint}"
                 if self._waiting[what, tag] == _PATIENCE[bool(near)]:
                     warnings.warn(TagWarning(said), stacklevel=_users_level())
+
+    def _look_at_bullets(self) -> None:
+        """Warn of a sensor that is to stop at hits, but is in a static body unheard."""
+        state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
+        if "bullet" in self._said or not store.any_sensor:
+            return
+        n = len(store.bodies)
+        rows = np.flatnonzero(store.touched[:n] & store.sensor[:n] & ~store.static[:n] & store.alive[:n])
+        for row in rows[:_MOST_BULLETS].tolist():
+            tags, own = store.tag_sets.groups[store.group.item(row)], store.response.item(row)
+            of_tags = [answer for tag, answer in state.responses.items() if tag in tags]
+            if (own if own >= 0 else next(iter(of_tags), RESPONSES["cross"])) not in _STOPPING:
+                continue
+            for other in state.broad_phase.near(store.bounds(row), STATICS)[0]:
+                if store.sensor[other] or matcher.matches(store.group.item(row), store.group.item(other)):
+                    continue
+                if overlap(store.shape(row), store.shape(other)):
+                    self._say(
+                        "bullet",
+                        f"{store.bodies[row]!r} is a sensor, so it flies through {store.bodies[other]!r} "
+                        "whatever its response: only tiles stop sensors; listen for the two (world.on) and "
+                        "remove it, or let it be sensor=False",
+                    )
+                    return
 
     def _look_at_statics(self) -> None:
         """Warn of a static body that was moved into another, if a listener waits for the two."""
