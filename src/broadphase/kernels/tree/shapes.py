@@ -225,12 +225,29 @@ def _put_nearest(ids, distances, kept, row, distance):
 
 
 @inline
-def _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids, distances):
+def _largest_coordinate(trees, stack, keys):
+    """The largest coordinate of all boxes, without its sign: distances of shapes are rounded by its size."""
+    largest = 0.0
+    for edges, children, _, _ in trees:
+        left = push_roots(children, stack, keys)
+        while left > 0:
+            left -= 1
+            node = stack[left] >> 6
+            for row in range(4 * node, 4 * node + 4):
+                for slot in range(WIDTH):
+                    if abs(edges[row, slot]) > largest:  # NaN where a slot is not in use
+                        largest = float(abs(edges[row, slot]))
+    return largest
+
+
+@inline
+def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, ids, distances):
     """The nearest shapes but ``own[k]``, as many as fit, by distance, then row; how many, or `TOO_TALL`."""
     point, squares = few(2, np.float64), many(WIDTH, np.float64)
     point[0], point[1] = x, y
     kept, bound = np.int64(0), math.inf
-    for edges, children, boxes, rows in trees:
+    far = max(largest, abs(x), abs(y))
+    for edges, children, _, rows in trees:
         if stack_size(children) > stack.shape[0]:
             return TOO_TALL
         left = push_roots(children, stack, keys)
@@ -257,8 +274,6 @@ def _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids, distan
                 kept = _put_nearest(ids, distances, kept, row, distance)
                 if kept == ids.shape[0]:
                     last = distances[kept - 1]
-                    far = max(max(abs(boxes[child, 0]), abs(boxes[child, 2])), abs(x))
-                    far = max(far, max(max(abs(boxes[child, 1]), abs(boxes[child, 3])), abs(y)))
                     bound = reach_of(last + _ROUNDING * (far + last))
     return kept
 
@@ -276,7 +291,8 @@ def nearest_shapes(trees, values, k, shapes, rules):
     x, y = float(values[0]), float(values[1])
     if _is_far(x, y):
         return ids[:0], distances[:0], REFUSED
-    count = _nearest_shapes(trees, x, y, shapes, rules, own, NODE_0, stack, keys, ids, distances)
+    far = _largest_coordinate(trees, stack, keys)
+    count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, ids, distances)
     return ids[: max(count, 0)], distances[: max(count, 0)], count
 
 
@@ -287,6 +303,7 @@ def nearest_shapes_of_many(trees, points, begin, end, own, shapes, rules, scratc
     Point ``k`` does not find the shapes ``own[k]``.  ``scratch``: nodes and keys of `stack_size`.
     """
     stack, keys = scratch
+    far = _largest_coordinate(trees, stack, keys)
     for k in range(begin, end):
         x, y = points[k, 0], points[k, 1]
-        _nearest_shapes(trees, x, y, shapes, rules, own, k, stack, keys, ids[k], distances[k])
+        _nearest_shapes(trees, x, y, far, shapes, rules, own, k, stack, keys, ids[k], distances[k])
