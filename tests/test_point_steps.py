@@ -177,3 +177,64 @@ def test_a_verlet_list_of_huge_numbers_warns_of_nothing(size):
 def test_a_motion_that_goes_around_for_ever_is_refused():
     with pytest.raises(ValueError, match=r"rows 0 and 1 pass .* divide the frame"):
         bp.swept_pairs([[0, 0, 1, 1], [3, 3, 4, 4]], [[1e6, 1e6], [0, 0]], period=(10, 10))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ((4.0, 0, 0), (1.0, 4, 0), (0.5, 1, 4)),
+        (3.0, 4.0, 5.0),
+        (10.0, None, 4.0),
+        ((3.0, 0, 0), (0, 3.0, 0.5), None),
+    ],
+)
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_all_images_of_few(cell, n):
+    """Each image by hand."""
+    random, r = np.random.default_rng(n), 4.5
+    points, other = random.random((n, 3)) * 7 - 2, random.random((n + 1, 3)) * 5
+    matrix = np.zeros((3, 3))
+    for axis, row in enumerate(cell):
+        matrix[axis] = row if isinstance(row, tuple) else 0 if row is None else np.eye(3)[axis] * row
+    steps = np.stack(np.meshgrid(*[range(-6, 7) if row.any() else [0] for row in matrix]), -1).reshape(-1, 3)
+    for found in (points, other):
+        ways = found[None, :, None] - points[:, None, None] + steps @ matrix
+        i, j, k = np.nonzero(np.sqrt((ways**2).sum(axis=-1)) <= r)
+        images = {
+            (a, b, *steps[c].tolist()) for a, b, c in zip(i.tolist(), j.tolist(), k.tolist(), strict=True)
+        }
+        if found is points:
+            images = {image for image in images if image[0] != image[1] or any(image[2:])}
+        how = {"period": cell, "images": "all", "other": None if found is points else other}
+        near = bp.neighbors(points, r, half=False, offsets=True, **how)
+        held = np.column_stack((near.i, near.j, near.shift)).tolist()
+        assert sorted(map(tuple, held)) == sorted(images)
+        np.testing.assert_allclose(
+            near.offset, found[near.j] - points[near.i] + near.shift @ matrix, atol=1e-12
+        )
+        np.testing.assert_allclose(near.distance, np.linalg.norm(near.offset, axis=1), rtol=1e-12)
+        with pytest.raises(bp.PairLimitExceeded):
+            bp.neighbors(points, r, half=False, max_pairs=len(near) - 1, **how)
+
+
+def test_pairs_that_do_not_fit_are_refused(monkeypatch):
+    from broadphase.inputs import room
+
+    points, few = np.zeros((3_000, 2)), np.random.default_rng(0).random((3_000, 2))
+    monkeypatch.setattr(room, "_ENOUGH_TO_ASK", 1 << 10)
+    monkeypatch.setattr(room, "available_memory", lambda: 10_000_000)
+    for search in (bp.neighbors, lambda points, r: bp.VerletList(r, 0.1).neighbors(points)):
+        with pytest.raises(
+            MemoryError, match=r"4498500 or more pairs of 3000 points within r = .* 0.01 GB are free"
+        ):
+            search(points, 1.0)
+    monkeypatch.setattr(room, "available_memory", lambda: 100_000_000)
+    assert len(bp.neighbors(points, 1.0)) == 4_498_500
+    crowd = np.concatenate((few, np.zeros((900, 2))))  # many at one place, few elsewhere
+    monkeypatch.setattr(room, "available_memory", lambda: 6_000_000)
+    assert len(bp.neighbors(crowd, 1e-3)) >= 900 * 899 // 2
+
+
+def test_a_cell_as_lengths_and_angles_is_told_how():
+    with pytest.raises(ValueError, match="cellpar_to_cell"):
+        bp.neighbors(np.zeros((2, 3)), 1.0, period=[10, 10, 10, 60, 75, 90])

@@ -53,8 +53,8 @@ def _as_lengths(period: Any, dim: int) -> Period | None:
         return None
     if is_matrix(period):
         raise TypeError(
-            "period is a matrix of lattice vectors, which only neighbors, nearest, count_neighbors and "
-            f"PointIndex take; give a length, None or inf for each of the {dim} axes"
+            "period is a matrix of lattice vectors, which only neighbors, nearest, count_neighbors, "
+            f"PointIndex and VerletList take; give a length, None or inf for each of the {dim} axes"
         )
     lengths = [_length(value, axis) for axis, value in enumerate(_one_an_axis(period, dim))]
     return np.array(lengths) if any(map(math.isfinite, lengths)) else None
@@ -108,6 +108,12 @@ def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
     if len(values) != dim:
         raise ValueError(
             f"period must hold a length, None or inf for each of the {dim} axes; got {len(values)}"
+            + (
+                ".  A cell given as a, b, c and angles is a matrix of lattice vectors here: "
+                "ase.geometry.cellpar_to_cell(period) makes one"
+                if (dim, len(values)) == (3, 6)
+                else ""
+            )
         )
     return values
 

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.periods import as_point_period, is_matrix
+from broadphase.inputs.periods import as_cell, as_point_period, is_matrix
 from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points
 from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.any_few import count_near_of_few, find_near_of_few, find_nearest_of_any
+from broadphase.kernels.points.few_images import find_images_of_few
 from broadphase.kernels.points.few_points import (
     Memory,
     find_nearest_of_few,
@@ -35,6 +36,7 @@ from broadphase.kernels.points.fixed_radius import (
     near_point,
 )
 from broadphase.periods.lattice import Lattice
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import Group, borrowed_scratch
 
 _near_point = try_call(near_point)
@@ -83,6 +85,7 @@ _FEW = {
 
 
 Pairs = tuple[Numbers, Numbers, Points]
+Images = tuple[Numbers, Numbers, Points, Points, Numbers]
 
 
 def find_pairs(own: Points, r: Any, limit: int) -> Pairs | None:
@@ -122,6 +125,11 @@ _PLAIN = (math.inf,) * 3
 _NONE, _NONE_SINGLE, _NO_ENVS = np.empty(0), np.empty(0, np.float32), np.empty(0, np.int64)
 _UNLIMITED = 1 << 62
 
+_LENGTHS = (float, int, type(None))
+_WIDER = 1e-9
+_MOST_LOOKS = 1 << 17  # at a pair and an image of it
+
+_images_of_few = try_call(find_images_of_few)
 _near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
 _count_near_of_few = try_call(count_near_of_few)
 
@@ -164,7 +172,7 @@ def _few(given: GivenPoints, most: int) -> _Few | None:
         return None
     world = _OPEN
     if period is not None:
-        numbers = period if type(period) is tuple else None
+        numbers = period if _is_hashed_by_type(period) else None
         if numbers is None or points.dtype != np.float64 or (env is not None and is_matrix(numbers)):
             return None
         try:
@@ -225,6 +233,39 @@ def count_few(given: GivenPoints, lengths: Points) -> npt.NDArray[np.int64] | No
     with np.errstate(over="ignore"):
         counts = _count_near_of_few(*_flat(few), lengths.astype(few.points.dtype))
     return counts[0] if counts is not None and counts[1] == 0 else None
+
+
+@lru_cache(64)
+def _crystal(period: Any, dim: int) -> tuple[Floats, Floats, Floats]:
+    """The vectors of a cell, their inverse, and how many of them a length of 1 has at most along each."""
+    cell, periodic = as_cell(period, dim)
+    largest = np.abs(cell).max()
+    inverse = np.linalg.inv(cell / largest) / largest
+    return cell, inverse, np.where(periodic, np.hypot.reduce(inverse, axis=0), 0.0)
+
+
+def find_few_images(given: GivenPoints, r: Any, limit: int) -> Images | None:
+    """``i, j, distance, offset, shift`` of all images; None if another search must say."""
+    points, other, period, env = given
+    if type(r) is not float or env is not None or points.ndim != 2 or not _is_hashed_by_type(period):
+        return None
+    try:
+        cell, inverse, gradients = _crystal(period, points.shape[1])
+    except (TypeError, ValueError):
+        return None  # `as_cell` names what is wrong
+    # The distance of each pair is computed from where the points are, so that it may be searched farther.
+    wide = gradients * (r * (1.0 + _WIDER)) + _WIDER * (gradients > 0.0)
+    found = points if other is None else other
+    near = _images_of_few(points, found, other is None, cell, inverse, wide, r, _MOST_LOOKS)
+    return near[:5] if near is not None and 0 <= near[5] <= limit else None
+
+
+def _is_hashed_by_type(period: Any) -> bool:
+    """Whether what is kept by this period is not that of another: True is 1 in a hash."""
+    return type(period) is tuple and all(
+        type(one) in _LENGTHS or (type(one) is tuple and all(type(value) in _LENGTHS for value in one))
+        for one in period
+    )
 
 
 def _few_of(query: PointQuery) -> _Few:

@@ -18,6 +18,7 @@ from broadphase.api.one_shot import join
 from broadphase.api.one_shot import pairs as all_pairs
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.room import free_for
 from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
@@ -343,9 +344,45 @@ def find_near(
         queries = cells
         if query.others is not None:
             queries = sort_queries(query, cells, reach.radii, parts, scratch)
-        finds = _search(query, cells, queries, rule, parts, limit, scratch)
+        finds = _search(query, cells, queries, rule, parts, limit, scratch, reach)
         order = np.empty(0, np.int32) if sort else queries.own[0, : len(query.points)]
         return _in_order(query, finds, order, sort, rule.scale, parts, limit)
+
+
+class _Room:
+    """Refuses pairs that do not fit into memory, once some of the points have found very many."""
+
+    def __init__(self, query: PointQuery, reach: Reach, upward: bool) -> None:
+        self._query, self._reach, self._upward = query, reach, upward
+        self._each = 4 + query.points.itemsize
+        """Bytes of a find; a pair takes 4 more."""
+        self._counted = False
+
+    def check(self, more: int, found: int, rows: int) -> None:
+        """Before memory is taken for ``more`` finds, when so many rows have found these.
+
+        Raises
+        ------
+        MemoryError
+            All pairs together are more than is free.
+        """
+        n = len(self._query.points)
+        free = free_for(found / rows * n * self._each)
+        if free is None:
+            return
+        pairs = found + more
+        if not self._counted and not len(self._reach.radii) and found / rows * n * self._each > free / 4:
+            # Whether they fit is not guessed: they are counted, which takes half of the time to find them.
+            self._counted = True
+            pairs = int(count_near(self._query, [self._reach.r], 1)[0])
+            if self._upward and self._query.others is not None:
+                pairs //= 2  # at least
+        size = pairs * (2 * self._each + 4)
+        if pairs * self._each > free:
+            raise MemoryError(
+                f"{pairs} or more pairs of {n} points within r = {self._reach.r:g} take {size / 1e9:.3g} GB, "
+                f"and {free / 1e9:.3g} GB are free; give a smaller r, or max_pairs= to refuse so many earlier"
+            )
 
 
 def _rule(query: PointQuery, reach: Reach) -> Rule:
@@ -394,7 +431,14 @@ def _largest_square(r: Any) -> float:
 
 
 def _search(
-    query: PointQuery, cells: Cells, queries: Cells, rule: Rule, parts: int, limit: int, scratch: Scratch
+    query: PointQuery,
+    cells: Cells,
+    queries: Cells,
+    rule: Rule,
+    parts: int,
+    limit: int,
+    scratch: Scratch,
+    reach: Reach,
 ) -> Finds:
     n, kind = len(query.points), query.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
@@ -404,7 +448,7 @@ def _search(
     capacity = -(-max(_USUAL * n, scratch.held("near ids") // 5) // len(pieces)) + 64 * LANES
     ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
     squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
-    numbers = count()
+    numbers, room = count(), _Room(query, reach, rule.upward)
     rule = _for_cells(rule, cells)
 
     def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
@@ -413,6 +457,7 @@ def _search(
         more: list[Any] = []
         ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
         total = filled = 0
+        start = at
         most = int(min(MOST, FIRST))
         while at < end:
             before, started = at, perf_counter()
@@ -430,6 +475,7 @@ def _search(
                 size = min(max(2 * out[0].shape[1], 2 * total), _MAX_CAPACITY)
                 if at == before and out[0].shape[1] >= _MAX_CAPACITY:
                     size = 2 * out[0].shape[1]
+                room.check(size, total, max(at - start, 1))
                 out = np.empty((1, size), np.int32), np.empty((1, size), kind)
                 base, filled = _ELSEWHERE * (1 + next(numbers)), 0
                 more.append((base, out))

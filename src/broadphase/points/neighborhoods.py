@@ -30,7 +30,14 @@ from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, find_all_images
-from broadphase.points.few import count_few, find_few, find_nearest, find_nearest_few, find_pairs
+from broadphase.points.few import (
+    count_few,
+    find_few,
+    find_few_images,
+    find_nearest,
+    find_nearest_few,
+    find_pairs,
+)
 from broadphase.points.fixed_radius import (
     Reach,
     count_near,
@@ -299,6 +306,26 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
             "images='all' is not there with a period for each environment or with environment -1; search "
             "each environment by itself"
         )
+    among = given.other is None
+    plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is None
+    if plain and (among or not how.exclude_self):
+        limit = how.limit if how.half or not among else how.limit // 2
+        few = find_few_images(given, r, limit)
+        if few is not None:
+            i, j, distance, offset, shift = few
+            found = Neighbors(
+                *(
+                    i,
+                    j,
+                    distance,
+                    (len(given.points), len(given.points if given.other is None else given.other)),
+                ),
+                offset=offset if how.offsets else None,
+                shift=shift,
+                among=among,
+                parts=how.parts,
+            )
+            return found if how.half or not among else found.in_both_directions()
     check_cell_of_worlds(given.points, given.period, given.env)
     query = as_query(given.points, given.other, None, given.env)
     cell, periodic = as_cell(given.period, query.points.shape[1])
@@ -310,6 +337,9 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     reach = as_reach(r, wide)
 
     def find(_: float, most: int) -> Columns:
+        few = find_few_images(given, r, most)
+        if few is not None:
+            return few
         limit = min(2 * most + _FEW, NO_LIMIT)  # a little farther, so that more than the limit may be found
         excluded = 0 if how.exclude is None else len(how.exclude)
         return find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit, excluded)

@@ -22,4 +22,5 @@ of one plain set `few_points` sorts along one axis.  `lattice` finds the nearest
 with lattice vectors.
 
 `objects` reads few objects of a program, circles or rectangles, and compares each with each.
+`few_images` finds all images of few points.
 """
