@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 warnings.simplefilter("error")
 
@@ -173,6 +174,9 @@ def world() -> None:
     shapes = bp.Circle(0, 0, 2), bp.Box(1, -1, 2, 2)
     assert bp.contact(*shapes) is not None
     assert bp.overlap(*shapes)
+    assert bp.in_range([(0, 0), (10, 0)], [(3, 4), (7, 0)], 5) == [[(3, 4)], [(7, 0)]]
+    ones = [SimpleNamespace(pos=(x, 0), size=2) for x in (0, 3, 9)]
+    assert bp.colliding(ones, radius="size") == [(ones[0], ones[1])]
     pairs = bp.pairs(BOXES)
     assert len(bp.contact_boxes(BOXES, BOXES, pairs).depths)
     circles = np.hstack([BOXES[:, :2], np.ones((len(BOXES), 1))])
