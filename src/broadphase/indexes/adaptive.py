@@ -182,25 +182,31 @@ class AdaptiveStructure(Structure):
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        with self._lock:  # of several readers one finds the pairs, and the others are given them
-            kept, changed = self._kept, self._changed
-            self._changed = 0
-            if kept is not None and not len(self._touched):
-                return Found([kept], len(kept), 0, ordered=self.sort)
-            pay = self._queries_pay(changed)
-            if changed:
-                self._calm = self._calm + 1 if pay else 0
-            if kept is not None and pay and self._has_tree():
-                return self._update(kept, limit)
-            self._kept, self._touched = None, Touched()
-            found = self._search(limit, scratch)
-            self._pairs = found.pairs
-            if (pay or not changed) and found.pairs <= limit:
-                ordered, parts = self.sort and not found.ordered, thread_count(self.threads)
-                kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
-                found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
-                self._kept = kept
-            return found
+        # Of several readers one finds the pairs, and the others are given them.  The result has a name before
+        # the lock is let go: an interrupt as it is returned would keep the lock.
+        with self._lock:
+            found = self._find_pairs(limit, scratch)
+        return found  # noqa: RET504
+
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        kept, changed = self._kept, self._changed
+        self._changed = 0
+        if kept is not None and not len(self._touched):
+            return Found([kept], len(kept), 0, ordered=self.sort)
+        pay = self._queries_pay(changed)
+        if changed:
+            self._calm = self._calm + 1 if pay else 0
+        if kept is not None and pay and self._has_tree():
+            return self._update(kept, limit)
+        self._kept, self._touched = None, Touched()
+        found = self._search(limit, scratch)
+        self._pairs = found.pairs
+        if (pay or not changed) and found.pairs <= limit:
+            ordered, parts = self.sort and not found.ordered, thread_count(self.threads)
+            kept = one_array(found.chunks, self.store.end, ordered, scratch, parts)
+            found = found._replace(chunks=[kept], ordered=self.sort or found.ordered)
+            self._kept = kept
+        return found
 
     def _update(self, kept: PairArray, limit: int) -> Found:
         """Find the pairs of the touched boxes again, and leave all others as they are."""
