@@ -16,6 +16,7 @@ from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.points import as_query
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.all_images import Crystal, ImagePairs, find_all_images
+from broadphase.points.cutoffs import as_cutoffs
 from broadphase.points.neighbor_lists import both_directions
 from broadphase.runtime.threads import cores
 
@@ -136,12 +137,14 @@ def _as_cutoff(cutoff: Any, numbers: Any, n: int) -> tuple[float, Callable[[Whol
     if isinstance(cutoff, dict):
         if numbers is None:
             raise ValueError("cutoff for pairs of elements needs numbers=")
-        kinds, most = np.asarray(numbers), max(_data.atomic_numbers.values())
-        table = np.full((most + 1, most + 1), -1.0)
-        for pair, length in cutoff.items():
-            first, second = _as_elements(pair)
-            table[first, second] = table[second, first] = _not_nan(length, f"cutoff[{pair!r}]")
-        return max(float(table.max()), 0.0), lambda i, j: table[kinds[i], kinds[j]]
+        # Of a pair that is named twice the last counts; a negative length finds nothing, as in ASE.
+        by_elements = {
+            tuple(sorted(_as_elements(pair))): float(_not_nan(length, f"cutoff[{pair!r}]"))
+            for pair, length in cutoff.items()
+        }
+        counting = {pair: length for pair, length in by_elements.items() if length >= 0.0}
+        cutoffs = as_cutoffs(counting, [(numbers, n, "numbers")], "cutoff")
+        return cutoffs.largest, cutoffs.between
     lengths = _not_nan(cutoff, "cutoff")
     if lengths.ndim == 0:
         return max(float(lengths), 0.0), None

@@ -136,6 +136,12 @@ def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
 
 def _as_points(values: Any, name: str) -> Points:
     array = as_float_array(values, name, POINTS)
+    if array.size and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)):
+        raise ValueError(
+            f"{name} must have shape (n, 2) or (n, 3); got shape {array.shape}; for points on a line give a "
+            f"second coordinate of 0: np.column_stack(({name}, np.zeros(len({name})))), and "
+            "period=(length, None)"
+        )
     return as_rows(array, name, (2, 3), "(n, 2) or (n, 3), a row of coordinates a point")
 
 
@@ -226,8 +232,17 @@ def unsound_point_error(point: npt.NDArray[Any], name: str) -> ValueError:
     raise AssertionError(f"{name} is finite")
 
 
-def settled_reach(r: Any) -> Any:
+class RadiiOfBoth(NamedTuple):
+    """Radii of the points and, by ``other_radii=``, of those searched among; a plain tuple says the same."""
+
+    own: Any
+    others: Any
+
+
+def settled_reach(r: Any, other_radii: Any = None) -> Any:
     """A distance, radii or two of them as arrays, before anything is looked at (`arrays.settled`)."""
+    if other_radii is not None:
+        return RadiiOfBoth(settled(r, "r", NUMBERS), settled(other_radii, "other_radii", NUMBERS))
     if isinstance(r, tuple) and len(r) == 2:
         return settled(r[0], "r[0]", NUMBERS), settled(r[1], "r[1]", NUMBERS)
     if type(r) is float:

@@ -203,12 +203,12 @@ def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, 
             radii = other_radii = r
         elif type(r) is np.ndarray:
             radii, other_radii = r, np.zeros(len(found), r.dtype)
-        elif type(r) is tuple and not among:
+        elif isinstance(r, tuple) and not among:
             radii, other_radii = r
         else:
             return None
         r = 0.0
-        if np.ndim(radii) != 1 or not len(radii) or not len(other_radii):
+        if not (np.ndim(radii) == np.ndim(other_radii) == 1 and len(radii) and len(other_radii)):
             return None
     near = _near_of_few(
         *(points, found, among, half, *world, envs, other_envs, radii, other_radii, r, r_min, alone, limit)

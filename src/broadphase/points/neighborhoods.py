@@ -1,5 +1,6 @@
 """Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from broadphase.inputs.points import (
     GivenPoints,
     PointQuery,
     Points,
+    RadiiOfBoth,
     as_distance,
     as_query,
     as_radii,
@@ -30,6 +32,7 @@ from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, find_all_images
+from broadphase.points.cutoffs import PairCutoffs, as_cutoffs
 from broadphase.points.few import (
     count_few,
     find_few,
@@ -70,7 +73,7 @@ _OF_SCIPY = {
 @with_hints(**_OF_SCIPY, k="the k nearest are found by nearest(points, k)")
 def neighbors(
     points: Any,
-    r: Any,
+    r: Any = None,
     *,
     other: Any = None,
     period: Any = None,
@@ -85,6 +88,9 @@ def neighbors(
     exclude: Any = None,
     images: str = "nearest",
     ids: Any = None,
+    cutoffs: Any = None,
+    kinds: Any = None,
+    other_radii: Any = None,
 ) -> Neighbors:
     """All pairs of points within a distance ``r`` of each other, with their distances.
 
@@ -96,8 +102,8 @@ def neighbors(
         tensors as for `broadphase.pairs`.
     r : float or array_like
         The distance.  Or a radius for each point: two points are near if their distance is at most the sum of
-        their radii, as circles touch.  With ``other=`` the others then have radius 0, unless ``r`` is a tuple
-        of two: the radii of the points and those of the others.
+        their radii, as circles touch.  With ``other=`` the others then have radius 0, unless
+        ``other_radii=`` is given, or ``r`` is a tuple of two: the radii of the points and of the others.
     other : array_like, optional
         Find the rows of these near the points, instead of points near each other.
     period : sequence of float or None, optional
@@ -140,6 +146,14 @@ def neighbors(
     ids : array_like of int, shape (n,), optional
         A number for each point, no two alike, for points that come and go; with ``other=`` a pair of arrays.
         The pairs are rows all the same, and ``rows_in`` and ``changes`` of the result go by ids.
+    cutoffs : dict or array_like of float, shape (k, k), optional
+        In place of ``r`` a distance for each pair of kinds: a dict such as ``{("H", "O"): 1.2}``, in which
+        the order of the two does not matter and pairs that it does not name are no neighbours, or a
+        symmetric matrix indexed by kind.  The search goes as far as the largest.
+    kinds : array_like of int or str, shape (n,)
+        The kind of each point, for ``cutoffs``; with ``other=`` a pair of arrays.
+    other_radii : float or array_like, shape (m,), optional
+        The radii of the others; ``r`` then holds those of the points.
 
     Returns
     -------
@@ -154,8 +168,8 @@ def neighbors(
         A value is not a number, or ``env`` or ``exclude`` hold values that are not whole numbers.
     ValueError
         A wrong shape; coordinates that are not finite; ``r`` or ``r_min`` is NaN or negative; a period that
-        is not positive; an ``env`` of the wrong length; a row to exclude that there is not.  Argument, row
-        and value are named.
+        is not positive; an ``env`` of the wrong length; a row to exclude that there is not; both ``r`` and
+        ``cutoffs``.  Argument, row and value are named.
     PairLimitExceeded
         There are more than ``max_pairs`` pairs.
 
@@ -187,20 +201,61 @@ def neighbors(
     >>> near.offset
     array([[-2.,  0.],
            [ 3.,  4.]])
+    >>> water = [[0.0, 0.0], [0.96, 0.0], [-0.24, 0.93]]
+    >>> bonds = bp.neighbors(water, cutoffs={("O", "H"): 1.2}, kinds=["O", "H", "H"])
+    >>> bonds.edge_index()
+    array([[0, 0],
+           [1, 2]])
     """
     if on_gpu(points):
         left_out = {"period": period, "r_min": r_min, "exclude_self": exclude_self, "offsets": offsets}
         left_out |= {"ids": ids, "exclude": exclude, "half": not half, "images": images != "nearest"}
+        left_out |= {"cutoffs": cutoffs, "kinds": kinds, "other_radii": other_radii}
         search_there = on_its_device("neighbors", **left_out)
         there: Neighbors = search_there(points, r, other=other, env=env, sort=sort, max_pairs=max_pairs)
         return there
-    parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
+    parts, limit = thread_count(threads), pair_limit(max_pairs)
+    if r is None or cutoffs is not None or kinds is not None:
+        _check_reach(r, cutoffs, kinds, other_radii)
+    if other_radii is not None and other is None:
+        raise ValueError("other_radii are those of other=; without it r holds the radii of all points")
+    r = 0.0 if r is None else settled_reach(r, other_radii)
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
     r = radii_in_rows(r, given)
     numbers = None if ids is None else as_ids(ids, given)
-    found = _neighbors_of(given, r, r_min, exclude_self, sort, offsets, parts, limit, half, excluded, images)
+    by_kind = None if cutoffs is None else _cutoffs_of(cutoffs, kinds, given)
+    if by_kind is not None:
+        r = by_kind.largest
+    found = _neighbors_of(
+        given, r, r_min, exclude_self, sort, offsets, parts, limit, half, excluded, images, by_kind
+    )
     found.ids = numbers
     return found
+
+
+def _check_reach(r: Any, cutoffs: Any, kinds: Any, other_radii: Any) -> None:
+    """Refuse what does not say, or says twice, how near points must be."""
+    if cutoffs is None and kinds is None:
+        raise TypeError("neighbors() needs a distance r, or cutoffs= and kinds=")
+    if cutoffs is None or kinds is None:
+        raise ValueError("cutoffs and kinds belong together: give a distance by pair of kinds, and the kinds")
+    if r is not None or other_radii is not None:
+        said = "r" if other_radii is None else "other_radii"
+        raise ValueError(f"cutoffs say how near points of each kind must be; leave out {said}")
+
+
+def _cutoffs_of(cutoffs: Any, kinds: Any, given: GivenPoints) -> PairCutoffs:
+    """The cutoffs of the points, checked."""
+    sides, all_kinds, names = [given.points], [kinds], ["kinds"]
+    if given.other is not None:
+        if not isinstance(kinds, (tuple, list)) or len(kinds) != 2:
+            raise ValueError("kinds must be a pair with other=: one array for the points, one for the others")
+        sides, all_kinds, names = [given.points, given.other], list(kinds), ["kinds[0]", "kinds[1]"]
+    rows = [
+        (in_rows(settled(values, name), points), math.prod(points.shape[:-1]) if points.size else 0, name)
+        for values, points, name in zip(all_kinds, sides, names, strict=True)
+    ]
+    return as_cutoffs(cutoffs, rows)
 
 
 def as_ids(ids: Any, given: GivenPoints) -> tuple[PointIds, PointIds]:
@@ -244,10 +299,12 @@ def _neighbors_of(
     half: bool,
     excluded: Any,
     images: str,
+    cutoffs: PairCutoffs | None,
 ) -> Neighbors:
     """What `neighbors` returns, without ids."""
     if (
         excluded is None
+        and cutoffs is None
         and images == "nearest"
         and type(r_min) is float
         and (r_min == 0.0 or limit == NO_LIMIT)  # those nearer than r_min count there too
@@ -269,7 +326,7 @@ def _neighbors_of(
                 parts=parts,
             )
             return found.in_both_directions() if both else found
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded)
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded, cutoffs)
     if images != "nearest":
         if images != "all":
             raise ValueError(f"images must be 'nearest' or 'all'; got {images!r}")
@@ -282,7 +339,8 @@ def radii_in_rows(r: Any, given: GivenPoints) -> Any:
     if given.points.ndim != 3:
         return r
     if isinstance(r, tuple) and given.other is not None:
-        return in_rows(r[0], given.points), in_rows(r[1], given.other)
+        both = in_rows(r[0], given.points), in_rows(r[1], given.other)
+        return RadiiOfBoth(*both) if isinstance(r, RadiiOfBoth) else both
     return in_rows(r, given.points)
 
 
@@ -297,6 +355,8 @@ class How(NamedTuple):
     limit: int
     half: bool = True
     exclude: Any = None
+    cutoffs: PairCutoffs | None = None
+    """Of which the largest is the distance of the search."""
 
 
 def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
@@ -307,7 +367,7 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
             "each environment by itself"
         )
     among = given.other is None
-    plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is None
+    plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is None and how.cutoffs is None
     if plain and (among or not how.exclude_self):
         limit = how.limit if how.half or not among else how.limit // 2
         few = find_few_images(given, r, limit)
@@ -371,6 +431,8 @@ def _those_that_count(
         most = min(most + min(shape), NO_LIMIT)
     if excluded is not None:
         most = min(most + excluded.shape[1], NO_LIMIT)
+    if how.cutoffs is not None:
+        most = NO_LIMIT  # most that are found may be farther away than theirs
     try:
         i, j, distance, offset, shift = columns = find(least, most)
     except PairLimitExceeded:
@@ -384,6 +446,9 @@ def _those_that_count(
     if excluded is not None:
         free = rows_among(i, j, None if in_order else order_of(i, j), excluded[0], excluded[1], how.parts) < 0
         keep = free if keep is None else keep & free
+    if how.cutoffs is not None:
+        near = rounded(distance, query.kind) <= how.cutoffs.rounded(query.kind).between(i, j)
+        keep = near if keep is None else keep & near
     if keep is not None:
         i, j, distance, offset, shift = (None if one is None else one[keep] for one in columns)
     if len(i) > limit:
@@ -422,7 +487,7 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
     reach = reach_of(r, query)
 
     def find(_: float, left: int) -> Columns:
-        plain = how._replace(r_min=0.0, exclude_self=False, half=True, exclude=None)
+        plain = how._replace(r_min=0.0, exclude_self=False, half=True, exclude=None, cutoffs=None)
         columns: list[list[Any]] = []
         for part in several.parts:
             own: Any = reach.r
@@ -714,7 +779,13 @@ def reach_of(r: Any, query: PointQuery) -> Reach:
         return one_reach(as_reach(r, query), query.points.dtype)
     n, m, kind = len(query.points), len(query.found), query.kind
     if query.others is not None and isinstance(r, tuple) and len(r) == 2:
-        own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")
+        names = ("r", "other_radii") if isinstance(r, RadiiOfBoth) else ("r[0]", "r[1]")
+        own, others = as_radii(r[0], n, kind, names[0]), as_radii(r[1], m, kind, names[1])
+    elif isinstance(r, tuple) and len(r) == 2 and (np.ndim(r[0]) or np.ndim(r[1])):
+        raise ValueError(
+            "r is a pair, the radii of the points and those of others, but there is no other=; give one "
+            "radius for each of the points, as an array"
+        )
     elif np.ndim(r) == 0:
         return one_reach(as_reach(r, query), query.points.dtype)
     else:
