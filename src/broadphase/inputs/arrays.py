@@ -20,7 +20,12 @@ def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> FloatArr
 
     ``wanted`` is the meaning of a row, where rows may also come as named columns or as shapes.
     """
-    array = values if type(values) is np.ndarray else foreign.as_array(values, name, wanted)
+    kind = type(values)
+    if kind is list or kind is tuple:
+        rows = foreign.plain_rows(values, wanted)
+        if rows is not None:
+            return rows
+    array = values if kind is np.ndarray else foreign.as_array(values, name, wanted)
     if array.dtype in _FLOATS:
         return array if array.flags.num & _PLAIN == _PLAIN else np.array(array, order="C")
     if array.dtype.kind not in "biuf":
