@@ -62,7 +62,7 @@ def _the_same_places_but_for_ties(life, first, second, frame):
 
 def _the_same_but_for_events(life, first, second, frame):
     """Pieces begin to touch one after the other."""
-    keys = _NOT_FLUSH | {"met", "crossed", "sides"}
+    keys = _NOT_FLUSH | {"pushed", "met", "crossed", "sides"}
     places = first.clear > len(first.answers)
     return difference(first, second, frame, places=places, answers=first.clear, keys=keys)
 
@@ -73,12 +73,15 @@ def _the_same_but_for_ties(life, first, second, frame):
     Where numbers are rounded, what is flush may touch or not.
     """
     if not life.is_exact:
-        return difference(first, second, frame, keys=_NOT_FLUSH)
+        corner = min(first.corner, second.corner)
+        places = corner > len(first.answers)
+        return difference(first, second, frame, places=places, answers=corner, keys=_NOT_FLUSH)
     clear = min(first.clear, second.clear)
     return difference(first, second, frame, places=clear > len(first.answers), answers=clear)
 
 
-_NOT_FLUSH = {"floor", "ladder", "carried", "pushed", "squeezed", "blocked"}
+# What is pushed by 1e-15 is pushed or not; how far it is pushed is compared.
+_NOT_FLUSH = {"floor", "ladder", "carried", "squeezed", "blocked"}
 
 
 def _shown(said):

@@ -158,7 +158,7 @@ class _Maker:
             angle = (
                 self.rng.choice([90, 180, 270])
                 if kind == "quarter"
-                else self.rng.choice([45, 30, 10, self.rng.uniform(0, 90)])
+                else self.rng.choice([40, 30, 10, self.rng.uniform(0, 90)])
             )
             kind = "box"
         elif kind == "circle":

@@ -283,6 +283,18 @@ def test_a_ceiling_squeezes():
     assert body.y == 10
 
 
+def test_what_leans_on_a_side_of_a_platform_is_pushed():
+    """Its edge rests on the corner of the platform, at 86 degrees: it pushes on what is ahead of it."""
+    world = World()
+    lift = world.add(Box(68, 45, 2, 11), static=True)
+    crate = world.add(Circle(59, 43, 2))
+    leaning = world.add(Box(64, 43, 4, 2).rotated(3.959877284993877))
+    world.push(lift, -3, 0)
+    push = world.push(lift, -3, 0)
+    assert (push.carried, push.pushed, push.squeezed) == ([], [crate, leaning], [])
+    assert crate.x == pytest.approx(59 - 2.87591, abs=1e-4)
+
+
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("period", [None, (640, 640)])
 @pytest.mark.parametrize(

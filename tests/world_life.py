@@ -280,7 +280,9 @@ class Ending(NamedTuple):
     answers: list
     """What each call said: sets of names, and of vectors (``sides``, ``normal``)."""
     clear: int
-    """After so many answers something was in something else, and could leave it on two sides."""
+    """After so many answers something was in something else, and could leave it on two sides, or `corner`."""
+    corner: int
+    """After so many answers something moved into a corner of two, and could slide along either of them."""
     period: tuple | None
 
 
@@ -315,15 +317,33 @@ class Teller:
 
     def run(self):
         answers, clear = [], len(self.life.calls) + 1
+        corner = clear
         if self._overlaps():
             clear = 0
         for call in self.life.calls:
+            if corner > len(answers) and self._meets_a_corner(call):
+                corner = len(answers)
             answer = getattr(self, call.name)(call, self.bodies(call.who), **call.options)
             if not call.silent:
                 answers.append(answer)
             if clear > len(answers) and call.name not in _STILL and self._overlaps():
                 clear = len(answers)
-        return Ending(self._moved(), answers, clear, self.life.period)
+        return Ending(self._moved(), answers, min(clear, corner), corner, self.life.period)
+
+    def _meets_a_corner(self, call):
+        """Whether something moves into two sides of a corner at once, and may slide along either."""
+        corners = [box for one in self.world if not one.sensor for box in [one.bounds]]
+        tiles = self.life.tiles
+        corners += [tiles.bounds_of(at) for at in tiles.cells] if tiles else []
+        for body, (dx, dy) in zip(self.bodies(call.who), call.ways, strict=False):
+            if dx and dy:
+                x, y = body.bounds[2 if dx > 0 else 0], body.bounds[3 if dy > 0 else 1]
+                for box in corners:
+                    way = box[0 if dx > 0 else 2] - x, box[1 if dy > 0 else 3] - y
+                    right, down = self._shortest(way)
+                    if right * dx > -1e-9 and abs(right * dy - down * dx) < 1e-9 and abs(right) <= abs(dx):
+                        return True
+        return False
 
     def _overlaps(self):
         """Whether something that moves is in something."""
@@ -339,13 +359,14 @@ class Teller:
         moved = {}
         for k, name in self.names.items():
             here, there = self.began[k], self.world.body(k).position
-            way = [to - at for at, to in zip(here, there, strict=True)]
-            if self.life.period:
-                way = [
-                    v - length * round(v / length) for v, length in zip(way, self.life.period, strict=True)
-                ]
-            moved[name] = tuple(way)
+            moved[name] = self._shortest(to - at for at, to in zip(here, there, strict=True))
         return moved
+
+    def _shortest(self, way):
+        """A vector, without whole periods."""
+        if not self.life.period:
+            return tuple(way)
+        return tuple(v - length * round(v / length) for v, length in zip(way, self.life.period, strict=True))
 
     # What is said of one movement, and of the first of many.
 

@@ -387,7 +387,8 @@ class Body:
 
         Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  It is what a
         one-way tile at the same place is: it stops what enters through such a side, and is nothing to what is
-        inside when its movement begins.  Slanted sides count up to 60 degrees, round corners up to 45.
+        inside when its movement begins.  Slanted sides count up to 60 degrees, round corners up to 45,
+        for each mover and whatever the ``steepest`` of `World.walk` is.
 
         Examples
         --------

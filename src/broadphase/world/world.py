@@ -1079,10 +1079,11 @@ class World:
     ) -> Push:
         """Move a platform to its goal, carrying what stands on it and pushing aside what is in the way.
 
-        Nothing stops the platform.  Bodies that stand on it, directly or on each other, are carried as far
-        as they can move.  Bodies in the way are pushed as far as they can move, and push what is in their
-        own way.  A body that has no room ends up inside the platform: it is ``squeezed``, and the caller
-        decides what happens to it.  What pushes and what is pushed are in contact at the next update.
+        Nothing stops the platform.  Bodies that stand on it, on a side that slopes by less than 60 degrees,
+        or on each other, are carried as far as they can move.  Bodies in the way are pushed as far as they
+        can move, and push what is in their own way.  A body that has no room ends up inside the platform: it
+        is ``squeezed``, and the caller decides what happens to it.  What pushes and what is pushed are in
+        contact at the next update.
 
         Parameters
         ----------
@@ -1228,6 +1229,7 @@ class World:
             How far it steps down to a lower floor without falling.
         steepest : float
             The steepest slope that it walks and stands on, in degrees, less than 90.
+            One-way bodies have no sides that are steeper than 60 degrees: see `Body.one_way`.
         step : float
             How high an edge may be that it walks up.
         corner : float

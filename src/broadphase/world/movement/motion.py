@@ -223,7 +223,7 @@ class Motion:
         movement = _new(Movement, (x, y, tuple(hits), (), reached))
         if (opened or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = Start(self._store.table.columns, row, start_x, start_y)
-            passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
+            passed = [other for other in buffers.open[:opened].tolist() if self._crosses(row, other)]
             return cross(self._state, self.body(row), start, movement, passed, [])
         return movement
 

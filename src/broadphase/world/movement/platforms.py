@@ -1,5 +1,6 @@
 """Platforms: bodies that nothing stops, that carry bodies standing on them and push bodies out of the way."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, TypeVar
@@ -21,6 +22,9 @@ _Moved = TypeVar("_Moved")
 
 # A body is pushed at most so many times on each axis, so that a crowd before a wall takes little time.
 _MOST_PUSHES = 4
+
+# What stands on something touches a side that slopes by less than 60 degrees, as one-way sides do.
+_STEEP = -0.5
 
 
 class Push(NamedTuple):
@@ -158,20 +162,17 @@ def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[i
     """The rows of all bodies on some bodies, directly or on top of others, ascending."""
     store = motion._store
     found: set[int] = set()
-    below = [*rows]
+    below, steep = [*rows], _STEEP * math.hypot(*down)
     while below:
         ground = below.pop()
         for other in motion.rows_near(_widened(store.bounds(ground))):
-            if (
-                other not in found
-                and other not in excluded
-                and _is_movable_by(motion, other, ground)
-                and beside(
-                    *(shape := store.shape(other), down, motion.around_only(ground, shape)),
-                    largest=motion._space.largest,
-                )
-                is not None
-            ):
+            if other in found or other in excluded or not _is_movable_by(motion, other, ground):
+                continue
+            shape = store.shape(other)
+            around = motion.around_only(ground, shape)
+            hit = beside(shape, down, around, largest=motion._space.largest)
+            # Beside a steep side it leans: rounding decides whether it touches, and it is pushed either way.
+            if hit is not None and hit.normal[0] * down[0] + hit.normal[1] * down[1] < steep:
                 found.add(other)
                 below.append(other)
     return sorted(found)
