@@ -348,3 +348,113 @@ def test_spheres_of_any_size():
         bp.swept_pairs([[0, 0]], [[1, 0]], radii=[-1.0])
     with pytest.raises(ValueError, match=r"boxes\[0\] = \[inf, 0.0\] is not finite"):
         bp.swept_pairs([[np.inf, 0]], [[1, 0]], radii=1.0)
+
+
+def closest_approach(before, after):
+    """When two centres are closest and how far apart, by minimizing over the root of the derivative."""
+    way = after - before
+    length = way @ way
+    time = 0.0 if length == 0 else min(max(-(before @ way) / length, 0.0), 1.0)
+    return time, np.linalg.norm(before + time * way)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("spheres", [False, True])
+@pytest.mark.parametrize("n", [0, 2, 17, 120])
+def test_closest_approach(dtype, dim, spheres, n):
+    random = np.random.default_rng((n, dim))
+    centers, motion = (random.uniform(-5, 5, (n, dim)).astype(dtype) for _ in range(2))
+    motion[::3] = 0
+    boxes = centers if spheres else np.hstack((centers - 1, centers + 1))
+    how = {"radii": 1.0} if spheres else {}
+    plain, found = (bp.swept_pairs(boxes, motion, closest=closest, **how) for closest in (False, True))
+    np.testing.assert_array_equal(found.pairs, plain.pairs)
+    np.testing.assert_array_equal(found.times, plain.times)
+    assert plain.closest_time is None
+    assert plain.closest_distance is None
+    assert len(found.closest_time) == len(found.closest_distance) == len(found.pairs)
+    for (i, j), time, distance in zip(found.pairs, found.closest_time, found.closest_distance, strict=True):
+        before, after = (
+            places[j] - places[i] for places in (centers.astype(float), (centers + motion).astype(float))
+        )
+        expected = closest_approach(before, after)
+        assert distance == pytest.approx(expected[1], abs=1e-5)
+        assert 0 <= time <= 1
+        assert np.linalg.norm(before + time * (after - before)) == pytest.approx(expected[1], abs=1e-5)
+    in_time = found.in_time()
+    order = np.argsort(found.times, kind="stable")
+    np.testing.assert_array_equal(in_time.closest_time, found.closest_time[order])
+    np.testing.assert_array_equal(in_time.closest_distance, found.closest_distance[order])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.closest_time, found.closest_time)
+    pairs, times = found
+    assert pairs is found.pairs
+    assert times is found.times
+
+
+def test_closest_approach_across_the_edge_and_of_others():
+    found = bp.swept_pairs(
+        [[1.0, 5.0]],
+        [[-4.0, 0.0]],
+        other=[[9.0, 5.5]],
+        other_motion=[[0, 0]],
+        radii=1,
+        period=(10, 10),
+        closest=True,
+    )
+    assert (found.pairs.tolist(), found.closest_time.tolist(), found.closest_distance.tolist()) == (
+        [[0, 0]],
+        [0.5],
+        [0.5],
+    )
+    # Twice around the world: the image that is met first counts.
+    found = bp.swept_pairs(
+        [[0.0, 0], [5.0, 0]], [[20.0, 0], [0, 0]], radii=0.5, period=(10, 10), closest=True
+    )
+    assert (found.times.tolist(), found.closest_time.tolist(), found.closest_distance.tolist()) == (
+        [0.2],
+        [0.25],
+        [0.0],
+    )
+    huge = bp.swept_pairs([[0, 0], [1e300, 0]], [[2e300, 0], [0, 0]], radii=1e299, closest=True)
+    assert huge.closest_time == pytest.approx([0.5])
+    wall = bp.swept_pairs([[-np.inf, 0, np.inf, 1], [0, 3, 1, 4]], [[0, 0], [0, -4]], closest=True)
+    assert np.isnan(wall.closest_distance).all()
+    assert len(wall.pairs) == 1
+
+
+@pytest.mark.parametrize("period", [None, (10, 10)])
+def test_excluded_pairs_do_not_meet(period):
+    random = np.random.default_rng(5)
+    centers, motion = random.uniform(0, 10, (40, 2)), random.uniform(-5, 5, (40, 2))
+    boxes = np.hstack((centers, centers + 1))
+    every = bp.swept_pairs(boxes, motion, period=period, closest=True)
+    out = every.pairs[::3]
+    left = np.delete(np.arange(len(every.pairs)), np.s_[::3])
+    for exclude in (out, out[:, ::-1]):
+        found = bp.swept_pairs(
+            boxes, motion, period=period, exclude=exclude, closest=True, max_pairs=len(left)
+        )
+        for name in ("pairs", "times", "closest_time", "closest_distance"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(every, name)[left])
+    others = {"other": boxes[:9], "other_motion": motion[:9]}
+    every = bp.swept_pairs(boxes, motion, period=period, **others)
+    found = bp.swept_pairs(boxes, motion, period=period, exclude=every.pairs[1:], **others)
+    np.testing.assert_array_equal(found.pairs, every.pairs[:1])
+    assert len(bp.swept_pairs(boxes, motion, exclude=[]).pairs) == len(bp.swept_pairs(boxes, motion).pairs)
+    with pytest.raises(ValueError, match=r"exclude\[0\] = \[0, 40\] names row 40; there are 40 rows"):
+        bp.swept_pairs(boxes, motion, exclude=[[0, 40]])
+
+
+def test_radii_of_others_have_a_name():
+    balls, motion, others = [[0.0, 0], [0, 9]], [[9.0, 0], [9, 0]], [[5.0, 3.0], [5.0, 7.0]]
+    how = {"other": others, "other_motion": np.zeros((2, 2))}
+    expected = bp.swept_pairs(balls, motion, radii=([1.0, 2.0], [2.0, 0.5]), **how)
+    found = bp.swept_pairs(balls, motion, radii=(1.0, 2.0), other_radii=[2.0, 0.5], **how)
+    assert all(map(np.array_equal, found, expected))
+    assert found.pairs.tolist() == [[0, 0], [1, 1]]
+    with pytest.raises(ValueError, match=r"other_radii\[1\] = -1"):
+        bp.swept_pairs(balls, motion, radii=1.0, other_radii=[1, -1], **how)
+    with pytest.raises(ValueError, match="other_radii are those of other="):
+        bp.swept_pairs(balls, motion, radii=1.0, other_radii=1.0)

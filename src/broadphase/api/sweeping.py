@@ -33,7 +33,7 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, check_same_c
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii
-from broadphase.inputs.rules import as_filter, join_filter
+from broadphase.inputs.rules import as_excluded, as_filter, join_filter
 from broadphase.inputs.search import Space, both_envs
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times, meeting_times_of_spheres
@@ -52,13 +52,20 @@ _AT_ONCE = 500_000  # pairs
 _MOST_IMAGES = 1_100_000  # of one pair; they take half a second
 
 
-class SweptPairs(NamedTuple):
-    """The pairs that meet during the frame, and when."""
-
+class _PairsAndTimes(NamedTuple):
     pairs: PairArray
     """``(m, 2)`` int32 rows ``i < j``, sorted by ``i``, then by ``j``."""
     times: Times
     """``(m,)``: the first moment at which they overlap, from 0, the beginning, to 1, the end."""
+
+
+class SweptPairs(_PairsAndTimes):
+    """The pairs that meet during the frame, and when: a tuple of ``pairs`` and ``times``."""
+
+    closest_time: Times | None = None
+    """``(m,)``: when the centres are closest, in 0..1, the first moment if several; with ``closest=True``."""
+    closest_distance: Times | None = None
+    """``(m,)``: how far apart the centres are then."""
 
     def in_time(self) -> "SweptPairs":
         """The same pairs sorted by time, then by pair: in the order in which they happen.
@@ -72,7 +79,14 @@ class SweptPairs(NamedTuple):
                [0, 1]], dtype=int32)
         """
         order = np.argsort(self.times, kind="stable")
-        return SweptPairs(self.pairs[order], self.times[order])
+        return self._of_rows(order, self.pairs)
+
+    def _of_rows(self, rows: npt.NDArray[np.intp], pairs: PairArray) -> "SweptPairs":
+        """Some rows, or all in another order, of these pairs."""
+        found = SweptPairs(pairs[rows], self.times[rows])
+        if self.closest_time is not None and self.closest_distance is not None:
+            found.closest_time, found.closest_distance = self.closest_time[rows], self.closest_distance[rows]
+        return found
 
 
 def swept_pairs(
@@ -90,6 +104,9 @@ def swept_pairs(
     env: Any = None,
     threads: int | None = None,
     max_pairs: int | None = None,
+    closest: bool = False,
+    exclude: Any = None,
+    other_radii: Any = None,
 ) -> SweptPairs:
     """Find every pair of boxes or spheres that meet while they move straight within a frame, and when.
 
@@ -101,7 +118,8 @@ def swept_pairs(
     motion : array_like, shape (n, dim), or a table with columns ``dx, dy`` (and ``dz``)
         How far each box goes; finite.
     radii : float or array_like, shape (n,), optional
-        The radii of circles or spheres; with ``other=`` a tuple of two, those of both.
+        The radii of circles or spheres; with ``other=`` those of ``boxes`` if ``other_radii=`` is given, else
+        one number for all, or a tuple of two, those of both.
     other, other_motion : array_like, optional
         Find the boxes that meet these, instead of each other.
     period : sequence of float or None, optional
@@ -115,11 +133,20 @@ def swept_pairs(
     max_pairs : int, optional
         Raise an error rather than return more pairs than this.  (Memory is taken for all pairs whose bounds
         overlap.)
+    closest : bool
+        Also return, as ``closest_time`` and ``closest_distance``, when within the frame the centres of each
+        pair that meets are closest, and their distance then.
+    exclude : array_like of int, shape (k, 2), optional
+        Pairs of rows that do not count, in any order, such as a bullet and who fired it; with ``other=`` a
+        row of the boxes and one of the others.
+    other_radii : float or array_like, shape (m,), optional
+        The radii of ``other``.
 
     Returns
     -------
     SweptPairs
-        ``pairs`` and ``times``.  A pair that overlaps at the beginning has time 0.  With ``other=`` a pair is
+        ``pairs`` and ``times``, with ``closest=True`` also attributes ``closest_time`` and
+        ``closest_distance``.  A pair that overlaps at the beginning has time 0.  With ``other=`` a pair is
         a row of the boxes and a row of the others.
 
     Raises
@@ -136,7 +163,11 @@ def swept_pairs(
     units in the last place of a float64; that of spheres has an error of some units more.
 
     With a period all of this is in float64, after the box has been wrapped into the world.  Images of it are
-    whole periods away, rounded.  The time is that of the image which is met first.
+    whole periods away, rounded.  The time is that of the image which is met first; the closest approach too,
+    and if several images are met then, it is the closest of these.
+
+    The closest approach is computed in float64, with an error of some units in the last place of the
+    coordinates.  It is NaN where a box reaches to infinity, as that has no centre.
 
     Examples
     --------
@@ -147,6 +178,9 @@ def swept_pairs(
     >>> balls = [[0, 0], [50, 0]]
     >>> bp.swept_pairs(balls, [[-96, 0], [0, 0]], radii=1.0, period=(100, 100))
     SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
+    >>> passing = bp.swept_pairs([[0, 0], [10, 1]], [[20, 0], [0, 0]], radii=1.0, closest=True)
+    >>> passing.closest_time, passing.closest_distance
+    (array([0.5]), array([1.]))
     """
     check_same_crs(boxes, "boxes", motion, "motion")
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
@@ -162,8 +196,16 @@ def swept_pairs(
     second = settled(other, "other", POINTS if spheres else BOXES) if both else None
     motion = settled(motion, "motion", WAYS)
     other_motion = settled(other_motion, "other_motion", WAYS) if both else None
-    given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
-    sizes = [settled(size, "radii", NUMBERS) if spheres else None for size in given]
+    if other_radii is not None and not (both and spheres):
+        raise ValueError("other_radii are those of other=, beside radii=; give all three")
+    given, names = (radii, other_radii), ("radii", "other_radii")
+    if other_radii is None:
+        given = radii if both and isinstance(radii, tuple) and len(radii) == 2 else (radii, radii)
+        names = ("radii", "radii")
+    sizes = [
+        settled(size, name, NUMBERS) if spheres else None for size, name in zip(given, names, strict=True)
+    ]
+    exclude = settled(exclude, "exclude")
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks = settled(masks, "masks")
     if first.ndim == 3:
@@ -174,12 +216,14 @@ def swept_pairs(
     widths = POINT_WIDTHS if spheres else BOX_WIDTHS
     if second is None:
         first, env = rows_of_worlds(first, env, "boxes", widths)
-        own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
-        rules = as_filter(len(own.starts), static, categories, masks)
-        return meeting_pairs(own, touching, rules, _space_of(own, period, env, None), parts, limit)
+        own = _as_moving(first, sizes[0], motion, ("boxes", "motion", "radii"), period, parts)
+        n, rules = len(own.starts), as_filter(len(own.starts), static, categories, masks)
+        excluded = None if exclude is None else as_excluded(exclude, n, n, True)
+        space = _space_of(own, period, env, None)
+        return meeting_pairs(own, touching, rules, space, parts, limit, bool(closest), excluded)
     first, second, env = rows_of_both(first, second, env, ("boxes", "other"), widths)
-    own = _as_moving(first, sizes[0], motion, "boxes", "motion", period, parts)
-    theirs = _as_moving(second, sizes[1], other_motion, "other", "other_motion", period, parts)
+    own = _as_moving(first, sizes[0], motion, ("boxes", "motion", names[0]), period, parts)
+    theirs = _as_moving(second, sizes[1], other_motion, ("other", "other_motion", names[1]), period, parts)
     if own.starts.shape[1] != theirs.starts.shape[1]:
         raise ValueError(
             f"boxes and other have shapes {own.starts.shape} and {theirs.starts.shape}; "
@@ -191,9 +235,11 @@ def swept_pairs(
         np.concatenate((own.goals, theirs.goals)),
         None if own.radii is None or theirs.radii is None else np.concatenate((own.radii, theirs.radii)),
     )
-    space = _space_of(together, period, env, (n, m))
-    found = meeting_pairs(together, touching, join_filter(n, m), space, parts, limit)
-    return found._replace(pairs=found.pairs - np.array((0, n), np.int32))
+    space, sides = _space_of(together, period, env, (n, m)), np.array((0, n), np.int32)
+    excluded = None if exclude is None else as_excluded(exclude, n, m, False) + sides[:, None]
+    rules = join_filter(n, m)
+    found = meeting_pairs(together, touching, rules, space, parts, limit, bool(closest), excluded)
+    return found._of_rows(np.arange(len(found.times)), found.pairs - sides)
 
 
 class Moving(NamedTuple):
@@ -213,15 +259,16 @@ class Moving(NamedTuple):
 
 
 def _as_moving(
-    places: Any, radii: Any, motion: Any, name: str, motion_name: str, period: Any, parts: int
+    places: Any, radii: Any, motion: Any, names: tuple[str, str, str], period: Any, parts: int
 ) -> Moving:
-    """Check what moves, and how far."""
+    """Check what moves, and how far; the names are those of places, motion and radii."""
+    name, motion_name, radii_name = names
     if radii is None:
         starts = checked_boxes(places, name, parts, period)
         sizes, widened = None, 2
     else:
         starts = as_rows(places, name, POINT_WIDTHS, "(n, 2) or (n, 3) with radii=")
-        sizes, widened = as_radii(radii, len(starts), starts.dtype, "radii"), 1
+        sizes, widened = as_radii(radii, len(starts), starts.dtype, radii_name), 1
     if period is not None:
         starts = starts.astype(np.float64, copy=False)
     motions = _as_motion(motion, starts, starts.shape[1] // widened, motion_name)
@@ -255,7 +302,14 @@ def _space_of(moving: Moving, period: Any, env: Any, sides: tuple[int, int] | No
 
 
 def meeting_pairs(
-    moving: Moving, touching: bool, rules: PairFilter, space: Space | None, parts: int, limit: int
+    moving: Moving,
+    touching: bool,
+    rules: PairFilter,
+    space: Space | None,
+    parts: int,
+    limit: int,
+    closest: bool = False,
+    excluded: npt.NDArray[np.int32] | None = None,
 ) -> SweptPairs:
     """The pairs that meet on their way."""
     space = space or Space(None, None)
@@ -265,14 +319,49 @@ def meeting_pairs(
     with borrowed_scratch() as scratch:
         found = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
         near = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
+    if excluded is not None:
+        near = np.ascontiguousarray(near[~np.isin(_keys(*near.T), _keys(*excluded))])
     if space.period is None:
         times = _times(moving, near, touching, parts)
+        approach = _closest(moving, near[times >= 0.0]) if closest else None
     else:
-        times = _first_times(moving, bounds, near, space.period, touching, parts)
+        times, approach = _first_times(moving, bounds, near, space.period, touching, parts, closest)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
-    return SweptPairs(near[kept], times[kept])
+    meeting = SweptPairs(near[kept], times[kept])
+    if approach is not None:
+        meeting.closest_time, meeting.closest_distance = approach
+    return meeting
+
+
+def _keys(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    keys: npt.NDArray[np.int64] = i.astype(np.int64) << 32 | j
+    return keys
+
+
+def _closest(moving: Moving, pairs: npt.NDArray[Any]) -> tuple[Times, Times]:
+    """When the centres of pairs are closest, and how far apart they are then."""
+    i, j = pairs.T
+    before, after = (_centers(places, moving)[j] - _centers(places, moving)[i] for places in moving[:2])
+    largest = np.maximum(np.abs(before).max(axis=1, initial=0.0), np.abs(after).max(axis=1, initial=0.0))
+    scale = np.exp2(-np.frexp(largest)[1].astype(np.float64))[:, None]  # so that no square overflows
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
+        start, way = before * scale, after * scale - before * scale
+        times = np.clip(-(start * way).sum(axis=1) / (way * way).sum(axis=1), 0.0, 1.0)
+        times[(way == 0.0).all(axis=1)] = 0.0
+        distances = np.sqrt(((start + times[:, None] * way) ** 2).sum(axis=1)) / scale[:, 0]
+    return times, distances
+
+
+def _centers(places: BoxArray, moving: Moving) -> Times:
+    wide = places.astype(np.float64, copy=False)
+    if moving.radii is not None:
+        return wide
+    with np.errstate(invalid="ignore"):
+        centers: Times = wide[:, : moving.dim] / 2.0 + wide[:, moving.dim :] / 2.0
+    centers[np.isinf(centers)] = np.nan
+    return centers
 
 
 def _wrapped(moving: Moving, period: Period, touching: bool, parts: int) -> Moving:
@@ -290,9 +379,18 @@ def _wrapped(moving: Moving, period: Period, touching: bool, parts: int) -> Movi
 
 
 def _first_times(
-    moving: Moving, bounds: BoxArray, near: PairArray, period: Period, touching: bool, parts: int
-) -> Times:
-    """When each pair first meets, whichever images of both; -1 for never."""
+    moving: Moving,
+    bounds: BoxArray,
+    near: PairArray,
+    period: Period,
+    touching: bool,
+    parts: int,
+    closest: bool,
+) -> tuple[Times, tuple[Times, Times] | None]:
+    """When each pair first meets, whichever images of both; -1 for never.
+
+    And the closest approach of those that meet, of the images that meet first.
+    """
     dim, (i, j) = moving.dim, near.T
     times = np.full(len(near), np.inf)
     low, high = bounds[:, :dim], bounds[:, dim:]
@@ -313,6 +411,7 @@ def _first_times(
     spans = np.concatenate((first, counts), axis=1).astype(np.int64)
     ends = np.cumsum(spans[:, dim:].prod(axis=1))
     steps = np.where(np.isfinite(period), period, 0.0)
+    approaches = [(np.empty(0), np.empty(0))]
     begin = 0
     while begin < len(near):  # some pairs at a time, with all their images
         before = int(ends[begin - 1]) if begin else 0
@@ -325,8 +424,15 @@ def _first_times(
         pairs = np.arange(2 * len(of), dtype=np.int32).reshape(2, -1).T
         found = _times(moved, np.ascontiguousarray(pairs), touching, parts)
         np.minimum.at(times, of + begin, np.where(found < 0.0, np.inf, found))
+        if closest:
+            first_met = np.flatnonzero(found == times[of + begin])
+            moments, distances = _closest(moved, pairs[first_met])
+            order = np.lexsort((moments, distances, of[first_met]))
+            one_each = order[np.unique(of[first_met][order], return_index=True)[1]]
+            approaches.append((moments[one_each], distances[one_each]))
         begin = end
-    return np.where(times <= 1.0, times, -1.0)
+    approach = np.concatenate([one for one, _ in approaches]), np.concatenate([one for _, one in approaches])
+    return np.where(times <= 1.0, times, -1.0), approach if closest else None
 
 
 def _moved(moving: Moving, rows: npt.NDArray[Any], shifts: Times) -> Moving:

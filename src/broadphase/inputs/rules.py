@@ -1,4 +1,4 @@
-"""Which pairs of boxes may count, wherever they are: static, categories and masks, checked."""
+"""Which pairs may count, wherever they are: static, categories, masks and pairs to exclude, checked."""
 
 from typing import Any
 
@@ -52,3 +52,29 @@ def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
         row = int(outside[0])
         raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 32 bits")
     return np.ascontiguousarray(array, dtype=np.uint32)
+
+
+def as_excluded(exclude: Any, n: int, m: int, among: bool) -> npt.NDArray[np.int32]:
+    """Pairs of ``n`` and ``m`` rows that do not count, as columns ``i`` and ``j``, in order.
+
+    Of rows ``among`` themselves the lesser is first.
+    """
+    if exclude.size == 0:
+        return np.empty((2, 0), np.int32)
+    if exclude.dtype.kind not in "iu":
+        raise TypeError(f"exclude must hold whole numbers, pairs of rows; got dtype {exclude.dtype}")
+    if exclude.ndim != 2 or exclude.shape[1] != 2:
+        raise ValueError(f"exclude must have shape (k, 2), a pair a row; got shape {exclude.shape}")
+    lengths = np.array((n, m))
+    outside = (exclude < 0) | (exclude >= lengths)
+    if outside.any():
+        row, side = np.argwhere(outside)[0].tolist()
+        raise ValueError(
+            f"exclude[{row}] = {exclude[row].tolist()} names row {exclude[row, side]}; "
+            f"there are {lengths[side]} rows"
+        )
+    i, j = exclude.astype(np.int64).T
+    if among:
+        i, j = np.minimum(i, j), np.maximum(i, j)
+    keys = np.sort(i << 32 | j)
+    return np.stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)

@@ -28,6 +28,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.inputs.rules import as_excluded
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
@@ -423,9 +424,9 @@ def _those_that_count(
     ``ways``, called as `offsets_of`, finds the offsets of pairs where the search does not.
     """
     least, among = as_distance(how.r_min, query.kind, "r_min"), query.others is None
-    excluded = None if how.exclude is None else _as_excluded(how.exclude, query)
-    alone = how.exclude_self and not among
     shape = len(query.points), len(query.found)
+    excluded = None if how.exclude is None else as_excluded(how.exclude, *shape, among)
+    alone = how.exclude_self and not among
     most = limit = how.limit // 2 if among and not how.half else how.limit
     if alone:
         most = min(most + min(shape), NO_LIMIT)
@@ -748,29 +749,6 @@ def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
         return values
     with np.errstate(over="ignore", under="ignore"):
         return values.astype(kind, copy=False)
-
-
-def _as_excluded(exclude: Any, query: PointQuery) -> npt.NDArray[np.int32]:
-    """Pairs that do not count, as columns ``i`` and ``j``, in order."""
-    if exclude.size == 0:
-        return np.empty((2, 0), np.int32)
-    if exclude.dtype.kind not in "iu":
-        raise TypeError(f"exclude must hold whole numbers, rows of points; got dtype {exclude.dtype}")
-    if exclude.ndim != 2 or exclude.shape[1] != 2:
-        raise ValueError(f"exclude must have shape (k, 2), a pair a row; got shape {exclude.shape}")
-    lengths = np.array((len(query.points), len(query.found)))
-    outside = (exclude < 0) | (exclude >= lengths)
-    if outside.any():
-        row, side = np.argwhere(outside)[0].tolist()
-        raise ValueError(
-            f"exclude[{row}] = {exclude[row].tolist()} names row {exclude[row, side]}; "
-            f"there are {lengths[side]} rows"
-        )
-    i, j = exclude.astype(np.int64).T
-    if query.others is None:
-        i, j = np.minimum(i, j), np.maximum(i, j)
-    keys = np.sort(i << 32 | j)
-    return np.stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
 
 def reach_of(r: Any, query: PointQuery) -> Reach:
