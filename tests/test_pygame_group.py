@@ -1,5 +1,7 @@
 """Groups whose sprites have bodies."""
 
+import math
+
 import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
@@ -319,3 +321,49 @@ def test_colliding_is_in_the_order_of_the_group_and_without_empty_rects():
             assert group.colliding(query)[0] is pygame.sprite.spritecollideany(query, group)
             assert group.colliding(empty) == pygame.sprite.spritecollide(empty, group, False) == []
             group.sync()
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, 300])
+def test_in_range_reads_the_rects_as_they_are(n):
+    creeps, towers = WorldGroup(), [Ball(rect=(7 * k, 5 * k, 8, 8)) for k in range(5)]
+    for k in range(n):
+        Ball(creeps, rect=(k * 37 % 101, k * 53 % 89, 4, 6))
+    creeps.update()
+    for creep in creeps:
+        creep.rect.x += 3
+
+    def near(x, y, radius):
+        def distance(creep):
+            return math.hypot(creep.rect.centerx - x, creep.rect.centery - y)
+
+        return [creep for creep in creeps if distance(creep) <= radius]
+
+    places = [tower.rect.center for tower in towers]
+    expected = [near(*place, 20) for place in places]
+    assert n < 300 or all(expected)
+    vectors = [pygame.Vector2(place) for place in places]
+    for others in (towers, places, vectors, [tower.rect for tower in towers]):
+        assert creeps.in_range(others, 20) == expected
+    for k, tower in enumerate(towers):
+        tower.reach = 9 * k
+    assert creeps.in_range(towers, "reach") == [near(*place, 9 * k) for k, place in enumerate(places)]
+
+
+def test_in_range_refuses_what_is_no_place():
+    creeps = WorldGroup()
+    Ball(creeps)
+    with pytest.raises(TypeError, match=r"ones\[1\]"):
+        creeps.in_range([(0, 0), "tower"], 20)
+    with pytest.raises(ValueError, match="negative"):
+        creeps.in_range([(0, 0)], -1)
+
+
+@pytest.mark.parametrize("in_world", [False, True])
+def test_colliding_takes_a_rect(in_world):
+    group = WorldGroup(bodies=SpriteBodies()) if in_world else WorldGroup()
+    first, second = Ball(group), Ball(group, rect=(9, 9, 8, 8))
+    group.update()
+    for kind in (pygame.Rect, pygame.FRect, lambda *rect: rect):
+        assert group.colliding(kind(2, 2, 9, 9)) == [first, second]
+        assert group.colliding(kind(4, 0, 5, 9)) == []
+        assert group.colliding(kind(17, 17, -4, -4)) == [second]

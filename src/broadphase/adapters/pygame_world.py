@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, count
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
+from broadphase.objects import in_range
 from broadphase.plot import count_cells
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
@@ -385,6 +386,11 @@ def _rect_of(sprite: Any) -> Any:
     return rect
 
 
+def _center_of(thing: Any) -> Any:
+    """The centre of a sprite or a rect; a place is one itself."""
+    return getattr(getattr(thing, "rect", thing), "center", thing)
+
+
 def _rects_of(sprites: Sequence[Any], there: list[Any] | None = None) -> npt.NDArray[np.float64]:
     """``(n, 4)``: the rects of sprites, or those given."""
     try:
@@ -614,8 +620,46 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         self._expect(sprite)
         return self.bodies.move(sprite, dx, dy, response)
 
+    def in_range(
+        self, others: Iterable[Any], radius: Any, *, sort: Literal["list", "distance"] = "list"
+    ) -> list[list[Any]]:
+        """For each of others the sprites of this group whose centre is at most ``radius`` away.
+
+        The rects are read as they are now, whether or not the group was updated since.
+
+        Parameters
+        ----------
+        others : iterable
+            Sprites, which need not be in a group, rects, vectors or ``(x, y)``.
+        radius : float, str or callable
+            The range in pixels: a number, or an attribute or function of each of ``others``.
+        sort : str
+            ``"list"``: each list in the order of the group.  ``"distance"``: nearest first.
+
+        Returns
+        -------
+        list of list of Sprite
+            One list for each of ``others``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            One of ``others`` has no rect and is no place, or a radius is negative or no number.
+
+        Examples
+        --------
+        >>> import pygame
+        >>> from broadphase.adapters.pygame import WorldGroup
+        >>> creeps = WorldGroup()
+        >>> for x in (30, 8, 90):
+        ...     pygame.sprite.Sprite(creeps).rect = pygame.Rect(x, 0, 8, 8)
+        >>> [[creep.rect.x for creep in near] for near in creeps.in_range([(0, 4), (94, 4)], 40)]
+        [[30, 8], [90]]
+        """
+        return in_range(others, self.sprites(), radius, at=_center_of, sort=sort)
+
     def colliding(self, sprite: Any) -> list[Any]:
-        """The sprites of this group whose bodies overlap the rect of a sprite, without that sprite.
+        """The sprites of this group whose bodies overlap a rect, or that of a sprite, without that sprite.
 
         They come in the order of the group; rects without width or height overlap nothing, as in pygame.
         The bodies are where the last `update` or `sync` put them; those of sprites that joined later are at
@@ -623,15 +667,16 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
         Parameters
         ----------
-        sprite : Sprite
-            In any group or none.
+        sprite : Sprite or Rect
+            A sprite in any group or none; or a rect, also as a tuple ``x, y, width, height``.
 
         Returns
         -------
         list of Sprite
         """
         bodies, numbers = self._bodies, self._numbers
-        left, top, width, height = sprite.rect
+        is_rect = isinstance(sprite, (_pygame.Rect, _pygame.FRect, tuple))
+        left, top, width, height = sprite if is_rect else sprite.rect
         if not (width and height):
             return []
         right, bottom = left + width, top + height
