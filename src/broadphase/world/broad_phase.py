@@ -226,7 +226,7 @@ class BroadPhase:
     # ---- queries: each method begins with `hand_over`
 
     def near(self, region: Bounds, layers: Layers = ALL) -> tuple[list[int], Floats | None]:
-        """The bodies whose bounds overlap a region, by row, and how far each image is moved.
+        """The bodies of some layers whose bounds overlap a region, by row, and how far each image is moved.
 
         That is None where all are the bodies themselves.  In a periodic space a few may come that are just
         outside.
@@ -234,7 +234,10 @@ class BroadPhase:
         space = self._store.space
         if space.is_inner(region):
             count = self.gather(region, layers=layers)
-            return sorted(self.buffers.near[:count].tolist()), None
+            rows = self.buffers.near[:count]
+            if layers is not ALL:
+                rows = rows[_in_layers(layers, self._store.layer[rows])]
+            return sorted(rows.tolist()), None
         images = self.images_near(np.array([region]), layers).in_order()
         return images.rows.tolist(), space.shift(images.turns)
 
@@ -263,7 +266,7 @@ class BroadPhase:
         if waiting > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)
             waiting = marks.counts.item(-1)
-        bits = sum(1 << number for number in _indexes_of(layers))
+        bits = 3 if layers is ALL else sum(1 << number for number in _indexes_of(layers))
         count: int = put_in_box(self._searched(), bits, box, self.buffers.near)
         if count >= 0 and waiting and not (waiting == 1 and mover >= 0 and marks.listed.item(mover)):
             shapes = store.table.columns if store.any_round else store.table.places
@@ -379,20 +382,17 @@ class BroadPhase:
             smaller, self.buffers, self.frame = self.buffers, new_buffers(rows, rows), new_frame(rows)
             self.buffers.near[:count] = smaller.near[:count]
 
-    def gather_images(self, box: Bounds, mover: int) -> tuple[int, bool]:
-        """`gather`, for a box that may lie across the edge of a period: how many, and whether as images.
+    def gather_images(self, box: Bounds) -> int:
+        """`gather`, for a box that may lie across the edge of a period.
 
-        Then ``frame.shift`` says how far each is moved; the images are in order.
+        ``frame.shift`` says how far each image is moved; the images are in order.
         """
-        space = self._store.space
-        if space.is_inner(box):
-            return self.gather(box, mover), False
         images = self.images_near(np.array([box])).in_order()
         count = len(images.rows)
         self.reserve(count)
         self.buffers.near[:count] = images.rows
-        self.frame.shift[:count] = space.shift(images.turns)
-        return count, True
+        self.frame.shift[:count] = self._store.space.shift(images.turns)
+        return count
 
     def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted.
@@ -405,8 +405,8 @@ class BroadPhase:
         self.hand_over(layers)
         found, count, store = [np.empty((0, 2), np.int32)], 0, self._store
         for number in _indexes_of(layers):
-            index, bits = self._indexes[number], sum(1 << layer for layer in layers)
-            is_part = not all(bits >> layer & 1 for layer in ALL[number::2])
+            index = self._indexes[number]
+            is_part = not all(layer in layers for layer in ALL[number::2])
             if len(index) and len(boxes):
                 # So many at once that they cannot find far more than the limit.
                 each = len(boxes) if limit == NO_LIMIT else max(limit // len(index), 1)
@@ -415,7 +415,7 @@ class BroadPhase:
                     pairs[:, 0] += begin
                     pairs[:, 1] = self._rows[number][pairs[:, 1]]
                     if is_part:
-                        pairs = pairs[bits >> store.layer[pairs[:, 1]] & 1 != 0]
+                        pairs = pairs[_in_layers(layers, store.layer[pairs[:, 1]])]
                     found.append(pairs)
                     count += len(pairs)
                     if count > limit:
@@ -518,6 +518,12 @@ class BroadPhase:
 def _indexes_of(layers: Layers) -> Layers:
     """The indexes that hold some layers."""
     return _BOTH if layers is ALL else tuple({layer & 1 for layer in layers})
+
+
+def _in_layers(layers: Layers, those: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """Which layers are among some."""
+    chosen: npt.NDArray[np.bool_] = sum(1 << layer for layer in layers) >> those & 1 != 0
+    return chosen
 
 
 def _scratch(trees: tuple[Any, ...]) -> tuple[npt.NDArray[np.int64], Floats]:

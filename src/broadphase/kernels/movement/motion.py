@@ -262,11 +262,57 @@ def _sift(shapes, bodies, one_way, row, source, first, end, layers, region, buff
     return blockers, opened
 
 
-# ---- the scene of one mover: what is near it, in its own frame
+# ---- one body
+
+
+@inline
+def _move(shapes, row, dx, dy, response, when, table, fixed, blockers, buffers, grid, searched):
+    """Follow the path of body ``row`` among the first ``blockers`` of ``buffers.near``.
+
+    Returns its state, how many hits it has, where it ends, and the `sides_reached`.
+    """
+    start_x, start_y = shapes.x[row], shapes.y[row]
+    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs[0], ys[0] = start_x, start_y
+    mover = shape_at(shapes, row, xs, ys)
+    begin(buffers, start_x, start_y, dx, dy, START, 0)
+    state = follow(row, mover, table, fixed, blockers, searched, grid, response, False, buffers)
+    if state != DONE:
+        return state, np.int64(0), start_x, start_y, np.int64(0)
+    reached = np.int64(0)
+    if response != CROSS and when != ONLY_TEST:
+        reached = sides_reached(mover, dx, dy, table, buffers.near[:blockers], buffers.sides, grid)
+    return state, buffers.counts[7], xs[0], ys[0], reached
+
+
+@holds_gil
+def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched):
+    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
+
+    Returns ``state, hits, opened, x, y, start_x, start_y, reached``; unless the state is `DONE`, nothing has
+    changed.  What is open near the path is in ``buffers.open``, and ``reached`` are the `sides_reached`.
+    With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
+    block, ``searched`` is the `region_of` for which ``near`` was queried.
+    """
+    start_x, start_y = shapes.x[row], shapes.y[row]
+    sort_near(buffers.near, count)
+    blockers, opened = _sift(
+        shapes, bodies, one_way, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers
+    )
+    path = row, dx, dy, response, when
+    state, found, x, y, reached = _move(
+        shapes, *path, shapes, bodies.static, blockers, buffers, grid, searched
+    )
+    if state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)):
+        put(shapes.x, shapes.y, bodies, row, x, y)
+    return state, found, opened, x, y, start_x, start_y, reached
+
+
+# ---- one body near the edge of a period, among images in a frame of its own
 
 
 class Frame(NamedTuple):
-    """The columns of a scene, one entry for each row; memory, reused."""
+    """The columns of images near a mover, one entry for each; memory, reused."""
 
     kinds: npt.NDArray[np.uint8]
     x: npt.NDArray[np.float64]
@@ -283,19 +329,9 @@ class Frame(NamedTuple):
 
 
 @inline
-def _frame_table(frame, shapes):
-    sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
-    return ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
-
-
-@inline
-def _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers):
-    """Write the scene of a body from the first ``count`` of ``buffers.near``: rows, and how many are open.
-
-    With ``moved`` each of these is an image, moved by `Frame.shift`.
-    """
+def _gather_images(shapes, bodies, one_way, row, count, layers, frame, table, buffers):
+    """`_sift`, for images of the first ``count`` of ``buffers.near``, moved by `Frame.shift`."""
     rows = opened = 0
-    table = _frame_table(frame, shapes)
     for k in range(count):
         other = buffers.near[k]
         if other == row or not agree(bodies.category, bodies.mask, row, other):
@@ -304,9 +340,7 @@ def _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers):
             buffers.open[opened] = other
             opened += 1
             continue
-        x, y = shapes.x[other], shapes.y[other]
-        if moved:
-            x, y = x + frame.shift[k, 0], y + frame.shift[k, 1]
+        x, y = shapes.x[other] + frame.shift[k, 0], shapes.y[other] + frame.shift[k, 1]
         frame.kinds[rows], frame.x[rows], frame.y[rows] = shapes.kinds[other], x, y
         frame.width[rows], frame.height[rows] = shapes.width[other], shapes.height[other]
         frame.starts[rows], frame.counts[rows] = shapes.starts[other], shapes.counts[other]
@@ -319,40 +353,20 @@ def _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers):
     return rows, opened
 
 
-# ---- one body
-
-
 @holds_gil
-def move_body(
-    shapes, bodies, one_way, row, dx, dy, response, when, layers, count, frame, moved, buffers, grid, searched
+def move_among_images(
+    shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched, frame
 ):
-    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
-
-    Returns ``state, hits, opened, x, y, start_x, start_y, reached``; unless the state is `DONE`, nothing has
-    changed.  What is open near the path is in ``buffers.open``, and ``reached`` are the `sides_reached`.
-    With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
-    block, ``searched`` is the `region_of` for which ``near`` was queried.
-    """
+    """`move_body` among images of bodies, moved by `Frame.shift`; the body is not put at its place."""
     start_x, start_y = shapes.x[row], shapes.y[row]
-    if not moved:
-        sort_near(buffers.near, count)
-    blockers, opened = _gather(shapes, bodies, one_way, row, count, layers, frame, moved, buffers)
-    table = _frame_table(frame, shapes)
-    xs, ys = few(1, np.float64), few(1, np.float64)
-    xs[0], ys[0] = start_x, start_y
-    mover = shape_at(shapes, row, xs, ys)
-    begin(buffers, start_x, start_y, dx, dy, START, 0)
-    state = follow(row, mover, table, frame.fixed, blockers, searched, grid, response, False, buffers)
-    if state != DONE:
-        return state, 0, 0, start_x, start_y, start_x, start_y, np.int64(0)
-    x, y, found, reached = xs[0], ys[0], buffers.counts[7], np.int64(0)
-    if response != CROSS and when != ONLY_TEST:
-        reached = sides_reached(mover, dx, dy, table, buffers.near[:blockers], buffers.sides, grid)
+    sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
+    table = ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
+    blockers, opened = _gather_images(shapes, bodies, one_way, row, count, layers, frame, table, buffers)
+    path = row, dx, dy, response, when
+    state, found, x, y, reached = _move(shapes, *path, table, frame.fixed, blockers, buffers, grid, searched)
     for k in range(found):
         if buffers.hits[k, 5] >= 0.0:
             buffers.hits[k, 5] = float(frame.owners[np.int64(buffers.hits[k, 5])])
-    if not moved and (when == ALWAYS or (when == IF_FREE and found == 0)):
-        put(shapes.x, shapes.y, bodies, row, x, y)
     return state, found, opened, x, y, start_x, start_y, reached
 
 

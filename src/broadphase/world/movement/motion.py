@@ -23,7 +23,7 @@ from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, LISTENED, MOVING, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
@@ -192,7 +192,8 @@ class Motion:
     def _start_of(self, row: int) -> tuple[Body, float, float, int]:
         """A body, its place, and what was noted before it moves, for `_put_back`."""
         store = self._store
-        return self.body(row), store.x.item(row), store.y.item(row), self._contacts.noted
+        body: Any = store.bodies[row]
+        return body, store.x.item(row), store.y.item(row), self._contacts.noted
 
     def _put_back(self, start: tuple[Body, float, float, int]) -> None:
         body, x, y, noted = start
@@ -271,21 +272,23 @@ class Motion:
             searched = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
             if searched[0] != searched[0]:
                 return None
+            cells = None
             if space.periodic:
                 space.check_displacement(dx, dy)
-                near, moved = broad_phase.gather_images(searched, row)
-            else:
-                near, moved = broad_phase.gather(searched, row), False
+                if not space.is_inner(searched):
+                    cells = tiles_near(tiles, space, searched)
+            near = broad_phase.gather(searched, row) if cells is None else broad_phase.gather_images(searched)
             buffers, frame = broad_phase.buffers, broad_phase.frame
             if ignored:
                 kept = [at for at, other in enumerate(buffers.near[:near].tolist()) if other not in ignored]
                 near = len(kept)
                 buffers.near[:near], frame.shift[:near] = buffers.near[kept], frame.shift[kept]
-            cells = tiles_near(tiles, space, searched) if moved else None
-            grid = (NO_TILES if tiles is None else tiles.grid) if cells is None else cells.grid
-            way = row, dx, dy, code, when, bits_of(layers)
-            scene = near, frame, moved, buffers, grid, searched
-            swept = kernel.move_body(shapes, store.marks, store.one_way, *way, *scene)
+            way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers), near, buffers
+            if cells is None:
+                grid = NO_TILES if tiles is None else tiles.grid
+                swept = kernel.move_body(shapes, *way, grid, searched)
+            else:
+                swept = kernel.move_among_images(shapes, *way, cells.grid, searched, frame)
             if swept[0] != TOO_FAR:
                 break
         return (swept, cells) if swept[0] == DONE else None
@@ -366,9 +369,13 @@ class Motion:
         left_out = {*ignored} if row is None else {row, *ignored}
         category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
         is_sensor = row is not None and bool(store.sensor[row])
-        # What is crossed: sensors in any layer, and what moves and has listeners.
-        crossed = ALL if store.any_sensor else (*layers, MOVING)
-        looked_at = layers if passed is None or layers is ALL else crossed
+        # What is crossed: sensors in any layer, and what moves and has listeners, as the body itself has.
+        looked_at = layers
+        if passed is not None and row is not None and layers is not ALL:
+            if store.any_sensor:
+                looked_at = ALL
+            elif store.layer.item(row) in LISTENED:
+                looked_at = *layers, MOVING
         # One-way bodies are open or not from where the movement begins.
         if row is not None and not starts:
             starts = (store.shape(row),)
