@@ -257,6 +257,67 @@ def test_a_kernel_that_cannot_be_compiled_is_reported_with_statement_and_line():
     assert "During: typing of get attribute at <stdin> (13)" in refused.stderr
 
 
+_AFTER_ANOTHER = """
+from numba.core.registry import cpu_target
+from broadphase.compiler import numba_names
+
+numba_names.prepare()
+
+from broadphase.compiler.lowering import lower, target_machine
+from broadphase.compiler.machine_code import emit_call
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.mode import level
+from broadphase.kernels.machine.target import HOST
+
+def kernels():
+    @inline
+    def total(values):
+        found, least, most = 0.0, values[0], values[0]
+        for k in range(values.shape[0]):
+            for j in range(k):
+                if values[j] > least:
+                    least = max(least / values[k], found)
+                elif values[k] < most:
+                    most = min(most / values[j], found)
+                found += values[k] / values[j]
+        for k in range(values.shape[0]):
+            while values[k] < found:
+                values[k] = found / (least + most)
+                found -= values[k] * least
+        return found
+
+    @always_inline
+    def twice(values):
+        return 2.0 * total(values)
+
+    @jit
+    def other(values):
+        return twice(values)
+
+    @jit
+    def kernel(values):
+        return total(values[1:]) + total(values[2:]) * total(values)
+
+    return other, kernel
+
+for is_alone in (True, False):
+    other, kernel = kernels()
+    if not is_alone:
+        lower(other, "f8[1]")
+    lowered = lower(kernel, "f8[1]")
+    print(emit_call(cpu_target.target_context, lowered, "call", target_machine(HOST, level())).hex())
+"""
+
+
+@needs_compiler
+def test_machine_code_does_not_depend_on_what_the_process_compiled_before():
+    """Another kernel calls the same function through one that is always inlined."""
+    done = compiling(_AFTER_ANOTHER)
+    assert done.returncode == 0, done.stderr
+    alone, after_another = done.stdout.split()
+    assert alone == after_another
+
+
 # --- Numba's names ------------------------------------------------------------------------------------------
 
 _RENAMED = """
@@ -292,6 +353,7 @@ REPLACED = (
     "numba.core.typed_passes:NativeLowering.lowering_class",
     "numba.core.compiler:Compiler.define_pipelines",
     "numba.core.cgutils.ValueStructProxy",
+    "numba.core.cpu:CPUTargetOptions.finalize",
     "numba.np.arrayobj.make_array",
     "numba.np.arrayobj.fix_integer_index",
     "numba.core.types.functions:Dispatcher.get_call_type",

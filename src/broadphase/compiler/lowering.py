@@ -405,6 +405,20 @@ def index(context: Any, builder: Any, idxty: Any, idx: Any, size: Any) -> Any:
     return place
 
 
+def inlined_only_if_asked(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Force inlining of the functions that ask for it, not of those that they call.
+
+    In Numba a function inherits this option from the caller that happens to be compiled first in the process.
+    """
+
+    def finalize(self: Any, flags: Any, options: Any) -> None:
+        if not flags.is_set("forceinline"):
+            flags.forceinline = False
+        otherwise(self, flags, options)
+
+    return finalize
+
+
 def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """Resolve calls of kernels' functions by the types of the arguments, whatever their literal values."""
 

@@ -26,6 +26,8 @@ def prepare() -> None:
     replace(arrayobj, "make_array", "array_type", lambda _: aggregates.make_array)
     # An index counts from the start of an array: counting copies in strips takes a fifth of the time.
     replace(arrayobj, "fix_integer_index", "context builder idxty idx size", lambda _: lowering.index)
+    # A function's machine code must not depend on which of its callers was compiled first.
+    replace(cpu.CPUTargetOptions, "finalize", "self flags options", lowering.inlined_only_if_asked)
     # One version of a function for all literal arguments, so that fewer functions are compiled.
     replace(functions.Dispatcher, "get_call_type", "self context args kws", lowering.call_without_literals)
     # This only makes builds faster, by a twentieth: most passes of Numba have nothing to do in a kernel.
