@@ -194,3 +194,33 @@ def test_points_on_a_line_are_told_what_to_do(line):
             search(line, 1)
     plane = np.column_stack((line, np.zeros(len(line))))
     assert len(bp.neighbors(plane, 1.0, period=(5, None))) == 5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("space", ["plain", "period", "lattice", "images", "small cells"])
+@pytest.mark.parametrize("n", [0, 2, 17, 300])
+def test_counts_of_images_and_without_excluded_pairs(dtype, space, n):
+    points = scene(n, dtype)[0] * (dtype(0.2) if space == "small cells" else dtype(1))
+    points = points[:20] if space == "small cells" else points
+    exclude = np.array([[0, 1], [1, 0], [1, 1]] if n else []).reshape(-1, 2).astype(int)
+    how = SPACES[space]
+    for excluded in (None, exclude):
+        wide = bp.neighbors(points, 0.3, exclude=excluded, **how)
+        lengths = [0.3, 0.0, 0.11, *wide.distance[:3].astype(float)]
+        expected = [len(bp.neighbors(points, r, exclude=excluded, **how)) for r in lengths]
+        found = bp.count_neighbors(points, lengths, exclude=excluded, **how)
+        assert (found.dtype, found.tolist()) == (np.int64, expected)
+        assert bp.count_neighbors(points, 0.3, exclude=excluded, **how) == len(wide)
+    others = scene(9, dtype, 2)[0]
+    expected = len(bp.neighbors(points, 0.3, other=others, exclude=exclude, **how))
+    assert bp.count_neighbors(points, 0.3, other=others, exclude=exclude, **how) == expected
+
+
+def test_counts_refuse_what_neighbors_refuses():
+    assert bp.count_neighbors(P, [], exclude=[[0, 1]]).tolist() == []
+    with pytest.raises(ValueError, match="images must be 'nearest' or 'all'; got 'none'"):
+        bp.count_neighbors(P, 1.0, images="none")
+    with pytest.raises(ValueError, match=r"r\[1\] = -1"):
+        bp.count_neighbors(P, [1.0, -1.0], exclude=[[0, 1]])
+    with pytest.raises(ValueError, match="names row 2"):
+        bp.count_neighbors(P, 1.0, exclude=[[0, 2]])

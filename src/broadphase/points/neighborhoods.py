@@ -554,6 +554,8 @@ def count_neighbors(
     period: Any = None,
     env: Any = None,
     threads: int | None = None,
+    exclude: Any = None,
+    images: str = "nearest",
 ) -> Any:
     """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
 
@@ -562,8 +564,9 @@ def count_neighbors(
 
     Parameters
     ----------
-    points, other, period, env, threads
-        As for `neighbors`.
+    points, other, period, env, threads, exclude, images
+        As for `neighbors`.  With ``exclude=`` or ``images="all"`` the pairs of the largest distance are found
+        first, and take the memory that those of `neighbors` take.
     r : float or array_like, shape (k,)
         The distance, or several in any order.
 
@@ -586,8 +589,13 @@ def count_neighbors(
     parts, lengths = thread_count(threads), as_float_array(settled(r, "r", NUMBERS), "r")
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
-    given = settled_points(points, other, period, env)
+    given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
+    if excluded is not None or images != "nearest":
+        limits = [as_distance(one, np.dtype(np.float64), name) for one, name in named]
+        how = (True, False, parts, NO_LIMIT, True, excluded, images, None)
+        near = _neighbors_of(given, max(limits, default=0.0), 0.0, False, *how)
+        return _counts_within(near.distance, lengths)
     few = count_few(given, np.atleast_1d(lengths))
     if few is not None:
         return few.item() if lengths.ndim == 0 else few
@@ -599,6 +607,13 @@ def count_neighbors(
         query = query._replace(kind=kind)
         counts += count(query, [as_reach(one, query, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
+
+
+def _counts_within(distances: Points, lengths: Points) -> Any:
+    """How many of the distances are at most each of the lengths, as numbers of the distances' type."""
+    with np.errstate(over="ignore"):
+        counts = np.searchsorted(np.sort(distances), lengths.astype(distances.dtype), "right")
+    return int(counts) if lengths.ndim == 0 else counts.astype(np.int64)
 
 
 class NearestPoints(NamedTuple):
