@@ -21,6 +21,10 @@ from broadphase.kernels.machine.python_api import KINDS
 from broadphase.kernels.machine.signatures import PACKAGE, listed
 
 
+class Object(NamedTuple):
+    """``o``: any object."""
+
+
 class Leaf(NamedTuple):
     """``i8``, ``f4[2]``, ``none``: a number, or an array of so many dimensions."""
 
@@ -60,6 +64,8 @@ def _until_closed(tokens: Iterator[str]) -> tuple[Any, ...]:
         elif token.endswith(">"):
             kind, _, sizes = token.rstrip(">").partition("<")
             found.append(Row(tuple(map(int, sizes.split("|"))), "[2]" in kind))
+        elif token == "o":
+            found.append(Object())
         elif re.fullmatch(r"none|[biuf]\d(\[\d\])?", token):
             kind, _, ndim = token.rstrip("]").partition("[")
             found.append(Leaf(kind, int(ndim) if ndim else None))
@@ -77,6 +83,8 @@ def _named(name: str | None) -> Any:
 
 def fits(kind: Any, value: Any) -> bool:
     """Whether an argument is what a kernel was compiled for."""
+    if isinstance(kind, Object):
+        return True
     if isinstance(kind, Group):
         return isinstance(value, tuple) and all_fit(kind.inside, value)
     if isinstance(kind, Row) and kind.or_rows and isinstance(value, np.ndarray):
@@ -112,6 +120,8 @@ def right(kind: Any) -> Any:
         return inside if kind.of is None else kind.of(*inside)
     if isinstance(kind, Row):
         return (1.5,) * kind.sizes[0]
+    if isinstance(kind, Object):
+        return []
     if kind.ndim is not None:
         return np.zeros((3, 4, 2)[: kind.ndim], kind.kind)
     return {"i": 1, "f": 1.5, "b": True, "n": None}[kind.kind[0]]

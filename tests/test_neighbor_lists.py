@@ -212,7 +212,7 @@ def test_pairs_that_do_not_count(sort, period):
 
 def test_what_cannot_be_excluded_is_named():
     places = [[0, 0], [1, 1], [2, 2]]
-    with pytest.raises(TypeError, match="exclude must hold whole numbers, rows of points; got dtype float64"):
+    with pytest.raises(TypeError, match="exclude must hold whole numbers, pairs of rows; got dtype float64"):
         bp.neighbors(places, 2.0, exclude=[[0.0, 1.0]])
     with pytest.raises(ValueError, match=r"exclude must have shape \(k, 2\), a pair a row; got shape \(2,\)"):
         bp.neighbors(places, 2.0, exclude=[0, 1])
