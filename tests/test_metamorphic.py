@@ -5,9 +5,8 @@ from metamorphic import RELATIONS, Found, checked, smallest
 from random_lives import life_of
 from world_life import told
 
-
-# Lives that still end otherwise when they are told again: a crate beside a crossed or pushed body near the edge
-# of a period, the floor of a turned walk, a nudged corner.  Each must fail until it is mended.
+# Lives that still end otherwise when they are told again: a crate that is crossed or pushed near the edge of
+# a period, the floor of a turned walk, a nudged corner.  Each must fail until it is mended.
 GAPS = {
     "turned": {1010, 1381, 1438},
     "mirrored": {1010, 1438},
