@@ -27,7 +27,7 @@ from itertools import pairwise
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from types import BuiltinFunctionType
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -56,28 +56,16 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the work is no longer 
     """Ends a helper's work when its caller was interrupted."""
 
 
-class CancelToken:
-    """A request that another thread computes, and that can be cancelled.
+class _Job(Generic[Result]):
+    """The work of one call: a thread that takes a piece owns it.
 
-    Its work ends with `Cancelled` at its next check once ``cancelled`` is set (`broadphase.runtime.slices`).
-
-    Parameters
-    ----------
-    parent : CancelToken, optional
-        The request of which this is a part.
+    A thread that works for it ends with `Cancelled` at its next check once ``cancelled`` is set.
     """
 
     cancelled = False
 
-    def __init__(self, parent: "CancelToken | None" = None) -> None:
-        self.parent = parent
-
-
-class _Job(CancelToken, Generic[Result]):
-    """The work of one call: a thread that takes a piece owns it."""
-
     def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
-        super().__init__(getattr(_inside, "job", None))
+        self.parent: _Job[Any] | None = getattr(_inside, "job", None)
         self._results: list[Result | None] = [None] * len(calls)
         self._todo = deque(enumerate(calls))
         self._entered: deque[None] = deque()
@@ -265,12 +253,12 @@ def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> li
 
 
 def cancelled() -> bool:
-    """Whether this thread's work is cancelled, by an interrupt of its caller or by its `CancelToken`."""
-    token: CancelToken | None = getattr(_inside, "job", None)
-    while token is not None:
-        if token.cancelled:
+    """Whether this thread's work is cancelled, or that of a call around it, by an interrupt of its caller."""
+    job: _Job[Any] | None = getattr(_inside, "job", None)
+    while job is not None:
+        if job.cancelled:
             return True
-        token = token.parent
+        job = job.parent
     return False
 
 

@@ -14,7 +14,13 @@ from broadphase.kernels.machine.memory import many, one_row
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, smaller, splat, store
 from broadphase.kernels.points.distance import distance, plus, size, times
 from broadphase.kernels.points.few_points import insert_nearest, near_lanes, safe_bound
-from broadphase.kernels.points.lattice import farthest_folded, folded_lanes, nearest_way, put_in_cell
+from broadphase.kernels.points.lattice import (
+    farthest_folded,
+    folded_lanes,
+    folded_squares,
+    nearest_way,
+    put_in_cell,
+)
 
 MOST_TESTS = 1 << 17
 _MOST_UNFOLDED = 1 << 14
@@ -171,29 +177,15 @@ def find_near_of_few(
 @inline
 def _squares_in_space(columns, points, i, j, around):
     """Squares of ways to the nearest images of the points from ``j`` on, in a lattice to the folded ones."""
-    dim, kind = columns.shape[0], points.dtype.type
     if around.shape[0] <= 3:
-        squares = splat(kind(0))
-        for axis in range(dim):
+        squares = splat(points.dtype.type(0))
+        for axis in range(columns.shape[0]):
             gap = size(load(columns, axis, j) - splat(points[i, axis]))
             if around[axis] < np.inf:
                 gap = smaller(gap, splat(around[axis]) - gap)
             squares = plus(squares, times(gap, gap))
         return squares
-    x, y = load(columns, 0, j) - splat(points[i, 0]), load(columns, 1, j) - splat(points[i, 1])
-    z = load(columns, dim - 1, j) - splat(points[i, dim - 1])
-    large = splat(kind(1.5 * 2.0**52))
-    for k in range(dim):
-        along = plus(times(x, splat(around[dim + k])), times(y, splat(around[2 * dim + k])))
-        if dim == 3:
-            along = plus(along, times(z, splat(around[3 * dim + k])))
-        step, at = plus(along, large) - large, dim + (dim + k) * dim
-        x, y = x - times(step, splat(around[at])), y - times(step, splat(around[at + 1]))
-        z = z - times(step, splat(around[at + dim - 1]))
-    squares = plus(times(x, x), times(y, y))
-    if dim == 3:
-        squares = plus(squares, times(z, z))
-    return squares
+    return folded_squares(columns, points, i, j, around)
 
 
 @jit

@@ -70,8 +70,8 @@ def farthest_folded(around, dim):
 
 
 @always_inline
-def folded_lanes(columns, n, points, i, j, around, bound):
-    """A bit for each of the points from ``j`` on at the end of a short folded way from point ``i``."""
+def folded_squares(columns, points, i, j, around):
+    """The squares of the folded ways from point ``i`` to the points from ``j`` on."""
     dim, kind = columns.shape[0], points.dtype.type
     x, y = load(columns, 0, j) - splat(points[i, 0]), load(columns, 1, j) - splat(points[i, 1])
     z = load(columns, dim - 1, j) - splat(points[i, dim - 1])
@@ -86,7 +86,13 @@ def folded_lanes(columns, n, points, i, j, around, bound):
     squares = plus(times(x, x), times(y, y))
     if dim == 3:
         squares = plus(squares, times(z, z))
-    near = bits(squares <= splat(bound))
+    return squares
+
+
+@always_inline
+def folded_lanes(columns, n, points, i, j, around, bound):
+    """A bit for each of the points from ``j`` on at the end of a short folded way from point ``i``."""
+    near = bits(folded_squares(columns, points, i, j, around) <= splat(bound))
     if j + LANES > n:
         near &= (1 << (n - j)) - 1
     return near
