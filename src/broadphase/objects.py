@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import join, pairs
-from broadphase.inputs.foreign import rectangle_of
+from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
 from broadphase.kernels.points.objects import UNSUITABLE, near_circles, overlapping_rectangles
 from broadphase.points.neighborhoods import neighbors
 from broadphase.runtime.arrays import Floats
@@ -426,6 +426,9 @@ def _is_place(value: Any) -> bool:
 def _rows(values: list[Any], name: str, argument: str) -> Floats:
     """``(n, width)``: sequences of numbers, as long as the first."""
     width = len(values[0]) if hasattr(type(values[0]), "__len__") else 0
+    read: Floats | None = plain_rows(values, POINTS)
+    if read is not None and read.shape[1] == width:
+        return read
     try:
         rows = np.fromiter(chain.from_iterable(values), np.float64)
         is_table = width > 0 and len(rows) == width * len(values)
