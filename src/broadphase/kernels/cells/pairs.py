@@ -43,7 +43,8 @@ def pairs_in_cells(boxes, touching, filter, bins, begin, end, out, limit, store)
     for entry in range(begin, end):
         i = entries[entry, BOX]
         other = np.int64(entries[entry, NEXT])
-        while other != 0:
+        # Each group of comparisons looks at the limit: in one place there may be thousands of boxes.
+        while other != 0 and found <= limit:
             if store and found + TOGETHER > out.shape[0]:
                 out = larger(out, found)
             # First compared, then reported: no branch predictor can guess which of them overlap.
@@ -110,7 +111,7 @@ def pairs_of_lists(boxes, touching, filter, ids, split, axis, begin, end, out, l
             place = _first_behind(boxes, ids, axis, place, stop, boxes[i, axis], row >= split)
         elif row >= split:
             place = stop  # it was compared as the other one
-        while place < stop:
+        while place < stop and found <= limit:
             if store and found + TOGETHER > out.shape[0]:
                 out = larger(out, found)
             for _ in range(min(stop - place, TOGETHER)):
