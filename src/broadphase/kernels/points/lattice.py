@@ -44,7 +44,7 @@ def put_in_cell(points, around, units, most, begin, end, inside):
                     along += z * inverse[6 + k]
                 if turn == 0 and not abs(along) < most:
                     return i
-                step = math.floor(along)
+                step = math.floor(np.float64(along))  # of float32 it would be a function of the C library
                 for axis in range(dim):
                     inside[i, axis] -= step * vectors[k * dim + axis]
         for axis in range(dim):

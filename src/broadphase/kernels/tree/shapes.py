@@ -69,7 +69,7 @@ def shapes_in_box(trees, values, box, shapes, rules):
         limits[NODE_0, axis], limits[NODE_0, 2 + axis] = float(values[axis]), float(values[2 * end + axis])
     x, y = limits[NODE_0, 0], limits[NODE_0, 1]
     width, height = limits[NODE_0, 2] - x, limits[NODE_0, 3] - y
-    near, count = some_rows(1, STACK_CAPACITY, np.int32), np.int64(0)
+    near, count = some_rows(1, FEW, np.int32), np.int64(0)  # on Windows there are 4,096 bytes for both
     if _is_far(x, y) or _is_far(x + width, y + height) or not (width >= 0.0 and height >= 0.0):
         return result(0, np.int32), REFUSED
     box.kinds[0], box.x[0], box.y[0], box.width[0], box.height[0] = BOX, x, y, width, height
@@ -78,15 +78,15 @@ def shapes_in_box(trees, values, box, shapes, rules):
     for edges, children, boxes, rows in trees:
         source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
         first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
-        if first < 0 or count + (last - first) > near.shape[1]:
+        if first < 0:
             return result(0, np.int32), REFUSED
         for at in range(first, last):
             row = rows[queue[0, at]]
             if fits(rules, row) and (shapes.kinds[row] == BOX or contact_of(box, 0, shapes, row, False)[0]):
+                if count == FEW:
+                    return result(0, np.int32), REFUSED
                 near[0, count] = row
                 count += 1
-    if count > FEW:
-        return result(0, np.int32), REFUSED
     return finished(near[0], count), count
 
 
