@@ -47,7 +47,7 @@ def check(wheel: Path, pyodide: Path, place: Path) -> str:
     shutil.copytree(pyodide / "package", place / "pyodide")
     for path in pyodide.glob("*.whl"):
         shutil.copy(path, place / "pyodide")
-    for name in ("run.js", "run-worker.js", "run.py", "run.css", "site.js"):
+    for name in ("run.js", "run-worker.js", "answered.js", "run.py", "run.css", "site.js"):
         shutil.copy(parts.CHECKOUT / "docs/_static" / name, place)
     shutil.copy(wheel, place)
     pages = {"index": "pyodide/", "offline": "http://127.0.0.1:9/"}
