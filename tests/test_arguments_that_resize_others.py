@@ -36,6 +36,9 @@ BOXES = {
     "count_pairs, masks": lambda boxes, shrinking: bp.count_pairs(boxes, masks=shrinking(ONES)),
     "join, b": lambda boxes, shrinking: bp.join(boxes, shrinking(grown()), env=(WORLDS, WORLDS)),
     "join, env": lambda boxes, shrinking: bp.join(boxes, grown(), env=(shrinking(WORLDS), WORLDS)),
+    "raycast, directions": lambda boxes, shrinking: bp.raycast(
+        boxes, np.zeros((N, 2)), shrinking(np.ones((N, 2))), env=(WORLDS, WORLDS)
+    ),
     "swept_pairs, env": lambda boxes, shrinking: bp.swept_pairs(
         boxes, np.zeros((N, 2)), env=shrinking(WORLDS)
     ),

@@ -135,6 +135,7 @@ over_arrays = {
     "nearest": lambda: [bp.nearest(some, 2) for some in (points[:5], points)],
     "count_neighbors": lambda: bp.count_neighbors(points, [9]),
     "swept_pairs": lambda: bp.swept_pairs(small, small[:, :2]),
+    "raycast": lambda: bp.raycast(small, points[:5], points[:5] + 1),
     "contacts": lambda: bp.contact_boxes(small, small),
     "insert": lambda: [index.insert((0, 0, 1, 1)), index.insert_many(large)],
     "changes": lambda: [index.move(0, (1, 1, 2, 2)), index.update(index.boxes + 1), index.changes()],

@@ -45,6 +45,8 @@ FUNCTIONS = {
     "count_pairs": (BOXES, NAN, bp.count_pairs),
     "join, a": (BOXES, NAN, lambda a: bp.join(a, BOXES)),
     "join, b": (BOXES, NAN, lambda b: bp.join(BOXES, b)),
+    "raycast": (BOXES, NAN, lambda a: bp.raycast(a, LOW, LOW + 1.0)),
+    "raycast, origins": (LOW, NAN, lambda a: bp.raycast(BOXES, a, LOW + 1.0)),
     "explain": (BOXES, NAN, lambda a: str(bp.explain(a)).splitlines()[0]),
     "swept_pairs": (BOXES, NAN, lambda a: bp.swept_pairs(a, LOW)),
     "swept_pairs, motion": (LOW, NAN, lambda a: bp.swept_pairs(BOXES, a)),

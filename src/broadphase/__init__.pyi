@@ -39,6 +39,7 @@ from .geometry.vectors import Rect as Rect
 from .geometry.vectors import Vector as Vector
 from .indexes import INDEXES as INDEXES
 from .indexes import make_index as make_index
+from .indexes.casting import raycast as raycast
 from .indexes.classes import AdaptiveIndex as AdaptiveIndex
 from .indexes.classes import BoxTree as BoxTree
 from .indexes.classes import BruteForce as BruteForce

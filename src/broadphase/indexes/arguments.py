@@ -53,6 +53,9 @@ def as_given(values: Any) -> Given | None:
 class Reader:
     """Reads what callers write, for an index of one dimension and dtype."""
 
+    ray_names: tuple[str, str] = "origin", "direction"
+    """What errors call the two; `broadphase.raycast` has others."""
+
     def __init__(self, dim: int, dtype: "np.dtype[Any]") -> None:
         self.dim = dim
         self.dtype = dtype
@@ -145,18 +148,18 @@ class Reader:
     def direction_or_directions(self, direction: Any) -> FloatTuple | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
         wide = _wide_reader(self.dim)
-        values = wide.point_or_points(direction, "direction", finite=True, wanted=WAYS)
+        name = self.ray_names[1]
+        values = wide.point_or_points(direction, name, finite=True, wanted=WAYS)
         if isinstance(values, tuple):
             if not any(values):
-                raise ValueError(f"direction = {values} points nowhere; one component must not be zero")
+                raise ValueError(f"{name} = {values} points nowhere; one component must not be zero")
         else:
             # `any` with an axis takes six times as long.
             moves = np.logical_or.reduce([column != 0.0 for column in values.T])
             if not moves.all():
                 row = int(moves.argmin())
                 raise ValueError(
-                    f"direction[{row}] = {values[row].tolist()} points nowhere; "
-                    "one component must not be zero"
+                    f"{name}[{row}] = {values[row].tolist()} points nowhere; one component must not be zero"
                 )
         return values
 
@@ -167,8 +170,9 @@ class Reader:
         them side by side before it looks at them.
         """
         if copy or not self._are_batches(origin, direction):
-            origin = self.settled_point(origin, "origin")
-            direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
+            first, second = self.ray_names
+            origin = self.settled_point(origin, first)
+            direction = _wide_reader(self.dim).settled_point(direction, second, WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
     def _are_batches(self, origin: Any, direction: Any) -> bool:
@@ -194,15 +198,16 @@ class Reader:
                 if join_rays(np.ascontiguousarray(origin), np.ascontiguousarray(direction), far, rays):
                     return rays
             origin, direction = origin.copy(), direction.copy()  # something is wrong: what, is said below
-        at = self.point_or_points(origin, "origin", finite=True)
+        first, second = self.ray_names
+        at = self.point_or_points(origin, first, finite=True)
         towards = self.direction_or_directions(direction)
         if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
             return (*at, *towards, max_distance)
         # The length decides for all three; a point given once is repeated by the second pass.
         if isinstance(at, tuple) and isinstance(towards, tuple):
-            at, max_distance = lined_up(at, max_distance, "origin", "max_distance")
-        at, towards = lined_up(at, towards, "origin", "direction")
-        at, max_distance = lined_up(at, max_distance, "origin", "max_distance")
+            at, max_distance = lined_up(at, max_distance, first, "max_distance")
+        at, towards = lined_up(at, towards, first, second)
+        at, max_distance = lined_up(at, max_distance, first, "max_distance")
         rays = result_array((len(at), 2 * self.dim + 1), np.float64)
         join_rays(at, towards, max_distance, rays)
         return rays

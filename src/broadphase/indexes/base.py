@@ -1001,7 +1001,8 @@ class Index(ById):
         plain = _NO_CODE.issuperset((type(max_distance), type(ignore), type(env)))
         given = self._reader.settled_ray(origin, direction, max_distance, copy=not plain)
         ignore, env = settled(ignore, "ignore"), arguments.settled_env(env)
-        names, widths = ("origin", "direction", "max_distance", "ignore"), (self.dim, self.dim, 0, 0)
+        names = (*self._reader.ray_names, "max_distance", "ignore")
+        widths = (self.dim, self.dim, 0, 0)
         named = zip((*given, ignore), names, widths, strict=True)
         has_envs = self._store.envs is not None
         (at, towards, far, ignore), env, axes = arguments.in_rows([*named], env, has_envs)
