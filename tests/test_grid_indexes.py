@@ -1,5 +1,7 @@
 """What is the grid's and the hash's own: clamping, what is binned again, tables, and advice on cells."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from cases import machine_settings
@@ -80,7 +82,7 @@ small = pytest.mark.smaller_set
 
 @small
 def test_boxes_outside_are_clamped_to_the_edge():
-    grid = bp.UniformGrid([0, 0, 10, 10], 1.0)
+    grid = bp.UniformGrid(bounds=[0, 0, 10, 10], cell_size=1.0)
     rows = [
         [-50, 4, -40, 5],
         [-45, 4.5, -44, 4.6],
@@ -112,8 +114,9 @@ def test_boxes_outside_are_clamped_to_the_edge():
     ],
 )
 def test_grids_that_can_not_be(arguments, message):
+    bounds, size = arguments
     with pytest.raises(ValueError, match=message):
-        bp.UniformGrid(*arguments)
+        bp.UniformGrid(bounds=bounds, cell_size=size)
 
 
 @small
@@ -123,19 +126,23 @@ def test_hashes_that_can_not_be():
     with pytest.raises(TypeError, match=r"table_size must be an int or \"auto\"; got 2.5"):
         bp.SpatialHash(table_size=2.5)
     with pytest.raises(TypeError, match=r"cell_size must be a number or \"auto\"; got 'small'"):
-        bp.SpatialHash("small")
+        bp.SpatialHash(cell_size="small")
     with pytest.raises(TypeError, match="cell_size must be a number"):
         bp.SpatialHash(cell_size=[1])
 
 
 @small
 def test_options_are_shown_and_kept(tmp_path):
-    for index in (bp.UniformGrid([0, 0, 9, 9], 2), bp.UniformGrid(), bp.SpatialHash(3, table_size=50)):
+    for index in (
+        bp.UniformGrid(bounds=[0, 0, 9, 9], cell_size=2),
+        bp.UniformGrid(),
+        bp.SpatialHash(cell_size=3, table_size=50),
+    ):
         index.insert([1, 1, 2, 2])
         index.save(tmp_path / "file")
         assert repr(bp.Index.load(tmp_path / "file")) == repr(index)
     assert (index.cell_size, index.table_size) == (3.0, 50)
-    assert bp.UniformGrid([0, 0, 9, 9]).bounds == (0.0, 0.0, 9.0, 9.0)
+    assert bp.UniformGrid(bounds=[0, 0, 9, 9]).bounds == (0.0, 0.0, 9.0, 9.0)
     assert bp.UniformGrid().cell_size == bp.SpatialHash().table_size == "auto"
 
 
@@ -227,7 +234,8 @@ def test_a_giant_that_shrinks_is_a_giant_no_longer(kind):
 
 
 def test_static_boxes_cost_nothing_beyond_the_cells_that_are_touched(kind):
-    index = kind(cell_size=2.5) if kind is bp.SpatialHash else kind([0, 0, 400, 400], 2.5)
+    bounds = {} if kind is bp.SpatialHash else {"bounds": [0, 0, 400, 400]}
+    index = kind(cell_size=2.5, **bounds)
     walls = squares(1, 20_000, 400.0)
     index.insert_many(walls, static=True)
     assert len(index.pairs()) == 0
@@ -294,7 +302,8 @@ def test_threads_find_the_same(kind):
     ],
 )
 def test_explain_judges_the_cells(kind, cell_size, verdict, reason):
-    index = kind(cell_size=cell_size) if kind is bp.SpatialHash else kind([0, 0, 60, 60], cell_size)
+    bounds = {} if kind is bp.SpatialHash else {"bounds": [0, 0, 60, 60]}
+    index = kind(cell_size=cell_size, **bounds)
     rows = squares(9, 1500, 60.0)
     index.insert_many(rows)
     report = index.explain()
@@ -312,7 +321,8 @@ def test_explain_judges_the_cells(kind, cell_size, verdict, reason):
 
 @small
 def test_explain_says_that_full_cells_are_swept_and_writes_numbers_out(kind):
-    index = kind(cell_size=60_000.0) if kind is bp.SpatialHash else kind([0, 0, 60_000, 60_000], 60_000.0)
+    bounds = {} if kind is bp.SpatialHash else {"bounds": [0, 0, 60_000, 60_000]}
+    index = kind(cell_size=60_000.0, **bounds)
     index.insert_many(1_000 * squares(9, 1500, 60.0))
     said = str(index.explain())
     assert said.startswith("cells of 60000 are too large: ")
@@ -365,15 +375,17 @@ def test_cells_near_the_end_of_float64_warn_of_nothing(kind, size, options):
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("make", [lambda size: bp.UniformGrid((0, 0, 1_000, 1_000), size), bp.SpatialHash])
+@pytest.mark.parametrize(
+    "make", [partial(bp.UniformGrid, bounds=(0, 0, 1_000, 1_000)), bp.SpatialHash], ids=["grid", "hash"]
+)
 @pytest.mark.parametrize("count", [20, 400])
 def test_one_cell_for_all_boxes_is_too_large(make, count):
     lower = np.random.default_rng(0).random((count, 2)) * 990
     for size, verdict in ((1_100, "too large"), (5_000, "too large"), (25, "right")):
-        grid = make(size)
+        grid = make(cell_size=size)
         grid.insert_many(np.hstack((lower, lower + 10)))
         report = grid.explain()
         assert (report.verdict, report.cell_size) == (verdict, size)
-    alone = make(1_100)
+    alone = make(cell_size=1_100)
     alone.insert_many([[5, 5, 9, 9]] * 3)
     assert alone.explain().verdict == "right"

@@ -187,7 +187,9 @@ def test_rays_are_drawn_once_from_the_first_picture_on():
 
 @pytest.mark.parametrize("broadphase", bp.INDEXES)
 def test_the_parts_of_the_index_cover_what_it_holds(broadphase):
-    options = (bp.UniformGrid((0, 0, 400, 400), cell_size=30)) if broadphase == "uniform_grid" else broadphase
+    options = (
+        bp.UniformGrid(bounds=(0, 0, 400, 400), cell_size=30) if broadphase == "uniform_grid" else broadphase
+    )
     world = scattered(broadphase=options)
     view = (-50.0, -50.0, 450.0, 450.0)
     parts = shown(world, view, show=["index"])["index", frozenset()].boxes

@@ -120,12 +120,14 @@ def test_the_package_may_be_in_a_zip_file(tmp_path):
 
 KNOWN = [
     "from typing import Literal",
+    "import numpy as np",
     "import broadphase as bp",
     *[f"print(bp.{name})" for name in bp.__all__],
     "for method in bp.METHODS:",
     "    print(bp.pairs([], method=method), bp.join([], [], method=method))",
     "for name in bp.INDEXES:",
     "    print(bp.make_index(name).pairs(), bp.World(name), bp.balls.BallSimulation(3, index=name))",
+    "print(bp.make_index([[0, 0, 1, 1]]), bp.make_index(np.zeros((1, 4)), 'strips'), bp.BoxTree([]))",
     "world = bp.World()",
     "body = world.add(bp.Box(0, 0, 1, 1))",
     "def answer(hit: bp.Hit) -> Literal['slide', 'cross'] | None:",
@@ -148,6 +150,8 @@ WRONG = [
     "bp.join([], [], method='nope')",
     "bp.count_pairs([], method='nope')",
     "bp.make_index('nope')",
+    "bp.make_index([[0, 0, 1, 1]], 'nope')",
+    "bp.make_index(3)",
     "bp.World('nope')",
     "bp.balls.BallSimulation(3, index='nope')",
     "bp.SortAndSweep(axis=3)",

@@ -66,7 +66,10 @@ def shared_cells(boxes, size):
 def test_a_grid_tests_every_two_in_each_cell(size):
     boxes = scattered(200)
     cells = shared_cells(boxes, size)
-    for index in (bp.UniformGrid((0, 0, 200, 200), size), bp.SpatialHash(size, table_size=1 << 20)):
+    for index in (
+        bp.UniformGrid(bounds=(0, 0, 200, 200), cell_size=size),
+        bp.SpatialHash(cell_size=size, table_size=1 << 20),
+    ):
         stats = searched(index, boxes).stats
         assert stats.cells == len(cells)
         assert stats.tests == sum(len(cell) * (len(cell) - 1) // 2 for cell in cells.values())
@@ -74,7 +77,8 @@ def test_a_grid_tests_every_two_in_each_cell(size):
 
 def test_a_tiny_table_tests_balls_of_distant_cells():
     tests = [
-        searched(bp.SpatialHash(8.0, table_size=size), scattered(100)).stats.tests for size in (20, 5_000)
+        searched(bp.SpatialHash(cell_size=8.0, table_size=size), scattered(100)).stats.tests
+        for size in (20, 5_000)
     ]
     assert tests[0] > 2 * tests[1]
 

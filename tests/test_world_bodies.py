@@ -138,7 +138,7 @@ def test_bad_places_are_refused_and_nothing_changes(place):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(
-    "broadphase", ["auto", "brute_force", "spatial_hash", bp.UniformGrid((0, 0, 9, 9), 3)]
+    "broadphase", ["auto", "brute_force", "spatial_hash", bp.UniformGrid(bounds=(0, 0, 9, 9), cell_size=3)]
 )
 def test_any_index_is_a_broad_phase(broadphase):
     world = World(broadphase)

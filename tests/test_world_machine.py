@@ -46,7 +46,9 @@ def flat(contacts):
 
 class WorldMachine(RuleBasedStateMachine):
     @initialize(
-        broadphase=st.sampled_from(("auto", "spatial_hash", "strips", bp.UniformGrid((-5, -5, 5, 5), 2)))
+        broadphase=st.sampled_from(
+            ("auto", "spatial_hash", "strips", bp.UniformGrid(bounds=(-5, -5, 5, 5), cell_size=2))
+        )
     )
     def begin(self, broadphase):
         self.world = World(broadphase)

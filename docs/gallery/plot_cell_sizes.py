@@ -18,8 +18,7 @@ boxes = np.hstack([corner, corner + 5])
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.4))
 for ax, (size, word) in zip(axes, [(50, "too big"), (3, "too small"), (12, "just right")], strict=True):
-    index = bp.UniformGrid(bounds=(0, 0, 100, 100), cell_size=size)
-    index.insert_many(boxes)
+    index = bp.UniformGrid(boxes, bounds=(0, 0, 100, 100), cell_size=size)
     index.pairs()
     bp.plot.draw_cells(boxes, size, ax=ax, numbers=size > 5)
     bp.plot.draw_boxes(boxes, ax=ax)

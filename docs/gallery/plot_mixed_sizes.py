@@ -21,8 +21,7 @@ for count in big:
     corner = rng.random((4_000, 2)) * (1 - side[:, None])
     boxes = np.hstack([corner, corner + side[:, None]])
     for name, counts in tests.items():
-        index = bp.make_index(name)
-        index.insert_many(boxes)
+        index = bp.make_index(boxes, name)
         pairs = len(index.pairs())
         counts.append(index.stats.tests)
     found.append(pairs)

@@ -18,8 +18,7 @@ boxes = np.hstack([corner, corner + 0.012])
 tests = {}
 for name in bp.INDEXES:
     if name != "auto":
-        index = bp.make_index(name)
-        index.insert_many(boxes)
+        index = bp.make_index(boxes, name)
         found = len(index.pairs())
         tests[name] = index.stats.tests
 

@@ -4,7 +4,7 @@
 `Choice`: what belongs to it bears this name, and CONTRIBUTING, *Adding an index*, lists all of it.
 """
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
@@ -29,11 +29,24 @@ CLASSES: dict[Choice, str] = {
 """For each name the class in `broadphase.indexes.classes`: ``box_tree`` is a `BoxTree`."""
 
 
-def make_index(name: Choice = "auto", **options: Any) -> "Index":
-    """An empty index by its name.
+class Array(Protocol):
+    """An array or a table of any library."""
+
+    @property
+    def shape(self) -> Any:
+        """How many rows and columns it has."""
+
+
+def make_index(
+    boxes: list[Any] | tuple[Any, ...] | Array | Choice | None = None, name: Choice = "auto", **options: Any
+) -> "Index":
+    """An index by its name, of boxes or empty.
 
     Parameters
     ----------
+    boxes : array_like, shape (n, 2 * dim), optional
+        The first boxes, as of `Index.insert_many`; dimension and dtype are those of the boxes.  Without any,
+        the name may stand in this place.
     name : str
         A name of `broadphase.INDEXES`; ``"auto"`` is an `AdaptiveIndex`.
     **options
@@ -45,20 +58,26 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
 
     Raises
     ------
-    ValueError
-        No index has this name.
+    TypeError, ValueError
+        No index has this name, an option is wrong, or a box is not sound.
 
     Examples
     --------
     >>> import broadphase as bp
+    >>> bp.make_index([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]]).pairs()
+    array([[0, 1]], dtype=int32)
     >>> bp.make_index("brute_force", dim=3)
     <BruteForce: 0 boxes, dim=3, dtype=float64, touching=True, sort=True>
     """
     from broadphase.indexes import classes  # here: it takes time, and some need only the names
 
-    if name not in CLASSES:
+    if isinstance(boxes, str):
+        if name != "auto":
+            raise TypeError(f"make_index({boxes!r}, ...): the boxes come first, then the name of the index")
+        boxes, name = None, cast(Choice, boxes)
+    if not isinstance(name, str) or name not in CLASSES:
         raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
-    made: Index = getattr(classes, CLASSES[name])(**options)
+    made: Index = getattr(classes, CLASSES[name])(boxes, **options)
     return made
 
 

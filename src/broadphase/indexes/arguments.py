@@ -18,6 +18,7 @@ import numpy.typing as npt
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
+from broadphase.inputs.environments import BOX_WIDTHS
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import real, thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
@@ -244,6 +245,17 @@ class Reader:
 @cache
 def _wide_reader(dim: int) -> Reader:
     return Reader(dim, np.dtype(np.float64))
+
+
+def first_boxes(boxes: Any) -> BoxArray:
+    """The boxes that an index is made of, settled, of which it takes its dimension; still to be checked."""
+    array = settled(boxes, "boxes", BOXES)
+    if array.shape != (0,) and (array.ndim not in (2, 3) or array.shape[-1] not in BOX_WIDTHS):
+        raise ValueError(
+            "boxes must have shape (n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]; "
+            f"got shape {array.shape}.  The options of an index, such as cell_size=, are given by name"
+        )
+    return array  # type: ignore[no-any-return]
 
 
 def distance_or_distances(value: Any, name: str) -> float | Rows:

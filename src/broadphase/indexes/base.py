@@ -50,10 +50,14 @@ class Index(ById):
 
     Parameters
     ----------
-    dim : {2, 3}
-        Boxes are rows of ``2 * dim`` numbers ``[min..., max...]``.
-    dtype : numpy.float64 or numpy.float32
-        What the boxes are kept in.  Boxes of another type are rounded to it when they come in.
+    boxes : array_like, shape (n, 2 * dim), optional
+        The first boxes, as of `insert_many`: their ids are 0 to n - 1.
+    dim : {2, 3}, optional
+        Boxes are rows of ``2 * dim`` numbers ``[min..., max...]``.  By default that of the first boxes, and 2
+        without any.
+    dtype : numpy.float64 or numpy.float32, optional
+        What the boxes are kept in.  Boxes of another type are rounded to it when they come in.  By default
+        float32 if the first boxes are, else float64.
     touching : bool
         Whether boxes that share only an edge or a corner overlap.
     sort : bool
@@ -102,16 +106,22 @@ class Index(ById):
 
     def __init__(
         self,
+        boxes: Any = None,
         *,
-        dim: int = 2,
-        dtype: npt.DTypeLike = np.float64,
+        dim: int | None = None,
+        dtype: npt.DTypeLike | None = None,
         touching: bool = True,
         sort: bool = True,
         threads: int | None = None,
         period: Any = None,
     ) -> None:
-        if dim not in (2, 3):
+        first = None if boxes is None else arguments.first_boxes(boxes)
+        if dim is None:
+            dim = 2 if first is None else first.shape[-1] // 2 or 2  # an empty list has no width
+        elif dim not in (2, 3):
             raise ValueError(f"dim must be 2 or 3; got {dim!r}")
+        if dtype is None:
+            dtype = np.float64 if first is None else first.dtype
         kept_in = np.dtype(dtype)
         if kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
@@ -136,6 +146,8 @@ class Index(ById):
         """Whether a box query without rules is passed to the structure unchecked."""
         self._tree_as_given = True
         """Whether a ray, or a point, is."""
+        if first is not None:
+            self._add(first, False, 1, EVERY_BIT, None)
 
     def _make_structure(self, shared: Shared) -> Structure:
         """The structure of such an index; ``shared`` is what `Structure` takes."""
@@ -258,6 +270,10 @@ class Index(ById):
         """
         boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
         category, mask = settled(category, "category"), settled(mask, "mask")
+        return self._add(boxes, static, category, mask, env)
+
+    def _add(self, boxes: BoxArray, static: Any, category: Any, mask: Any, env: Any) -> IdArray:
+        """`insert_many` of settled arguments."""
         if boxes.ndim == 3:
             static, category, mask = (in_rows(values, boxes) for values in (static, category, mask))
         boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)

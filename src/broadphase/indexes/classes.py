@@ -6,8 +6,6 @@ The file with the name of an index explains how it works; it is imported when su
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Shared, Structure
 from broadphase.inputs.numeric import real
@@ -26,15 +24,13 @@ class AdaptiveIndex(Index):
 
     Parameters
     ----------
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.AdaptiveIndex()
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
+    >>> index = bp.AdaptiveIndex([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
     >>> index.pairs()
     array([[0, 1]], dtype=int32)
     >>> index.move(1, [4, 4, 6, 6])
@@ -57,15 +53,13 @@ class BruteForce(Index):
 
     Parameters
     ----------
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.BruteForce(touching=False)
-    >>> index.insert_many([[0, 0, 1, 1], [1, 0, 2, 1]])
-    array([0, 1], dtype=int32)
+    >>> index = bp.BruteForce([[0, 0, 1, 1], [1, 0, 2, 1]], touching=False)
     >>> index.pairs()
     array([], shape=(0, 2), dtype=int32)
     """
@@ -87,15 +81,13 @@ class BoxTree(Index):
         How far a box may move, in every direction, before the tree has to change.  By default each box
         gets four times the step that it made last, but no more than half its longest side.  0 keeps every
         slot as small as its box: best for many queries and few moves.
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Examples
     --------
     >>> import broadphase as bp
-    >>> tree = bp.BoxTree(margin=0.5)
-    >>> tree.insert_many([[0, 0, 1, 1], [2, 0, 3, 1], [9, 9, 10, 10]])
-    array([0, 1, 2], dtype=int32)
+    >>> tree = bp.BoxTree([[0, 0, 1, 1], [2, 0, 3, 1], [9, 9, 10, 10]], margin=0.5)
     >>> tree.move(1, [0.9, 0, 1.9, 1])
     >>> tree.pairs()
     array([[0, 1]], dtype=int32)
@@ -105,9 +97,9 @@ class BoxTree(Index):
 
     name = "box_tree"
 
-    def __init__(self, *, margin: float | None = None, **common: Any) -> None:
+    def __init__(self, boxes: Any = None, *, margin: float | None = None, **common: Any) -> None:
         self._margin = _as_margin(margin)
-        super().__init__(**common)
+        super().__init__(boxes, **common)
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.box_tree import TreeStructure
@@ -128,15 +120,13 @@ class Strips(Index):
 
     Parameters
     ----------
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.Strips()
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
+    >>> index = bp.Strips([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
     >>> index.update([[0, 0, 2, 2], [4, 4, 5, 5], [5, 5, 6, 6]])
     >>> index.pairs()
     array([[1, 2]], dtype=int32)
@@ -160,7 +150,7 @@ class SortAndSweep(Index):
     axis : int or "auto"
         The axis to sort along; ``"auto"`` is the one on which the boxes are spread most, chosen whenever all
         boxes are sorted from scratch.
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Notes
@@ -171,9 +161,7 @@ class SortAndSweep(Index):
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.SortAndSweep(axis=0)
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
+    >>> index = bp.SortAndSweep([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]], axis=0)
     >>> index.pairs()
     array([[0, 1]], dtype=int32)
     >>> index.query_box([3, 3, 5, 5])
@@ -182,17 +170,16 @@ class SortAndSweep(Index):
 
     name = "sort_and_sweep"
 
-    def __init__(self, *, axis: Axis = "auto", dim: int = 2, **common: Any) -> None:
-        from broadphase.methods.sort_and_sweep import choose_axis
-
-        if axis != "auto":
-            choose_axis(np.empty((0, 2 * dim)), axis)  # raises where there is no such axis
+    def __init__(self, boxes: Any = None, *, axis: Axis = "auto", **common: Any) -> None:
         self._axis = axis
-        super().__init__(dim=dim, **common)
+        super().__init__(boxes, **common)
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.sort_and_sweep import SortStructure
+        from broadphase.methods.sort_and_sweep import choose_axis
 
+        if self._axis != "auto":
+            choose_axis(shared.store.boxes, self._axis)  # raises where there is no such axis
         return SortStructure(self._axis, shared)
 
     def _options(self) -> dict[str, Any]:
@@ -207,7 +194,7 @@ class SweepAndPrune(Index):
 
     Parameters
     ----------
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Notes
@@ -218,9 +205,7 @@ class SweepAndPrune(Index):
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.SweepAndPrune()
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
+    >>> index = bp.SweepAndPrune([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
     >>> index.pairs()
     array([[0, 1]], dtype=int32)
     >>> index.move(1, [4, 4, 6, 6])
@@ -285,7 +270,7 @@ class UniformGrid(CellIndex):
     cell_size : float or "auto"
         Side of the cells.  ``"auto"`` is two and a half times a typical box, or more where the world
         would have more than two cells a box.
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Raises
@@ -297,9 +282,8 @@ class UniformGrid(CellIndex):
     Examples
     --------
     >>> import broadphase as bp
-    >>> grid = bp.UniformGrid([0, 0, 800, 600], cell_size=64)
-    >>> grid.insert_many([[10, 10, 30, 30], [20, 20, 40, 40], [-50, 300, -40, 310]])
-    array([0, 1, 2], dtype=int32)
+    >>> boxes = [[10, 10, 30, 30], [20, 20, 40, 40], [-50, 300, -40, 310]]
+    >>> grid = bp.UniformGrid(boxes, bounds=[0, 0, 800, 600], cell_size=64)
     >>> grid.pairs()
     array([[0, 1]], dtype=int32)
     >>> grid.query_point([-45, 305])
@@ -308,9 +292,11 @@ class UniformGrid(CellIndex):
 
     name = "uniform_grid"
 
-    def __init__(self, bounds: Any = None, cell_size: CellSize = "auto", **common: Any) -> None:
+    def __init__(
+        self, boxes: Any = None, *, bounds: Any = None, cell_size: CellSize = "auto", **common: Any
+    ) -> None:
         self._given = bounds, cell_size
-        super().__init__(**common)
+        super().__init__(boxes, **common)
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.cells import as_cell_size
@@ -343,7 +329,7 @@ class SpatialHash(CellIndex):
     table_size : int or "auto"
         Slots of the table, raised to a prime; ``"auto"`` is ten times the boxes, and grows with them.  A
         small table saves memory, but more distant cells share a slot; a large one is slower to clear.
-    dim, dtype, touching, sort, threads
+    boxes, dim, dtype, touching, sort, threads, period
         As of `broadphase.Index`.
 
     Raises
@@ -354,9 +340,8 @@ class SpatialHash(CellIndex):
     Examples
     --------
     >>> import broadphase as bp
-    >>> index = bp.SpatialHash(cell_size=2.5)
-    >>> index.insert_many([[0, 0, 1, 1], [0.5, 0.5, 1.5, 1.5], [1e9, -1e9, 1e9 + 1, -1e9 + 1]])
-    array([0, 1, 2], dtype=int32)
+    >>> boxes = [[0, 0, 1, 1], [0.5, 0.5, 1.5, 1.5], [1e9, -1e9, 1e9 + 1, -1e9 + 1]]
+    >>> index = bp.SpatialHash(boxes, cell_size=2.5)
     >>> index.pairs()
     array([[0, 1]], dtype=int32)
     >>> index.explain().verdict
@@ -366,13 +351,18 @@ class SpatialHash(CellIndex):
     name = "spatial_hash"
 
     def __init__(
-        self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
+        self,
+        boxes: Any = None,
+        *,
+        cell_size: CellSize = "auto",
+        table_size: int | Literal["auto"] | None = "auto",
+        **common: Any,
     ) -> None:
         from broadphase.indexes.cells import as_cell_size
         from broadphase.indexes.spatial_hash import as_table_size
 
         self._finest, self._table_size = as_cell_size(cell_size), as_table_size(table_size)
-        super().__init__(**common)
+        super().__init__(boxes, **common)
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.spatial_hash import HashStructure
