@@ -68,14 +68,17 @@ def _the_same_but_for_events(life, first, second, frame):
 
 
 def _the_same_but_for_ties(life, first, second, frame):
-    """Where something is in something else, it may leave it to the left as well as to the right.
+    """What starts in something else may leave it to the left as well as to the right.
 
-    Where numbers are rounded, what is flush may touch or not.
+    Not where all are boxes and nothing is turned: then both endings are compared to their ends.  Where
+    numbers are rounded, what is flush may touch or not.
     """
     if not life.is_exact:
         corner = min(first.corner, second.corner)
         places = corner > len(first.answers)
         return difference(first, second, frame, places=places, answers=corner, keys=_NOT_FLUSH)
+    if frame.turned == SAME and all(one.kind == "box" for one in life.things):
+        return difference(first, second, frame)
     clear = min(first.clear, second.clear)
     return difference(first, second, frame, places=clear > len(first.answers), answers=clear)
 

@@ -192,7 +192,27 @@ def test_movers_pass_each_other_across_the_boundary():
     moved = world.move_many([one, other], [10, 0], 0)
     assert moved.crossed.others.tolist() == [other.id]
     assert moved.crossed.touches.tolist() == [[0, 0]]
+    world.move_all([one, other], [(60, 0), (62, 0)])  # now both end beyond the boundary
+    for name in ("move_many", "walk_many"):
+        moved = getattr(world, name)([one, other], [5, 5], 0)
+        assert moved.places.tolist() == [[1, 0], [3, 0]]
+        assert moved.crossed.others.tolist() == [other.id, one.id]
+        world.move_all([one, other], [(60, 0), (62, 0)])
     listener.remove()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_walker_pushed_out_across_the_boundary_crosses_what_is_there_only(many):
+    world = World(period=(100, 100))
+    world.add(Box(0, 0, 10, 20), static=True)
+    far = world.add(Box(50, 0, 4, 20), sensor=True)
+    near = world.add(Box(94, 0, 1, 20), sensor=True)
+    hero = world.add(Box(1, 5, 4, 4))
+    crossed = world.walk_many([hero], -3, 0).crossed.others if many else world.walk(hero, -3, 0).crossed
+    assert hero.position == (93, 5)
+    assert [*crossed] == ([near.id] if many else [hit for hit in crossed if hit.other is near])
+    assert len(crossed) == 1
+    assert far.id != near.id
 
 
 def test_a_recording_says_where_bodies_are(tmp_path):

@@ -137,3 +137,36 @@ def test_a_walker_that_only_touches_a_circle_is_outside():
         assert [hit.other for hit in walk.hits] == [ball]
         assert hero.position == pytest.approx(before, abs=1e-11)
         assert depth(hero, ball.shape) < 1e-11
+
+
+@pytest.mark.parametrize("period", [None, 128.0])
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+@pytest.mark.parametrize("radius", [0.0, 3.0])
+def test_a_walk_leads_up_to_a_round_corner_itself(period, flip, radius):
+    """To the side as well as up, whatever the angle: not to a polygon around the corner."""
+    for dip in (0.5, 1.0, 2.5, 4.0):
+        for sign in (1.0, -1.0):
+            far = math.sqrt((5.0 + radius) ** 2 - (5.0 + radius - dip) ** 2)
+            world = World(period=period and (period, period))
+            world.add(Circle(64, 64, 5), static=True)
+            size = 2.0 * radius or 3.0
+            x, y = 64.0 + sign * 30.0, 64.0 + 5.0 + radius - dip
+            hero = world.add(
+                Circle(x, y, radius)
+                if radius
+                else Box(x if sign > 0 else x - size, 64.0 + 5.0 - dip, size, size)
+            )
+            before = hero.x
+            walk = world.walk(hero, -40.0 * sign, 0, down=(0, flip), steepest=0)
+            assert hero.x - before == pytest.approx(sign * (far - 30.0), abs=1e-10)
+            again = world.walk(hero, -40.0 * sign, 0, down=(0, flip), steepest=0)
+            assert (again.x, again.y) == pytest.approx((walk.x, walk.y), abs=1e-10)
+            # Up, from below the corner.
+            up = World(period=period and (period, period))
+            up.add(Circle(64, 64, 5), static=True)
+            x, y = 64.0 + sign * (5.0 + radius - dip), 64.0 + flip * 30.0
+            left, top = (x if sign > 0 else x - size), (y if flip > 0 else y - size)
+            jumper = up.add(Circle(x, y, radius) if radius else Box(left, top, size, size))
+            before = jumper.y
+            up.walk(jumper, 0, -40.0 * flip, down=(0, flip), steepest=89)
+            assert jumper.y - before == pytest.approx(flip * (far - 30.0), abs=1e-10)

@@ -47,6 +47,11 @@ class Frame(NamedTuple):
     def mirrors(self):
         return self.xx * self.yy - self.xy * self.yx < 0
 
+    @property
+    def turned(self):
+        """The map without how it moves and scales."""
+        return Frame(*(v / self.size(1) for v in self[:4]))
+
     def sides(self, sides):
         scale = self.size(1)
         return tuple(sorted(_NAMES[tuple(v / scale for v in self.vector(SIDES[side]))] for side in sides))
@@ -241,7 +246,8 @@ class Life:
         numbers = [v for one in self.things for point in one.points for v in (*point, one.radius)]
         numbers += [v for call in self.calls for way in call.ways for v in way]
         numbers += [*self.tiles.size, *self.tiles.origin] if self.tiles else []
-        return not any(v * 64 % 1 for v in numbers) and not any(one.angle % 90 for one in self.things)
+        angles = [one.angle for one in self.things] + [call.options.get("by", 0) for call in self.calls]
+        return not any(v * 64 % 1 for v in numbers) and not any(angle % 90 for angle in angles)
 
     def thing(self, name):
         return next(one for one in self.things if one.name == name)

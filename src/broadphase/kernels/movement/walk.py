@@ -44,6 +44,10 @@ from broadphase.kernels.tiles.grid import TileGrid
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
 
+# A walker that meets the polygon around a round corner goes on to the corner itself, by Newton's method: its
+# tangent from where the walker is takes the place of the polygon, again and again.
+_TURNS = 5
+
 _ROUNDED = 0.02  # of a tolerance: some units in the last place, which the edges of a round walker may be off
 
 
@@ -240,6 +244,12 @@ def _slid_up(obstacles, scene, mine, around, up, free, rules, log):
 
 
 @inline
+def _is_there(turn, gone, tolerance):
+    """Whether a walker that goes up to a round corner is there, after a turn that has led it so far."""
+    return turn == _TURNS - 1 or (turn > 0 and abs(gone) <= TOUCH * tolerance)
+
+
+@inline
 def _settled(place, was, now, motion, low, high, size):
     """Where a walker is whose bounds have moved by about ``motion``: no farther, in spite of rounding.
 
@@ -324,10 +334,18 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
                 return m, INSIDE
         if not free:
             _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-        if dx != 0.0:
-            x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)
-            if free:
-                y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+        start, goal = x, x + dx
+        for turn in range(_TURNS if dx != 0.0 else 0):
+            at_x, met = x, log.counts[0]
+            x, y, is_round = go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log)
+            if not is_round or _is_there(turn, x - at_x, tolerance):
+                break
+            log.counts[0] = met
+            count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
+            if count < 0:
+                break
+        if dx != 0.0 and count >= 0 and free:
+            y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
         to_x = _settled(to_x, was_x, x, dx, trip.left, trip.right, width)
         to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
         x, y = to_x + trip.left, to_y + trip.top
@@ -342,8 +360,20 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             if free:
                 y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
         elif down < 0.0:
-            x, y, left_over = climb(obstacles, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
-            if left_over > 0.0:
+            start, length, left_over = x, -down, 0.0
+            for turn in range(_TURNS):
+                at_y, met, gone = y, log.counts[0], abs(dx) - down - length
+                x, y, left_over, is_round = climb(
+                    obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log
+                )
+                if not is_round or _is_there(turn, y - at_y, tolerance):
+                    break
+                log.counts[0] = met
+                length -= abs(y - at_y)
+                count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
+                if count < 0:
+                    break
+            if left_over > 0.0 and count >= 0:
                 around = region, x, y, trip, tolerance
                 up = abs(dx) - down - left_over, left_over
                 x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)

@@ -130,25 +130,26 @@ def _around_corner(obstacles, count, k, x, y, most, trip, tolerance, rules):
 
 
 @inline
-def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
-    """Move up to a ceiling; around an obstacle if only its corner blocks: ``x, y, left_over``.
+def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log):
+    """Move up to a ceiling; around an obstacle if only its corner blocks: ``x, y, left_over, is_round``.
 
-    A side that is too steep for a ceiling ends it too: what is left over leads up along that side.
+    A side that is too steep for a ceiling ends it too: what is left over leads up along that side.  ``start``
+    is the x from which it goes aside, ``is_round`` says that a round corner stopped it.
     """
-    left_over, start = length, x
+    left_over = length
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
         ceiling, plane, height = _nearest_ceiling(obstacles, count, walker, tolerance)
         rise = walker[1] - height
         if ceiling < 0 or rise > left_over:
-            return x, y - rules.flip * left_over, 0.0
+            return x, y - rules.flip * left_over, 0.0, False
         if rise > TOUCH * tolerance:
             up = place_with_head(height, trip, rules)
             if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
                 y = up
             left_over -= rise
             log_bend(log, trip, gone + length - left_over, x, y)
-        if rules.corner > 0.0 and left_over > 0.0:
+        if rules.corner > 0.0 and left_over > TOUCH * tolerance:  # else it is flush, except for rounding
             most = rules.corner - abs(x - start)  # several corners on the way add up
             to_x = _around_corner(obstacles, count, ceiling, x, y, most, trip, tolerance, rules)
             if to_x != x:
@@ -156,8 +157,8 @@ def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
                 log_bend(log, trip, gone + length - left_over, x, y)
                 continue
         if plane >= 0 and obstacles.planes[plane, 1] < rules.upright:
-            return x, y, left_over
+            return x, y, left_over, False
         normal = (0.0, 1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         log_hit(log, obstacles, trip, rules, ceiling, normal, gone + length - left_over, x, y)
-        return x, y, 0.0
-    return x, y, 0.0
+        return x, y, 0.0, plane >= 0 and obstacles.planes[plane, 3] != 0.0
+    return x, y, 0.0, False

@@ -61,14 +61,15 @@ def _surface_met(obstacles, k, walker, tolerance, rules):
 
 
 @inline
-def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
-    """Move to another x, along the floor if the walker stands on one: ``x, y``.
+def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
+    """Move to another x, along the floor if the walker stands on one: ``x, y, is_round``.
+
+    ``start`` is where it comes from; ``is_round`` says that a round corner stopped it.
 
     One loop, because each leg depends on the whole state after the previous one: where it ended, on what, and
     whether it was a step up that is undone if it leads nowhere.
     """
-    forward = 1.0 if goal > x else -1.0
-    start = x
+    forward, is_round = (1.0 if goal > x else -1.0), False
     grounded = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)[0] >= 0
     stepped_x, stepped_y = math.nan, 0.0
     for _ in range(MOST_LEGS):
@@ -134,10 +135,11 @@ def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
         there = edges_at(to_x, to_y, trip, rules)
         normal = normal_of(obstacles, side, forward, there[3] - walker[3])
         log_hit(log, obstacles, trip, rules, met, normal, abs(x - start), x, y)
+        is_round = side >= FIRST_PLANE and obstacles.planes[side - FIRST_PLANE, 3] != 0.0
         break
     reach = rules.snap
     if trip.radius > 0.0 and not math.isnan(stepped_x):  # down on the corner of the step
         reach = max(reach, rules.step)
     if grounded and x != start and reach > 0.0:
         y = snapped(obstacles, count, x, y, reach, trip, tolerance, rules)
-    return x, y
+    return x, y, is_round

@@ -241,13 +241,12 @@ class Character:
             return _joined_walks(
                 [self._walk_rows((rows[at], displacements[at], rules, layers, ignored)) for at in each]
             )
-        starts = state.store.places(rows)
         walkers = Walkers(state, self._motion, many, call)
         walkers.run()
         found = walkers.log
         bends = found.bends[: found.counts[1]]
         hits = walkers.hits()
-        paths = paths_of(rows, starts, walkers.places, bends[:, 0], bends[:, 1:4])
+        paths = paths_of(rows, walkers.starts, walkers.places, bends[:, 0], bends[:, 1:4])
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
@@ -286,6 +285,7 @@ class Walkers:
         self.rows, self.displacements, self.rules, self.layers, self.ignored = call
         count = len(self.rows)
         self.ends = _ends(count)
+        self.starts = state.store.places(self.rows)
         self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
         """The body of each row of the scene, if the scene has columns of its own."""
@@ -385,6 +385,8 @@ class Walkers:
         around = self._motion.around(row, self.ignored, self.layers)
         move = resolve(store.shape(row), 0.0, 0.0, around)
         store.put(row, move.x, move.y)
+        # Pushed across the edge of a period it goes on a period away, and so it has come from there.
+        self.starts[mover] -= self._state.space.shift_to_inside(np.array([move.x, move.y]))
         if move.hits:
             self._pushed.append(as_rows(mover, move.hits))
 

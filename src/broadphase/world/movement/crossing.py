@@ -170,10 +170,12 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
         regions = paths.bounds(columns) + np.concatenate((-far, far))
         images = state.broad_phase.images_near(regions).in_order()
         of, met = images.regions, images.rows
-        places = np.column_stack((columns.x[met], columns.y[met]))
+        places = np.column_stack((columns.x[met], columns.y[met])) + space.shift(images.turns)
         later = number_of[met] > of
-        places[later] = paths.starts[number_of[met[later]]]
-        others = placed_columns(columns, met, *np.ascontiguousarray((places + space.shift(images.turns)).T))
+        which = number_of[met[later]]
+        began = places[later] - (paths.ends - paths.starts)[which]
+        places[later] = paths.starts[which] + space.nearest_shift(began, paths.starts[which])
+        others = placed_columns(columns, met, *np.ascontiguousarray(places.T))
         names, number_of = met.astype(np.int32), _EMPTY
         near = Near(starts_of(of, len(paths.rows)), np.arange(len(met), dtype=np.int32))
     elif near is None:
