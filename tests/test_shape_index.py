@@ -107,6 +107,38 @@ def test_overlaps_are_those_of_shapely(scene):
     assert np.array_equal(index.query_box(boxes[3, 0], env=3), index.query_box(boxes[3, :1], env=3)[:, 1])
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 16, 17, WORLDS * EACH])
+def test_pairs_are_those_that_overlap_one_by_one(count):
+    chance = np.random.default_rng(count)
+    shapes = [shape for shape, _ in shapes_and_geometries(chance)][:count]
+    env = chance.integers(-1, 3, count)
+    for worlds in (None, env):
+        wanted = [
+            [i, j]
+            for i in range(count)
+            for j in range(i + 1, count)
+            if worlds is None or -1 in (env[i], env[j]) or env[i] == env[j]
+            if bp.overlap(shapes[i], shapes[j])
+        ]
+        found = bp.ShapeIndex(shapes, env=worlds).pairs()
+        assert found.dtype == np.int32
+        assert found.tolist() == wanted
+        assert wanted or worlds is not None or count < 16
+
+
+def test_pairs_of_crossing_segments_and_of_shapes_that_only_touch():
+    def segment(*ends):
+        return bp.Capsule(*ends, 0)
+
+    crossing = [segment(0, 1, 2, 1), segment(1, 0, 1, 2), segment(0, 0, 2, 2), segment(2, 2, 4, 4)]
+    assert bp.ShapeIndex(crossing).pairs().tolist() == [[0, 1], [0, 2], [1, 2]]
+    flush = [bp.Box(0, 0, 2, 2), bp.Box(2, 0, 2, 2), bp.Circle(1, 3, 1), bp.Box(1, 1, 2, 0.5)]
+    index = bp.ShapeIndex(flush)
+    assert index.pairs().tolist() == [[0, 3], [1, 3]]
+    index.move_many([2], [[1, 2.75]])
+    assert index.pairs().tolist() == [[0, 2], [0, 3], [1, 3]]
+
+
 def test_shapes_that_move_and_turn_are_found_where_they_are():
     arena = bp.ShapeIndex([bp.Box(0, 0, 4, 2), bp.Circle(9, 9, 1)])
     arena.move_many([0, 1], [[10, 0], [-3, 1]], angles=[90, 0])

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.geometry.polygons import convex_parts
 from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
 from broadphase.io.tiled.documents import known_names
 from broadphase.io.tiled.level import (
@@ -225,7 +224,7 @@ class Maker(NamedTuple):
             case "line":
                 width = 0.5 * self.line_width
                 return [Capsule(*one, *other, width) for one, other in pairwise(points)]
-        return [Polygon(part) for part in convex_parts(points)]
+        return [*Polygon.convex_parts(points)]
 
 
 def _outlines(shaped: Shaped, frame: Frame) -> list[Outline]:

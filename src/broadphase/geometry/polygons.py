@@ -226,7 +226,10 @@ def _measured_round(xs: list[float], ys: list[float]) -> int:
     inwards = [row for row, angle in enumerate(angles, 1) if angle * direction < 0.0]
     if inwards:
         row = inwards[0] % len(sides)
-        raise ValueError(f"points are not convex: the polygon turns inwards at points[{row}]; cut it up")
+        raise ValueError(
+            f"points are not convex: the polygon turns inwards at points[{row}]; "
+            "Polygon.convex_parts(points) cuts it up"
+        )
     if abs(whole) > 3.0 * math.pi:
         raise ValueError("points are not convex: the outline crosses itself; give the corners in order")
     return direction
@@ -266,13 +269,13 @@ def convex_parts(points: Sequence[Point]) -> list[list[Point]]:
     """
     ring = _without_straight(list(points))
     if len(ring) < 3:
-        raise ValueError("all points lie on a line")
+        raise ValueError("points all lie on a line")
     if len(ring) > MOST_CORNERS:
-        raise ValueError(f"it has {len(ring)} corners; up to {MOST_CORNERS} are cut up: draw it in parts")
+        raise ValueError(f"points has {len(ring)} corners; up to {MOST_CORNERS} are cut up: draw it in parts")
     if _is_convex(ring, range(len(ring)), 1.0 if _area(ring) > 0.0 else -1.0) and _once(ring):
         return [ring]
     if _crosses(ring):
-        raise ValueError("its outline crosses itself")
+        raise ValueError("the outline of points crosses itself")
     if _area(ring) < 0.0:
         ring.reverse()
     return [[ring[k] for k in part] for part in _merged(ring, _triangles(ring))]
@@ -335,7 +338,7 @@ def _triangles(ring: Sequence[Point]) -> Iterator[tuple[int, int, int]]:
     at, looked = 0, 0
     while len(left) > 3:
         if looked > len(left):
-            raise ValueError("its outline crosses or touches itself")
+            raise ValueError("the outline of points crosses or touches itself")
         at %= len(left)
         before, here, after = left[at - 1], left[at], left[(at + 1) % len(left)]
         turn = orient(ring[before], ring[here], ring[after])

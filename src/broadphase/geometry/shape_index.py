@@ -27,7 +27,8 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
-from broadphase.runtime.slices import growing
+from broadphase.runtime.memory import PairArray
+from broadphase.runtime.slices import growing, joined
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
@@ -142,6 +143,24 @@ class ShapeIndex:
         if self._moved:
             self._follow()
         return self._boxes
+
+    def pairs(self) -> PairArray:
+        """Every pair of shapes that overlap, by `broadphase.overlap`.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` int32, rows ``i < j`` of ids, sorted.  Shapes of different environments are in no pair.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> arena = bp.ShapeIndex([bp.Circle(0, 0, 1), bp.Circle(1.5, 1.5, 1), bp.Capsule(-1, 1, 3, 2, 0)])
+        >>> arena.pairs()
+        array([[1, 2]], dtype=int32)
+        """
+        rows = self._searched().pairs()
+        return self._kept(rows, self._table.bounds(), self._table.columns)
 
     def raycast(
         self,
@@ -280,12 +299,19 @@ class ShapeIndex:
         return self._overlapping(bounds, plain_columns(CIRCLE, at, radii, 0.0), env, single)
 
     def _overlapping(self, bounds: Floats, shapes: ShapeColumns, env: Any, single: bool) -> IdArray:
-        own, rows = self._table.bounds(), self._boxes.query_box(bounds, env=env)
-        a, b = bounds[rows[:, 0]], own[rows[:, 1]]
-        # The index counts what touches.
-        rows = rows[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
-        rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._table.columns)]
+        rows = self._kept(self._boxes.query_box(bounds, env=env), bounds, shapes)
         return np.ascontiguousarray(rows[:, 1]) if single else rows
+
+    def _kept(self, rows: PairArray, bounds: Floats, shapes: ShapeColumns) -> PairArray:
+        """The rows ``[k, id]`` where shape ``k`` of some, with these bounds, overlaps that of the id."""
+        own, kept = self._table.bounds(), [rows[:0]]
+        for begin, end in growing(len(rows)):
+            some = rows[begin:end]
+            a, b = bounds[some[:, 0]], own[some[:, 1]]
+            # The index counts what touches.
+            some = some[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
+            kept.append(some[: kernel.keep_overlapping_rows(some, shapes, self._table.columns)])
+        return joined(kept)
 
     def _in_rows(self, query: FloatTuple | Floats, env: Any) -> tuple[Floats, Any, bool]:
         """Queries in rows, the environment of each, and whether it is a single one."""

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.polygons import corners_of, form_of, middle_of, reach_of, read_only
+from broadphase.geometry.polygons import convex_parts, corners_of, form_of, middle_of, reach_of, read_only
 from broadphase.inputs.foreign import rectangle_of
 from broadphase.inputs.numeric import real
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, cosine_sine, turn_points
@@ -351,6 +351,37 @@ class Polygon:
         raise AttributeError(
             f"a {type(self).__name__} is never changed; use moved_to() for one at another place ({name})"
         )
+
+    @staticmethod
+    def convex_parts(points: Iterable[Any]) -> "list[Polygon]":
+        """Cut a polygon that may be concave into convex ones, which only touch each other.
+
+        Parameters
+        ----------
+        points : iterable of (float, float)
+            At least three corners in order, in either direction, as of `Polygon`; no holes.  Corners on
+            straight sides are left out.
+
+        Returns
+        -------
+        list of Polygon
+            One where it is convex; at most four times as many as are needed.
+
+        Raises
+        ------
+        TypeError
+            The points are not pairs of real numbers.
+        ValueError
+            There are fewer than three, or more than 1,000 and it is concave; all lie on a line; or its
+            outline crosses or touches itself.
+
+        Examples
+        --------
+        >>> corner = [(0, 0), (4, 0), (4, 2), (2, 2), (2, 4), (0, 4)]
+        >>> [part.bounds for part in Polygon.convex_parts(corner)]
+        [(0.0, 0.0, 4.0, 2.0), (0.0, 0.0, 2.0, 4.0)]
+        """
+        return [Polygon(part) for part in convex_parts([*zip(*corners_of(points), strict=True)])]
 
     @property
     def points(self) -> npt.NDArray[np.float64]:
