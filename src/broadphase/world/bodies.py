@@ -31,7 +31,7 @@ from broadphase.inputs.foreign import BOXES, rectangle_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tiles.grid import SIDES, Side
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import ANY, as_place, as_shape, as_tags, as_two
 from broadphase.world.hits import RESPONSES, code_of
 from broadphase.world.one_way import bits_of_sides
@@ -876,7 +876,7 @@ class BodyStore:
 
     def remove_many(self, rows: Rows) -> None:
         """Take the bodies of these rows out."""
-        if len(np.unique(rows)) < len(rows):
+        if len(distinct(rows)) < len(rows):
             raise ValueError("bodies names a body twice; each can be removed once")
         listed, bodies = rows.tolist(), [*self.bodies]
         dying: list[Any] = [bodies[row] for row in listed]

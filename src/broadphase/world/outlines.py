@@ -14,7 +14,7 @@ from broadphase.kernels.movement.one_way import SLANTED, blocks
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.space import moved_columns, tiles_near
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
@@ -152,7 +152,7 @@ def _of_bodies(state: State, view: Floats, colors: Mapping[Any, Any]) -> Iterato
     seen = rows[np.concatenate(which)]
     shapes = moved_columns(store.table.columns, seen, np.repeat(shifts, [len(one) for one in which], axis=0))
     keys = 2 * store.group[seen] + store.sensor[seen]
-    for key in np.unique(keys).tolist():
+    for key in distinct(keys).tolist():
         group, is_sensor = divmod(key, 2)
         tags = store.tag_sets.groups[group]
         of_key = _parts(shapes, np.flatnonzero(keys == key))
@@ -185,7 +185,7 @@ def _parts(shapes: ShapeColumns, rows: npt.NDArray[np.int64]) -> tuple[Floats, F
     boxes, circles = at[rows[kinds == BOX]], at[rows[kinds == CIRCLE], :3]
     polygons = []
     others = rows[(kinds != BOX) & (kinds != CIRCLE)]
-    for count in np.unique(shapes.counts[others]).tolist():
+    for count in distinct(shapes.counts[others]).tolist():
         same = others[shapes.counts[others] == count]
         points = shapes.starts[same, None] + np.arange(count)
         corners, radii = at[same, None, :2] + shapes.points[points], at[same, 2]
@@ -233,7 +233,7 @@ def _of_tiles(tiles: TileMap | None, view: Floats, colors: Mapping[Any, Any]) ->
     solid = tiles.solid[chosen]
     yield _plain("tile", lines=_around(solid, edges_x, edges_y))
     kinds = tiles._kinds[chosen]
-    for kind in np.unique(kinds[kinds > 0]).tolist():
+    for kind in distinct(kinds[kinds > 0]).tolist():
         tags, lines = tiles._data[kind].tags, _around(kinds == kind, edges_x, edges_y)
         yield Outline("data", tags, _color(tags, kind, colors), lines=lines)
     ladders = np.argwhere(tiles.grid.ground[chosen] & LADDER)

@@ -11,7 +11,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
@@ -303,4 +303,4 @@ def _standing_on(goals: Tiles, size: tuple[int, int], shape: tuple[int, ...]) ->
         back = np.stack(np.meshgrid(range(size[0]), range(size[1])), axis=-1).reshape(-1, 2)
         goals = (goals[:, None] - back).reshape(-1, 2)
         goals = goals[(goals >= 0).all(axis=1)]
-    return np.unique(goals[:, 1] * shape[1] + goals[:, 0])
+    return distinct(goals[:, 1] * shape[1] + goals[:, 0])

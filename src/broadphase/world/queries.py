@@ -29,7 +29,7 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     as_bounds,
     as_points,
@@ -145,7 +145,7 @@ class Queries:
     def _without(self, rules: Rules, *rows: int) -> kernel.BodyRules:
         """The same without some bodies."""
         known = self._known(rules)
-        return known._replace(ignored=np.unique(np.append(known.ignored, np.array(rows, np.int32))))
+        return known._replace(ignored=distinct(np.append(known.ignored, np.array(rows, np.int32))))
 
     def _fitting(self, rows: Rows, rules: Rules) -> _Flags:
         """Which rows the rules let a query find."""
@@ -289,7 +289,7 @@ class Queries:
         shapes, sectors = cones(at, units, degrees, radii)
         found = self._overlapping_many(bounds_of(shapes), shapes, rules)
         found[:, 0] //= sectors
-        rows: Rows = np.unique(found, axis=0)
+        rows: Rows = distinct(found, axis=0)
         if arguments.flag(sight, "sight"):
             free = None if rules is None else self._known(None)._replace(ignored=rules.ignored)
             seen = [
@@ -314,7 +314,7 @@ class Queries:
         rows = rows[self._fitting(rows[:, 1], rules)]
         if of is not None:
             rows[:, 0] = of[rows[:, 0]]
-            return np.unique(rows, axis=0)
+            return distinct(rows, axis=0)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
     # ---- rays

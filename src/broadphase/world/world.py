@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
-import numpy.ma
 
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.indexes import Choice, arguments

@@ -13,7 +13,7 @@ from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.periods.images import Turns
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
 from broadphase.world.broad_phase import Near, new_buffers
@@ -169,7 +169,7 @@ class ManyMotion:
         """See `World.turn_many`."""
         given = _numbers(angles, "angles")
         rows = self._store.rows_of(bodies)
-        if len(np.unique(rows)) < len(rows):
+        if len(distinct(rows)) < len(rows):
             raise ValueError("bodies names a body twice; each can have one angle")
         degrees = np.full(len(rows), _one_each(given, len(rows), "angles"))
         unsound = np.flatnonzero(~np.isfinite(degrees))
@@ -222,7 +222,7 @@ class ManyMotion:
             return moved
         hits, bodies = moved.hits, self._motion.body
         ends = np.searchsorted(hits.movers, np.arange(len(rows) + 1)).tolist()
-        for at in np.unique(hits.movers).tolist():
+        for at in distinct(hits.movers).tolist():
             if not inner[at]:
                 met = slice(ends[at], ends[at + 1])
                 others, normals = hits.others[met], hits.normals[met]
