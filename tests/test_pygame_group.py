@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
@@ -232,6 +233,7 @@ def test_a_look_and_a_move_go_through_no_group():
     player, others = Ball(rect=(0, 0, 9, 9)), [Ball(one, rect=(5, 5, 9, 9)) for one in (group, plain)]
     bodies.add(player)
     bodies.sync()
+    group.colliding(player)
     for one in (group, plain):
         one.walked = 0
     assert group.colliding(player) == others[:1]
@@ -247,27 +249,40 @@ steps = st.lists(
 )
 
 
+def overlapping(members, placed, rect):
+    """The sprites whose rects overlap another, edges apart; those without an area never do."""
+
+    def edges(x, y, width, height):
+        return min(x, x + width), min(y, y + height), max(x, x + width), max(y, y + height)
+
+    def meet(a, b):
+        low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
+        return bool((low < high).all()) and a[0] < a[2] and a[1] < a[3] and b[0] < b[2] and b[1] < b[3]
+
+    query = edges(*rect)
+    return [one for one in members if meet(edges(*placed[one]), query)]
+
+
 @given(st.lists(st.tuples(*[numbers] * 4), min_size=1, max_size=12), kinds, kinds, kinds, steps)
 @example([(0, 0, 9, 9), (1, 1, 9, 9)], *[pygame.Rect] * 3, [("leave", 0), ("join", 0), ("sync", 0)])
 @example([(5, 5, 4, 4), (3.2, 3.2, 2.3, 2.3)], *[pygame.Rect] * 2, pygame.FRect, [])
-def test_a_group_that_is_alone_answers_as_one_that_shares_its_bodies(rects, kind, odd, asking, steps):
-    groups = WorldGroup(), WorldGroup(bodies=SpriteBodies())
-    sprites = [[Ball(group) for _ in rects] for group in groups]
+def test_a_group_answers_for_where_its_sprites_were_at_the_last_sync(rects, kind, odd, asking, steps):
+    group = WorldGroup()
+    sprites, placed = [Ball(group) for _ in rects], {}
 
     def put(k, at):
-        for side in sprites:
-            side[k].rect = (kind if k else odd)(rects[at])
+        sprites[k].rect = (kind if k else odd)(rects[at])
 
     def look():
         for at in range(len(rects)):
             query = Ball()
             query.rect = asking(rects[at])
-            for asked in ((query, query), (sprites[0][at], sprites[1][at])):
-                answers = [group.colliding(one) for group, one in zip(groups, asked, strict=True)]
-                rows = [
-                    [side.index(one) for one in found] for side, found in zip(sprites, answers, strict=True)
-                ]
-                assert rows[0] == rows[1]
+            for one in (query, sprites[at], query.rect):
+                found = group.colliding(one)
+                for member in group:
+                    placed.setdefault(member, tuple(member.rect))
+                expected = overlapping(group.sprites(), placed, getattr(one, "rect", one))
+                assert found == [other for other in expected if other is not one]
 
     for k in range(len(rects)):
         put(k, k)
@@ -277,16 +292,60 @@ def test_a_group_that_is_alone_answers_as_one_that_shares_its_bodies(rects, kind
             look()
         elif step == "set":
             put(k, (7 * k + number) % len(rects))
-        for group, side in zip(groups, sprites, strict=True):
-            if step == "sync":
-                group.sync()
-            elif step == "join":
-                group.add(side[k])
-            elif step == "leave":
-                group.remove(side[k])
-            elif step == "kill":
-                side[k].kill()
-    assert [body.shape for body in groups[0].world] == [body.shape for body in groups[1].world]
+        elif step == "sync":
+            group.sync()
+            placed = {one: tuple(one.rect) for one in group}
+        elif step == "join":
+            group.add(sprites[k])
+        elif step == "leave":
+            group.remove(sprites[k])
+            placed.pop(sprites[k], None)
+        elif step == "kill":
+            sprites[k].kill()
+            placed.pop(sprites[k], None)
+    assert [body.bounds[:2] for body in group.world if body.data in placed] == [
+        (min(x, x + width), min(y, y + height))
+        for x, y, width, height in (placed[body.data] for body in group.world if body.data in placed)
+    ]
+
+
+@pytest.mark.parametrize("count", [5, 1200])
+@pytest.mark.parametrize("options", [{}, {"round": True}, {"leader": "body"}])
+@pytest.mark.parametrize("period", [None, (400, 400)])
+def test_few_and_many_sprites_are_found_in_the_order_of_their_group(count, options, period):
+    rng = np.random.default_rng(4)
+    world = bp.World(period=period)
+    bodies = SpriteBodies(world)
+    others = WorldGroup(bodies=bodies)
+    group = WorldGroup(bodies=bodies, **options)
+    places = rng.integers(0, 390, (count, 2)).tolist()
+    sprites = [Ball(rect=(x, y, 9, 9)) for x, y in places]
+    for k in rng.permutation(count).tolist():
+        group.add(sprites[k])
+        Ball(others, rect=(*places[k], 9, 9))
+    group.sync()
+    moment = world.snapshot()
+    for removed in (None, sprites[count // 2]):
+        if removed is not None:
+            world.remove(group.body(removed))
+            group.add(Ball(rect=(1, 1, 9, 9)))
+        for x, y in places[:20]:
+            box = (x - 20, y - 20, x + 30, y + 30)
+            near = {body.data for body in world.query_box(box) if body.data in group}
+            asked = pygame.Rect(x - 20, y - 20, 50, 50)
+            assert group.colliding(asked) == [one for one in group.sprites() if one in near]
+    world.restore(moment)
+    assert sprites[count // 2] in group.colliding(sprites[count // 2].rect)
+
+
+def test_a_body_that_is_moved_in_its_world_is_found_there():
+    group = WorldGroup()
+    ball = Ball(group, rect=(0, 0, 9, 9))
+    group.body(ball).center = 104.5, 4.5
+    assert (group.colliding((0, 0, 9, 9)), group.colliding((100, 0, 9, 9))) == ([], [ball])
+    group.body(ball).shape = bp.Circle(50, 50, 4)
+    assert group.colliding((40, 40, 8, 8)) == [ball]
+    assert group.colliding((40, 40, 6.5, 6.5)) == []  # the corner of its bounds only
 
 
 def test_many_looks_at_many_sprites_see_the_last_update():

@@ -1,5 +1,6 @@
 """Worlds: bodies come, go and are where they are put; what does not suit is refused."""
 
+import math
 import pickle
 
 import numpy as np
@@ -272,3 +273,29 @@ def test_the_rectangle_of_a_body_is_taken_as_one():
     for strange in (lambda: world.add(first), lambda: world.add_many([first, rect])):
         with pytest.raises(TypeError, match=r"body\.shape"):
             strange()
+
+
+@pytest.mark.parametrize("period", [None, (100, 100)])
+@pytest.mark.parametrize("angle", [0, 30, 360])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        bp.Box(3, 4, 10, 20),
+        bp.Circle(5, 6, 3),
+        bp.Polygon([(1, 1), (9, 2), (4, 8)]),
+        bp.Capsule(1, 1, 9, 5, 2),
+    ],
+)
+def test_every_shape_has_its_middle_and_can_be_put_by_it(shape, angle, period):
+    world = bp.World(period=period)
+    body = world.add(shape)
+    body.angle = angle
+    assert body.center == body.shape.center
+    for place in ((40.5, 60.25), [37, 38], np.array([30.0, 20.0]), bp.Vector(50.0, 31.0)):
+        body.center = place
+        assert body.center == body.shape.center == pytest.approx(tuple(place), abs=1e-12)
+    before = body.position
+    for wrong in ((math.nan, 0), (1e301, 0), (1, 2, 3), "ab"):
+        with pytest.raises((TypeError, ValueError)):
+            body.center = wrong
+    assert body.position == before

@@ -3,24 +3,25 @@
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, count
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
 from broadphase.errors import SpriteWarning, need
-from broadphase.geometry.shapes import Bounds, Box, Circle, Shape, extent
+from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
+from broadphase.kernels.arrays.sequences import rows_of
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
 from broadphase.objects import in_range
 from broadphase.plot import count_cells
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import Body
+from broadphase.world.bodies import GONE, Body
 from broadphase.world.hits import Answer, Movement, Movements, Response, Steps, Walk, Walks
 from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
@@ -356,13 +357,13 @@ class SpriteBodies(Following[_Followed]):
             if known is not None:  # or one before has killed this one, too
                 self._move_sprite(sprite, known)
 
-    def _move_bodies(self, sprites: list[Any], there: list[Any] | None = None) -> None:
-        """Move bodies to their sprites, or to these rects; those whose size is unchanged in one call."""
-        known, store = self._known, self.world._state.store
-        rows, rects = np.array([known[one].body._row for one in sprites], np.int32), _rects_of(sprites, there)
-        kinds, placed, goals = np.empty(len(rows), np.uint8), np.empty_like(rows), np.empty((len(rows), 2))
-        moved, resized, astray, sound = sprite_kernels.bodies_of_rects(
-            rects, self._agreed, rows, store.x, store.y, kinds, placed, goals
+    def _move_bodies(self, sprites: list[Any], rows: npt.NDArray[np.int32] | None = None) -> None:
+        """Move bodies, whose rows may be given, to their sprites; those of the same size in one call."""
+        known, store, rects = self._known, self.world._state.store, _rects_of(sprites)
+        if rows is None:
+            rows = np.array([known[one].body._row for one in sprites], np.int32)
+        kinds, placed, goals, resized, astray, sound = sprite_kernels.bodies_of_rects(
+            rects, self._agreed, rows, store.x, store.y
         )
         if not sound:
             for sprite, rect in zip(sprites, rects.tolist(), strict=True):
@@ -373,9 +374,9 @@ class SpriteBodies(Following[_Followed]):
         if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
                 warnings.warn(SpriteWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
-        if moved:
-            store.put_many(placed[:moved], goals[:moved])
-        if moved or resized:
+        if len(placed):
+            store.put_many(placed, goals)
+        if len(placed) or resized:
             sprite_kernels.agree(rects, rows, kinds, store.x, store.y, self._agreed)
 
 
@@ -391,15 +392,19 @@ def _center_of(thing: Any) -> Any:
     return getattr(getattr(thing, "rect", thing), "center", thing)
 
 
-def _rects_of(sprites: Sequence[Any], there: list[Any] | None = None) -> npt.NDArray[np.float64]:
-    """``(n, 4)``: the rects of sprites, or those given."""
+def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """``(n, 4)``: the rects of sprites."""
     try:
-        numbers = chain.from_iterable([sprite.rect for sprite in sprites] if there is None else there)
-        return np.fromiter(numbers, np.float64, 4 * len(sprites)).reshape(-1, 4)
+        rects = [sprite.rect for sprite in sprites]
+        rows, is_known = rows_of(rects, len(rects), 4, False)
+        if not is_known:
+            rows = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects)).reshape(-1, 4)
     except (AttributeError, TypeError):
         for sprite in sprites:
             _rect_of(sprite)
         raise
+    numbers: npt.NDArray[np.float64] = rows
+    return numbers
 
 
 def _shape(sprite: Any, is_round: bool, rect: Any) -> Shape:
@@ -414,61 +419,23 @@ def _shape(sprite: Any, is_round: bool, rect: Any) -> Shape:
 
 # ---- a group that has a world
 
-# Up to so many rects pygame's loop takes less time than a query of the world; with more, moving the bodies
-# pays after so many looks.
-_FEW_RECTS, _MOST_LOOKS = 500, 60
-# The numbers of an FRect up to here are rounded by less than a sixteenth.
-_FARTHEST = 2.0**20
-_ROUNDED = 2
+# A loop over the boxes of so many sprites takes 1 us, less than a query of the world.
+_FEW_BOXES = 1000
 
 
-class _Noted:
-    """The rects of sprites at a `sync`: where their bodies are to be, once it pays to move them.
+class _Members(NamedTuple):
+    """The sprites of a group, and their bodies."""
 
-    pygame's loop over a list of rects takes 3 ns for each, while reading one takes 170 and moving its body
-    as much.
-    """
-
-    def __init__(self, sprites: list[Any], rects: list[Any]) -> None:
-        self.sprites, self.rects = sprites, rects
-        self._looks = 0
-        self._kind = type(rects[0])
-
-    def overlapping(self, box: Bounds) -> list[Any] | None:
-        """The sprites whose rects overlap a box, as `World.query_box` would say of their bodies.
-
-        ``None`` where pygame's numbers cannot hold it, or where moving the bodies pays by now.
-        """
-        left, top, right, bottom = box
-        if not (min(left, top) > -_FARTHEST and right < _FARTHEST and bottom < _FARTHEST):
-            return None
-        if self._looks >= _MOST_LOOKS and len(self.rects) > _FEW_RECTS:
-            return None
-        self._looks += 1
-        # pygame rounds; so its loop finds the candidates.
-        wide = left - _ROUNDED, top - _ROUNDED, right - left + 2 * _ROUNDED, bottom - top + 2 * _ROUNDED
-        found = []
-        for k in self._kind(wide).collidelistall(self.rects):
-            x, y, width, height = self.rects[k]
-            if not (width and height):
-                continue
-            low, high = (x, x + width) if width > 0 else (x + width, x)
-            if low < right and left < high:
-                low, high = (y, y + height) if height > 0 else (y + height, y)
-                if low < bottom and top < high:
-                    found.append(self.sprites[k])
-        return found
-
-
-def _noted(sprites: list[Any]) -> _Noted | None:
-    """The rects of sprites now; ``None`` if pygame's loop would not find all that overlap."""
-    try:
-        kind = type(sprites[0].rect)
-        rects = [kind.copy(sprite.rect) for sprite in sprites]
-    except (IndexError, AttributeError, TypeError):
-        return None
-    # pygame's loop finds no rect without an area.
-    return _Noted(sprites, rects) if kind in (_pygame.Rect, _pygame.FRect) and all(rects) else None
+    sprites: list[Any]
+    """In the order of the group."""
+    rows: npt.NDArray[np.int32]
+    """Of their bodies; -1 for those without."""
+    numbers: npt.NDArray[np.intp]
+    """By row, which of ``sprites`` has that body; -1 for bodies of others."""
+    lead: bool
+    """Whether all have bodies, which follow them."""
+    looked: int
+    """The departures in the world until then, see `BodyStore.left`."""
 
 
 _pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
@@ -534,17 +501,12 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         super().__init__()
         give = self._bodies._giving(round, leader, options)
         self._followed = self._bodies._add_group(self, give, reports=True)
-        # A world that nobody else has seen is asked for rects alone, and need not be up to date.
-        self._unseen = bodies is None and not round and leader == "sprite"
-        self._noted: _Noted | None = None
-        self._joined, self._numbers = count(), dict[Any, int]()
+        self._known_members: _Members | None = None
         self.add(*sprites)
 
     @property
     def bodies(self) -> SpriteBodies:
         """The bodies of this group, and of those that share them."""
-        self._unseen = False
-        self._settle()
         return self._bodies
 
     @property
@@ -563,10 +525,11 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     def sync(self) -> None:
         """Move the bodies of this group to their sprites."""
-        if self._unseen:
-            self._bodies._give_bodies()
-            self._noted = _noted(list(self.spritedict))
-        if self._noted is None:
+        self._bodies._give_bodies()
+        members = self._members()
+        if members.lead:
+            self._bodies._move_bodies(members.sprites, members.rows)
+        else:
             self._bodies.sync(self)
 
     def body(self, sprite: Any) -> Body:
@@ -674,7 +637,6 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
-        bodies, numbers = self._bodies, self._numbers
         is_rect = isinstance(sprite, (_pygame.Rect, _pygame.FRect, tuple))
         left, top, width, height = sprite if is_rect else sprite.rect
         if not (width and height):
@@ -682,35 +644,51 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         right, bottom = left + width, top + height
         if width < 0 or height < 0:
             left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
-        box, noted, found = (left, top, right, bottom), self._noted, None
-        if noted is not None:
-            found = None if bodies._came else noted.overlapping(box)
-        if found is None:
-            self._settle()
-            bodies._add_new()
-            near = [(body.data, body.bounds) for body in bodies.world.query_box(box)]
-            found = [one for one, (a, b, c, d) in near if isinstance(one, _Sprite) and a < c and b < d]
-        found = [one for one in found if one is not sprite and one in numbers]
-        return sorted(found, key=numbers.__getitem__) if len(found) > 1 else found
+        bodies = self._bodies
+        bodies._add_new()
+        members, store = self._members(), bodies.world._state.store
+        near, is_known = members.rows, False
+        if len(members.rows) <= _FEW_BOXES and not store.space.periodic:
+            box = float(left), float(top), float(right), float(bottom)
+            near, is_known = sprite_kernels.boxes_among(store.table.places, members.rows, *box)
+        if not is_known:
+            ids = bodies.world.query_box((left, top, right, bottom), as_ids=True)
+            ids = ids[ids < len(members.numbers)]
+            bounds = store.table.bounds(ids)
+            near = np.sort(members.numbers[ids[(bounds[:, :2] < bounds[:, 2:]).all(axis=1)]])
+            near = near[near >= 0]
+        found = map(members.sprites.__getitem__, near.tolist())
+        return [one for one in found if one is not sprite]
 
-    def _settle(self) -> None:
-        """Move the bodies to the rects of the last `sync`."""
-        if self._noted is not None:
-            known, noted = self._bodies._known, self._noted
-            kept = [pair for pair in zip(noted.sprites, noted.rects, strict=True) if pair[0] in known]
-            self._bodies._move_bodies([sprite for sprite, _ in kept], [rect for _, rect in kept])
-            self._noted = None
+    def _members(self) -> _Members:
+        """The sprites of this group and their bodies, looked up again if any may be another."""
+        members, store = self._known_members, self._bodies.world._state.store
+        if members is not None and members.looked != store.departures:
+            has_left = (store.left[members.rows] > members.looked).any()
+            members = self._known_members = None if has_left else members._replace(looked=store.departures)
+        if members is None:
+            sprites, known = self.sprites(), self._bodies._known
+            each = [known.get(sprite) for sprite in sprites]
+            rows = np.array([GONE if one is None else one.body._row for one in each], np.int32)
+            here, numbers = np.flatnonzero(rows >= 0), np.full(len(store.alive), -1)
+            numbers[rows[here]] = here
+            is_whole = len(here) == len(rows)
+            lead = is_whole and not any(one and one.leads for one in each)
+            members = _Members(sprites, rows, numbers, lead, store.departures)
+            # Bodies that are gone may come back by `World.restore`.
+            self._known_members = members if is_whole else None
+        return members
 
     def add_internal(self, sprite: Any, *layer: Any) -> None:
         """Add a sprite; pygame calls this however a sprite joins.  It gets its body later."""
         super().add_internal(sprite, *layer)
-        self._numbers[sprite] = next(self._joined)
+        self._known_members = None
         self._bodies._note_joined(self._followed, sprite)
 
     def remove_internal(self, sprite: Any) -> None:
         """Remove a sprite and its body; pygame calls this however a sprite leaves."""
         super().remove_internal(sprite)
-        self._numbers.pop(sprite, None)
+        self._known_members = None
         self._bodies._note_left(self._followed, sprite)
 
     def copy(self) -> Any:

@@ -13,7 +13,16 @@ from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
 from broadphase.geometry.shapes import columns_of as columns_of
 from broadphase.inputs.arrays import settled
 from broadphase.kernels.shapes.contact import contact_shapes
-from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, bound_rows, turn_rows
+from broadphase.kernels.shapes.table import (
+    BOX,
+    CIRCLE,
+    POLYGON,
+    ShapeColumns,
+    bound_rows,
+    middle_of,
+    place_around,
+    turn_rows,
+)
 
 _FIRST_CAPACITY = 16
 _BY_ROW = 7  # how many of the columns have one entry for each shape
@@ -220,6 +229,16 @@ class ShapeTable:
         """The angles of the shapes of many rows."""
         angles: npt.NDArray[np.float64] = self._turning[rows, 3]
         return angles
+
+    def center(self, row: int) -> tuple[float, float]:
+        """The middle of the shape of a row: as ``shape(row).center``, without making the shape."""
+        middle: tuple[float, float] = middle_of(self.places, self._turning, row)
+        return middle
+
+    def place_around(self, row: int, x: float, y: float) -> tuple[float, float]:
+        """Where the shape of a row is placed if its middle is at ``x, y``."""
+        place: tuple[float, float] = place_around(self.places, self._turning, row, x, y)
+        return place
 
     def centers(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
         """``(m, 2)``: the middles of the shapes of many rows."""

@@ -470,25 +470,22 @@ class Body:
         It is taken wherever a rectangle is: ``pygame.Rect(body.rect)``, ``world.query_box(body.rect)``.
         """
         left, top, right, bottom = self.bounds
-        return Rect(left, top, right - left, bottom - top)
+        rect: Rect = new(Rect, (left, top, right - left, bottom - top))
+        return rect
 
     @property
     def center(self) -> Vector:
         """The middle of its shape; set it to put the body there, see `move_to`."""
         row = self._row
-        middle: Vector = new(Vector, self._was.shape.center if row < 0 else self._store.center(row))
+        middle: Vector = new(Vector, self._was.shape.center if row < 0 else self._store.table.center(row))
         return middle
 
     @center.setter
     def center(self, center: Any) -> None:
         store, (to_x, to_y) = self._store, as_two(center, "center")
         row = store.row(self)
-        x, y = store.center(row)
-        store.put(
-            row,
-            as_place(store.x.item(row) + (to_x - x), "x"),
-            as_place(store.y.item(row) + (to_y - y), "y"),
-        )
+        x, y = store.table.place_around(row, to_x, to_y)
+        store.put(row, as_place(x, "x"), as_place(y, "y"))
 
     def remove(self) -> None:
         """Take it out of its world, see `World.remove`.
@@ -766,13 +763,6 @@ class BodyStore:
         polygon: Any = self.table.form(row)
         left, top, right, bottom = polygon.extent
         return x + left, y + top, x + right, y + bottom
-
-    def center(self, row: int) -> tuple[float, float]:
-        """As ``shape(row).center``, in a fraction of the time."""
-        shape = self.table.form(row)
-        if isinstance(shape, Box):
-            return self.x.item(row) + 0.5 * shape.width, self.y.item(row) + 0.5 * shape.height
-        return self.table.shape(row).center
 
     def tags(self, row: int) -> frozenset[Any]:
         """The tags of a row."""

@@ -136,6 +136,22 @@ def bounds_of(table, i):
     return bounds_at(table, i, table.x[i], table.y[i])
 
 
+@holds_gil
+def middle_of(table, turning, i):
+    """The middle of shape ``i``; ``turning`` holds where it is in what is no box without points."""
+    x, y = table.x[i], table.y[i]
+    if table.kinds[i] == BOX:
+        return x + 0.5 * table.width[i], y + 0.5 * table.height[i]
+    return x + turning[i, 0], y + turning[i, 1]
+
+
+@holds_gil
+def place_around(table, turning, i, x, y):
+    """Where shape ``i`` is placed if its middle is at ``x, y``."""
+    middle_x, middle_y = middle_of(table, turning, i)
+    return table.x[i] + (x - middle_x), table.y[i] + (y - middle_y)
+
+
 @inline
 def bounds_overlap(a, b):
     """Whether two bounding boxes overlap; flush does not count."""
