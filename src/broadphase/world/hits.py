@@ -12,8 +12,9 @@ from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles import grid as sides
+from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, Integers
-from broadphase.world.tiles import Tile
+from broadphase.world.tiles import NO_TILES, Tile
 
 Answer = Literal["slide", "touch", "cross", "bounce"]
 
@@ -43,8 +44,8 @@ class Blockers(NamedTuple):
     """In a periodic world: if no place within this distance is free, no place is."""
     sides: npt.NDArray[np.uint8] | None = None
     """``(n,)``: the sides of each that stop the mover from where it starts; ``None``: all of all."""
-    tiles: Any = None
-    """`TilesNear`: the tiles that overlap or touch the bounds, too; ``None`` if the caller has them."""
+    grid: TileGrid = NO_TILES
+    """The tiles that block, too."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
         """Some of them."""

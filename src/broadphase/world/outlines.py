@@ -15,7 +15,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.kernels.tiles.slopes import LADDER
 from broadphase.runtime.arrays import Floats, distinct
-from broadphase.world.space import moved_columns, tiles_near
+from broadphase.world.space import moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
@@ -109,8 +109,7 @@ def outlines(
     state: State, asked: AskedRays, view: Floats, show: Collection[Kind], colors: Mapping[Any, Any]
 ) -> list[Outline]:
     """See `World.outlines`; ``view`` is one box."""
-    tiles = tiles_near(state.tiles, state.space, tuple(view.tolist())).tiles
-    found = [*_of_tiles(tiles, view, colors), *_of_bodies(state, view, colors)]
+    found = [*_of_tiles(_in_view(state, view), view, colors), *_of_bodies(state, view, colors)]
     if "index" in show:
         found.insert(0, _plain("index", boxes=state.broad_phase.parts(view)))
     if "contact" in show:
@@ -220,6 +219,29 @@ def _normals(state: State, view: Floats) -> Floats:
 
 
 # ---- tiles
+
+
+def _in_view(state: State, view: Floats) -> TileMap | None:
+    """The tiles; in a periodic world a copy of those in the view, and beside it, as if they were repeated."""
+    full, around = state.tiles, state.space.around
+    if full is None or not around:
+        return full
+    origin, size, counts = full.origin, full.tile_size, (full.columns, full.rows)
+    numbers = []
+    for axis, count in enumerate(counts):
+        first, end = np.floor((view[axis::2] - origin[axis]) / size[axis])
+        first, end = first - 1.0, end + 2.0
+        if not around >> axis & 1:
+            first, end = max(first, 0.0), min(end, float(count))
+        numbers.append(np.arange(int(first), int(end)))
+    if not all(map(len, numbers)):
+        return None
+    chosen = np.ix_(numbers[1] % full.rows, numbers[0] % full.columns)
+    corner = origin[0] + numbers[0].item(0) * size[0], origin[1] + numbers[1].item(0) * size[1]
+    sides = None if full.one_way is None else full.one_way[chosen]
+    part = TileMap(full.solid[chosen], size, corner, one_way=sides)
+    part._take_ground(full, chosen)
+    return part
 
 
 def _of_tiles(tiles: TileMap | None, view: Floats, colors: Mapping[Any, Any]) -> Iterator[Outline]:

@@ -42,7 +42,7 @@ from broadphase.world.arguments import (
 from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.outlines import AskedRays
-from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns, tiles_near, union
+from broadphase.world.space import MOST_TURNS, Space, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -574,24 +574,19 @@ class Queries:
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
         """Write down which tile each ray hits first, how far away, and the side."""
-        tiles, space = self._state.tiles, self._space
-        if tiles is None:
-            return
+        grid, space = self._state.grid, self._space
         if not space.periodic:
-            cast_rays_each(tiles.grid, rays, at, distances, normals)
+            cast_rays_each(grid, rays, at, distances, normals)
             return
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in legs(rays, space.lengths, done):
             ahead = rays[active]
             ahead[:, 4] = ends
             ahead[:, :2] -= space.shift_to_inside(along(ahead, begun))
-            region = union(bounds_between(ahead, begun, ends))
             found, far = np.full((len(active), 2), -1, np.int64), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
-            near = tiles_near(tiles, space, region)
-            if near.tiles is not None:
-                cast_rays_each(near.tiles.grid, ahead, found, far, sides)
-            at[active] = near.numbered(found)
+            cast_rays_each(grid, ahead, found, far, sides)
+            at[active] = found
             distances[active], normals[active] = far, sides
             done[active] = found[:, 0] >= 0
 

@@ -5,10 +5,8 @@ periodic one every body is kept once, at the place that lies in ``0 <= x < perio
 beyond the edge (the seam).  What lies across the seam is found as an image, moved by whole periods; images
 are made for a region when it is searched (`broadphase.periods`).
 
-Movement is computed in coordinates that continue beyond the edge.  A path that stays away from the edge uses
-the tile map itself.  For others the tiles near the path are copied to a small map, with the first column
-after the last (`tiles_near`).  The copy is as large as the path, and made again for each call, because a map
-may be written to at any time.
+Movement is computed in coordinates that continue beyond the edge.  Kernels take tiles that go around: beyond
+the last column comes the first again (`TileGrid.around`).
 """
 
 import math
@@ -20,16 +18,18 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Shape
 from broadphase.inputs.periods import Period
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
-from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.kernels.tiles.slopes import any_slope
 from broadphase.periods.images import Periodic, Turns, wrapped
-from broadphase.runtime.arrays import Floats, Integers
-from broadphase.world.tiles import NO_TILES, Tile, TileMap
+from broadphase.runtime.arrays import Floats
+from broadphase.world.tiles import TileMap
 
 MOST_TURNS = 100
 """The most times that a movement may wrap around the world."""
 TOLERANCE = 1e-9
 """Of the period: more than places are rounded by, far less than is visible."""
+
+
+FITS = 1e-12
+"""Of the period: by rounding, a map of tiles of 0.1 may be so much longer or shorter."""
 
 
 class Images(NamedTuple):
@@ -68,6 +68,8 @@ class Space(Periodic):
         super().__init__(np.full(2, np.inf) if lengths is None else lengths)
         self._x, self._y = self.lengths.tolist()
         self.period = (_finite(self._x), _finite(self._y)) if self.periodic else None
+        self.around = int(self._x < math.inf) | int(self._y < math.inf) << 1
+        """The axes with a period, as kernels take them: 1 for x, 2 for y."""
         self.longest = 0.0
         """The farthest that any shape reaches from its place; kept in a periodic space only."""
         # If there is a free place, one is within half a period on each axis.  Along an axis without a period
@@ -237,57 +239,7 @@ def _wrapped(value: float, length: float) -> float:
     return rest if rest < length else 0.0
 
 
-# ---- tiles near a path
-
-
-FITS = 1e-12
-"""Of the period: by rounding, a map of tiles of 0.1 may be so much longer or shorter."""
-# A body that starts in a wall searches for a free place within a period, in steps that double.
-_PERIODS_AROUND = 2.1
-
-
-class TilesNear(NamedTuple):
-    """A map, or a part of one, which may continue beyond the edge of a period."""
-
-    tiles: TileMap | None
-    first: tuple[int, int] = (0, 0)
-    """The column and row of the full map with which it begins."""
-    size: tuple[int, int] = (0, 0)
-    """How many columns and rows the full map has; zeros if this is the full map."""
-
-    @property
-    def grid(self) -> TileGrid:
-        """As kernels take it."""
-        return NO_TILES if self.tiles is None else self.tiles.grid
-
-    def named(self, found: object) -> object:
-        """A tile by its numbers in the full map; other objects unchanged."""
-        if isinstance(found, Tile) and self.size[0]:
-            return Tile(*self.numbered(np.array([found]))[0].tolist())
-        return found
-
-    def numbered(self, tiles: Integers) -> Integers:
-        """`named` for ``(k, 2)``; -1 stays -1."""
-        if not self.size[0]:
-            return tiles
-        return np.where(tiles[:, :1] < 0, tiles, (tiles + self.first) % self.size)
-
-
-def tiles_near(
-    full: TileMap | None, space: Space, region: Bounds, starts: tuple[Bounds, ...] = ()
-) -> TilesNear:
-    """The tiles that a movement may hit in a region.
-
-    If one of ``starts`` overlaps a tile, also those around the places that it may be pushed out to.
-    """
-    if full is None or not space.periodic or _is_within(region, space):
-        return TilesNear(full)
-    part = _copied_part(full, space, region)
-    if part.tiles is None or not any(_is_in_tiles(part.tiles, start) for start in starts):
-        return part
-    far_x, far_y = (_PERIODS_AROUND * length for length in space.lengths.tolist())
-    left, top, right, bottom = region
-    return _copied_part(full, space, (left - far_x, top - far_y, right + far_x, bottom + far_y))
+# ---- tiles
 
 
 def check_fills(tiles: TileMap, space: Space) -> None:
@@ -300,47 +252,3 @@ def check_fills(tiles: TileMap, space: Space) -> None:
                 f"tiles = {tiles!r} reach from {low:g} to {high:g} on axis {axis}, and the world begins "
                 f"again after {length:g}: give a map from 0 to {length:g}, or a world with that period"
             )
-
-
-def union(regions: Floats) -> Bounds:
-    """The box around all of ``(k, 4)``."""
-    left, top = regions[:, :2].min(axis=0).tolist()
-    right, bottom = regions[:, 2:].max(axis=0).tolist()
-    return left, top, right, bottom
-
-
-def _is_within(region: Bounds, space: Space) -> bool:
-    """Whether a region lies inside one period, away from its edges."""
-    left, top, right, bottom = region
-    x, y = space.lengths.tolist()
-    return bool((x == math.inf or 0.0 < left <= right < x) and (y == math.inf or 0.0 < top <= bottom < y))
-
-
-def _is_in_tiles(tiles: TileMap, bounds: Bounds) -> bool:
-    return tiles.first_blocker(bounds) is not None or any_slope(tiles.grid, *bounds)
-
-
-def _copied_part(full: TileMap, space: Space, region: Bounds) -> TilesNear:
-    """A copy of the tiles that a region overlaps, and those beside them, as if the map were repeated."""
-    (width, height), (x, y), (length_x, length_y) = full.tile_size, full.origin, space.lengths.tolist()
-    columns = _numbers(region[0] - x, region[2] - x, width, full.columns, length_x < math.inf)
-    rows = _numbers(region[1] - y, region[3] - y, height, full.rows, length_y < math.inf)
-    if not len(columns) or not len(rows):
-        return TilesNear(None)
-    first = int(columns[0]), int(rows[0])
-    corner = x + first[0] * width, y + first[1] * height
-    chosen = np.ix_(rows % full.rows, columns % full.columns)
-    sides = None if full.one_way is None else full.one_way[chosen]
-    part = TileMap(full.solid[chosen], (width, height), corner, one_way=sides)
-    part._take_ground(full, chosen)
-    return TilesNear(part, first, (full.columns, full.rows))
-
-
-def _numbers(low: float, high: float, size: float, count: int, goes_around: bool) -> Integers:
-    """The numbers of columns, or rows, in an interval; without a period, only those that exist."""
-    if not goes_around:
-        low, high = max(low, -size), min(high, (count + 1) * size)
-    first, end = math.floor(low / size) - 1, math.floor(high / size) + 2
-    if not goes_around:
-        first, end = max(first, 0), min(end, count)
-    return np.arange(first, max(first, end))

@@ -5,12 +5,13 @@ from typing import Any
 from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
 from broadphase.inputs.periods import Period
+from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.world.bodies import BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.contacts import ContactTracker
 from broadphase.world.listeners import Listeners
 from broadphase.world.space import Space
-from broadphase.world.tiles import TileMap
+from broadphase.world.tiles import NO_TILES, TileMap
 
 
 class State:
@@ -25,3 +26,10 @@ class State:
         self.tiles: TileMap | None = None
         self.responses: dict[Any, int] = {}
         """By tag, how `World.step` answers hits; see `World.set_response`."""
+
+    @property
+    def grid(self) -> TileGrid:
+        """The tiles as kernels take them; along a period they go around."""
+        if self.tiles is None:
+            return NO_TILES
+        return self.tiles.grid._replace(around=self.space.around) if self.space.around else self.tiles.grid

@@ -17,7 +17,7 @@ from broadphase.kernels.movement.sweep import edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
 from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
-from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box, edge
+from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box, edge, is_solid
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
 
 MOST_EDGES = 256
@@ -25,18 +25,18 @@ MOST_EDGES = 256
 
 @inline
 def _filled_in(grid, left, top, right, bottom):
-    """The column and row of a solid tile, or of a slope by its bounds, that a box overlaps, or -1, -1."""
+    """Whether a box overlaps a solid tile, or a slope by its bounds, and the column and row of the first."""
     if grid.solid.shape[0] > 0:
         first, last, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
         for row in range(top_row, low_row):
             for column in range(first, last):
-                if grid.solid[row, column]:
-                    return column, row
+                if is_solid(grid, column, row):
+                    return True, column, row
                 if profile_at(grid, column, row) != 0:
                     _, its_top, _, its_bottom, _, _, _ = slope_of(grid, column, row)
                     if top < its_bottom and its_top < bottom:
-                        return column, row
-    return -1, -1
+                        return True, column, row
+    return False, 0, 0
 
 
 @inline
@@ -107,16 +107,17 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
 
 
 @inline
-def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
-    """Move in one direction from blocker to blocker, until the box is free."""
-    while True:
+def _walk_straight(x, y, width, height, boxes, grid, axis, sign, reach):
+    """Move in one direction from blocker to blocker, until the box is free or gone farther than ``reach``."""
+    start_x, start_y = x, y
+    while abs(x - start_x) + abs(y - start_y) <= reach:
         right, bottom = x + width, y + height
         body = _body_in(boxes, x, y, right, bottom)
         if body >= 0:
             near, far = boxes[body, axis], boxes[body, 2 + axis]
         else:
-            column, row = _filled_in(grid, x, y, right, bottom)
-            if column < 0:
+            found, column, row = _filled_in(grid, x, y, right, bottom)
+            if not found:
                 return x, y
             if axis == 0:
                 near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
@@ -126,8 +127,7 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
             x = far if sign > 0 else flush_before(near, width)
         else:
             y = far if sign > 0 else flush_before(near, height)
-        if not abs(x + y) < math.inf:
-            return x, y
+    return x, y
 
 
 @jit
@@ -140,7 +140,7 @@ def deepest(x, y, width, height, boxes, grid):
             across = part_intervals(x, right, boxes[k, 0], boxes[k, 2])[1]
             along = part_intervals(y, bottom, boxes[k, 1], boxes[k, 3])[1]
             longest = max(longest, min(across, along))
-    if _filled_in(grid, x, y, right, bottom)[0] >= 0:
+    if _filled_in(grid, x, y, right, bottom)[0]:
         longest = max(longest, min(grid.width, grid.height))
     return longest
 
@@ -158,7 +158,7 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
     if count_x > MOST_EDGES or count_y > MOST_EDGES:
         for axis in range(2):
             for sign in range(-1, 2, 2):
-                at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, axis, sign)
+                at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, axis, sign, reach)
                 distance = abs(at_x - x) + abs(at_y - y)
                 if distance < best and distance <= reach:
                     best, best_x, best_y = distance, at_x, at_y
@@ -174,7 +174,7 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
                 break
             if _body_in(boxes, at_x, at_y, at_x + width, at_y + height) >= 0:
                 continue
-            if _filled_in(grid, at_x, at_y, at_x + width, at_y + height)[0] < 0:
+            if not _filled_in(grid, at_x, at_y, at_x + width, at_y + height)[0]:
                 best, best_x, best_y = distance, at_x, at_y
                 break
     return best < math.inf, best_x, best_y, best
@@ -206,7 +206,7 @@ def write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out):
             body, column, i, others = k, -1, ROW, tile
             if row < first_row:
                 i, others = rows[k], table
-            elif grid.solid[row, k] or profile_at(grid, k, row) != 0:
+            elif is_solid(grid, k, row) or profile_at(grid, k, row) != 0:
                 body, column = -1, k
                 set_tile(tile, grid, column, row)
             else:

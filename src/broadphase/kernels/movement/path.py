@@ -39,7 +39,7 @@ from broadphase.kernels.movement.sweep import (
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_of, bounds_overlap, tolerance_of, widened
-from broadphase.kernels.tiles.grid import cells_of_box
+from broadphase.kernels.tiles.grid import cells_of_box, is_solid, tile_of
 from broadphase.kernels.tiles.slopes import any_slope, profile_at
 
 # The results of `follow`.
@@ -169,11 +169,11 @@ def _is_held(dx, dy, normals, count):
 
 
 @inline
-def _write(hits, at, mover, time, normal, place, body, column, row):
+def _write(hits, at, mover, time, normal, place, body, tile):
     hits[at, 0] = time
     hits[at, 1], hits[at, 2] = normal
     hits[at, 3], hits[at, 4] = place
-    hits[at, 5], hits[at, 6], hits[at, 7], hits[at, 8] = body, column, row, float(mover)
+    hits[at, 5], hits[at, 6], hits[at, 7], hits[at, 8] = body, float(tile[0]), float(tile[1]), float(mover)
 
 
 @inline
@@ -212,7 +212,7 @@ def _starts_near(bounds, buffers, chosen, grid):
     first_column, end_column, first_row, end_row = cells_of_box(grid, *bounds)
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
-            if grid.solid[row, column] or profile_at(grid, column, row) != 0:
+            if is_solid(grid, column, row) or profile_at(grid, column, row) != 0:
                 return True
     return False
 
@@ -229,13 +229,15 @@ def _write_start(name, mover, table, fixed, chosen, exact, grid, response, asks,
     if found + more > hits.shape[0]:
         return FULL, 0
     for k in range(found, found + more):
-        body, row = np.int64(hits[k, 0]), -1.0
+        body, row, tile = np.int64(hits[k, 0]), -1.0, (np.int64(-1), np.int64(-1))
         if body >= 0:
             row = float(rows[body])
+        else:
+            tile = tile_of(grid, np.int64(hits[k, 1]), np.int64(hits[k, 2]))
         if response != CROSS and (body < 0 or fixed[rows[body]]):
             return INSIDE, 0
         place = mover.x[ROW], mover.y[ROW]
-        _write(hits, k, name, 0.0, (hits[k, 3], hits[k, 4]), place, row, hits[k, 1], hits[k, 2])
+        _write(hits, k, name, 0.0, (hits[k, 3], hits[k, 4]), place, row, tile)
     return DONE, more
 
 
@@ -330,9 +332,12 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
                 pending, time = np.int64(1), passed + (1.0 - passed) * hit[0]
                 if stage == ON:
                     is_body = hit[2] < chosen
-                    body = float(buffers.rows[np.int64(hit[2])]) if is_body else -1.0
-                    column, row = (-1.0, -1.0) if is_body else (hit[4], hit[3])
-                    _write(hits, found, name, time, (hit[5], hit[6]), place, body, column, row)
+                    body, tile = -1.0, (np.int64(-1), np.int64(-1))
+                    if is_body:
+                        body = float(buffers.rows[np.int64(hit[2])])
+                    else:
+                        tile = tile_of(grid, np.int64(hit[4]), np.int64(hit[3]))
+                    _write(hits, found, name, time, (hit[5], hit[6]), place, body, tile)
                     found += 1
         if ends and stage == ON:
             break

@@ -32,9 +32,10 @@ from broadphase.kernels.tiles.grid import (
     RIGHT,
     TOP,
     bounds_of_cell,
-    cells_between,
     cells_of_box,
+    columns_between,
     edge,
+    rows_between,
     sides_at,
 )
 
@@ -213,11 +214,10 @@ def _sooner(best, box, goal, other, sides, rank, after):
 
 @inline
 def _first_tile(path, bodies, grid, after, best):
-    rows, columns = grid.solid.shape
     x, y, _, height, goal_x, goal_y = path
     box, goal = _ends(path)
     from_x, to_x = (x, goal[2]) if goal_x >= x else (goal_x, box[2])
-    first, end = cells_between(from_x, to_x, grid.x, grid.width, columns)
+    first, end = columns_between(grid, from_x, to_x)
     for step in range(first, end):
         column = step if goal_x >= x else first + end - 1 - step
         left_edge, right_edge = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
@@ -230,7 +230,7 @@ def _first_tile(path, bodies, grid, after, best):
         y_out = place_at(y, goal_y, leave)
         if y_out < y_in:
             y_in, y_out = y_out, y_in
-        top, low = cells_between(y_in, y_out + height, grid.y, grid.height, rows)
+        top, low = rows_between(grid, y_in, y_out + height)
         for row_step in range(top, low):
             row = row_step if goal_y >= y else top + low - 1 - row_step
             sides = sides_at(grid, column, row)

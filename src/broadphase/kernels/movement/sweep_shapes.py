@@ -53,9 +53,12 @@ from broadphase.kernels.tiles.grid import (
     RIGHT,
     TOP,
     bounds_of_cell,
-    cells_between,
     cells_of_box,
+    columns_between,
     edge,
+    is_in,
+    is_solid,
+    rows_between,
     sides_at,
 )
 from broadphase.kernels.tiles.slopes import profile_at, slope_of
@@ -433,7 +436,7 @@ def _rows_on_the_way(grid, column, bounds, vx, vy):
     way_out = place_at(0.0, vy, leave)
     if way_out < way_in:
         way_in, way_out = way_out, way_in
-    first, end = cells_between(top + way_in, bottom + way_out, grid.y, grid.height, grid.solid.shape[0])
+    first, end = rows_between(grid, top + way_in, bottom + way_out)
     return enter, first, end
 
 
@@ -478,7 +481,6 @@ def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
 
     A slanted normal may be that of an end of the tile: none that is within the next tile of the same surface.
     """
-    rows, columns = grid.solid.shape
     next_column, next_row = column, row
     for step in range(2):
         set_tile(tile, grid, next_column, next_row)
@@ -499,7 +501,7 @@ def _one_way_stops(mover, at_x, at_y, tile, grid, column, row, scratch):
             next_column += 1 if nx > 0.0 else -1
         else:
             next_row += 1 if ny > 0.0 else -1
-        if not (0 <= next_column < columns and 0 <= next_row < rows):
+        if not is_in(grid, next_column, next_row):
             return True
         if not blocks(sides_at(grid, next_column, next_row), nx, ny):
             return True
@@ -595,7 +597,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
             there = bounds_at(mover, ROW, at_x, at_y)
             region = widened(there, tolerance_of(there))
         others, column, top, low = table, -1, 0, bodies
-        first, end = cells_between(region[0], region[2], grid.x, grid.width, grid.solid.shape[1])
+        first, end = columns_between(grid, region[0], region[2])
         for step in range(first - 1, end):
             if step >= first:
                 column = step if vx >= 0.0 else first + end - 1 - step
@@ -603,7 +605,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                 if part == 0:
                     enter, top, low = _rows_on_the_way(grid, column, bounds, vx, vy)
                 else:
-                    top, low = cells_between(region[1], region[3], grid.y, grid.height, grid.solid.shape[0])
+                    top, low = rows_between(grid, region[1], region[3])
                 if enter == NEVER:
                     continue
                 if enter > best[0]:
@@ -611,12 +613,12 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                 others = tile
             for k in range(top, low):  # a body, or a row of tiles
                 i, sides = ROW, ALL_SIDES
-                if column < 0:
+                if step < first:
                     i = rows[k]
                     if all_sides.shape[0] > 0:
                         sides = np.int64(all_sides[numbers_of[k]])
                 else:
-                    if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
+                    if not (is_solid(grid, column, k) or profile_at(grid, column, k) != 0):
                         sides = sides_at(grid, column, k)
                         if sides == 0:
                             continue
@@ -627,7 +629,7 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                     continue
                 time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
                 hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
-                if column >= 0:
+                if step >= first:
                     hit = (time, corner, float(bodies), float(k), float(column), nx, ny, stop)
                 passed = 0.0 <= time and time != NEVER and not comes_before(after, hit)
                 if part == 1:
@@ -647,10 +649,10 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, all_sides, numbers_of, g
                 if sides != ALL_SIDES:
                     met_x, met_y = mover.x[0] + time * vx, mover.y[0] + time * vy
                     wide = slack(mover, ROW, others, i) * _TOUCHED
-                    if column < 0 and not _stops(mover, met_x, met_y, others, i, sides, wide, outlines):
+                    if step < first and not _stops(mover, met_x, met_y, others, i, sides, wide, outlines):
                         continue
                     met = mover, met_x, met_y, tile
-                    if column >= 0 and not _one_way_stops(*met, grid, column, k, outlines):
+                    if step >= first and not _one_way_stops(*met, grid, column, k, outlines):
                         continue
                 best, place = hit, _place_of(mover, vx, vy, other, hit)
     count = _smooth(touched, count)
@@ -684,7 +686,7 @@ def sides_reached(mover, dx, dy, table, rows, all_sides, grid):
             if column < first:
                 i, others, sides = np.int64(rows[k]), table, np.int64(all_sides[k])
             else:
-                if not (grid.solid[k, column] or profile_at(grid, column, k) != 0):
+                if not (is_solid(grid, column, k) or profile_at(grid, column, k) != 0):
                     sides = sides_at(grid, column, k)
                     if sides == 0:
                         continue

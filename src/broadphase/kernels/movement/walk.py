@@ -40,7 +40,7 @@ from broadphase.kernels.movement.walk_obstacles import (
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
-from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.kernels.tiles.grid import TileGrid, tile_of
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
 
@@ -393,6 +393,12 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
         tops[m, 0], tops[m, 1] = math.nan, math.nan
         for column in range(3):
             floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
+        if floor >= 0 and floors[m, 0] < 0:
+            floors[m, 1], floors[m, 2] = tile_of(grid, floors[m, 1], floors[m, 2])
+        for k in range(hits if grid.around != 0 else log.counts[0], log.counts[0]):
+            if log.hits[k, 5] < 0.0:
+                column, line = tile_of(grid, np.int64(log.hits[k, 6]), np.int64(log.hits[k, 7]))
+                log.hits[k, 6], log.hits[k, 7] = float(column), float(line)
         if floor >= 0:
             tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
             tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]

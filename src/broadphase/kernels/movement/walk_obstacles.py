@@ -32,7 +32,16 @@ from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, pass_by
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, table_for_one
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import bounds_of, corner_at, corners, rounding
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, bounds_of_cell, cells_of_box, sides_at
+from broadphase.kernels.tiles.grid import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    bounds_of_cell,
+    cells_of_box,
+    sides_at,
+    tile_of,
+)
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 TOLERANCE = 5e-14  # of the largest coordinate
@@ -254,16 +263,14 @@ def ladder_at(grid, x, y, width, height, flip):
     """The ladder that holds the middle of a walker, or its feet; -1, -1 for none."""
     if grid.ground.shape[0] == 0:
         return -1, -1
-    rows, columns = grid.ground.shape
     middle = x + 0.5 * width
     feet = 0.999 if flip > 0.0 else 0.001
     for part in range(2):
         at = y + height * (0.5 if part == 0 else feet)
         across, down = (middle - grid.x) / grid.width, (at - grid.y) / grid.height
-        if 0.0 <= across < columns and 0.0 <= down < rows:
-            column, row = int(across), int(down)
-            if is_ladder(grid, column, row):
-                return column, row
+        column, row = math.floor(across), math.floor(down)
+        if is_ladder(grid, column, row):
+            return tile_of(grid, column, row)
     return -1, -1
 
 

@@ -36,6 +36,9 @@ class TileGrid(NamedTuple):
     profiles: npt.NDArray[np.float64] = np.empty((0, 3))
     """``(k, 3)``, of slopes: heights at the left and at the right edge, in parts of a tile; 1 where it hangs
     from the side of the smaller y, 0 where it stands on that of the larger."""
+    around: int = 0
+    """The axes on which the tiles begin again after the last: 1 for x, 2 for y, 3 for both.  There the
+    numbers of cells go on, and the tile of each is that at the remainder."""
 
 
 def no_tiles() -> TileGrid:
@@ -50,38 +53,82 @@ def edge(origin, size, k):
 
 
 @inline
-def cell_at(value, origin, size, count):
-    """The cell whose half-open range holds ``value``: -1 before the first, ``count`` after the last."""
+def cell_at(value, origin, size, count, least=0):
+    """The cell whose half-open range holds ``value``; ``least - 1`` before all, ``count`` after the last."""
     guess = (value - origin) / size
-    k = -1
+    k = least - 1
     if guess >= count:  # compared as numbers first: a huge one does not fit into an integer
         k = count
-    elif guess >= 0.0:
-        k = int(guess)
+    elif guess >= least:
+        k = math.floor(guess)
     while k < count and edge(origin, size, k + 1) <= value:
         k += 1
-    while k >= 0 and edge(origin, size, k) > value:
+    while k >= least and edge(origin, size, k) > value:
         k -= 1
     return k
 
 
+# Cells that go around have numbers to here and to its negative.
+_FARTHEST = 1 << 52
+
+
 @inline
-def cells_between(lo, hi, origin, size, count):
+def _cells_between(lo, hi, origin, size, count, around):
     """The cells that the open interval from ``lo`` to ``hi`` overlaps: the first, and one after the last.
 
     Cells that it only touches are not among them; an interval without length is in a cell unless it is on an
     edge.
     """
-    first = cell_at(lo, origin, size, count)
-    last = cell_at(hi, origin, size, count)
-    if last < 0 or edge(origin, size, last) < hi:
+    least = -_FARTHEST if around else 0
+    most = _FARTHEST if around else count
+    first = cell_at(lo, origin, size, most, least)
+    last = cell_at(hi, origin, size, most, least)
+    if last < least or edge(origin, size, last) < hi:
         last += 1
-    return (first if first > 0 else 0), (last if last < count else count)
+    return (first if first > least else least), (last if last < most else most)
+
+
+@inline
+def columns_between(grid, lo, hi):
+    """The columns that the open interval from ``lo`` to ``hi`` overlaps: the first, one after the last."""
+    return _cells_between(lo, hi, grid.x, grid.width, grid.solid.shape[1], grid.around & 1 != 0)
+
+
+@inline
+def rows_between(grid, lo, hi):
+    """`columns_between`, for rows."""
+    return _cells_between(lo, hi, grid.y, grid.height, grid.solid.shape[0], grid.around & 2 != 0)
+
+
+@inline
+def tile_of(grid, column, row):
+    """The numbers of a cell in the map, where cells go around; of those outside of it, as they are."""
+    rows, columns = grid.solid.shape
+    if grid.around & 1 != 0 and not 0 <= column < columns:
+        column %= columns
+    if grid.around & 2 != 0 and not 0 <= row < rows:
+        row %= rows
+    return column, row
+
+
+@inline
+def is_in(grid, column, row):
+    """Whether the map has a tile for a cell."""
+    rows, columns = grid.solid.shape
+    return (grid.around & 1 != 0 or 0 <= column < columns) and (grid.around & 2 != 0 or 0 <= row < rows)
+
+
+@inline
+def is_solid(grid, column, row):
+    """Whether the tile of a cell, which the map has, is solid."""
+    column, row = tile_of(grid, column, row)
+    return grid.solid[row, column]
 
 
 @inline
 def sides_at(grid, column, row):
     """The sides of a tile that block, and 0 for a free one; a solid tile blocks on all sides."""
+    column, row = tile_of(grid, column, row)
     sides = np.int64(0)
     if grid.solid[row, column]:
         sides = np.int64(15)
@@ -112,9 +159,8 @@ def bounds_of_cell(grid, column, row):
 @holds_gil
 def cells_of_box(grid, left, top, right, bottom):
     """The cells that a box overlaps: first column, column after the last, first row, row after the last."""
-    rows, columns = grid.solid.shape
-    first_column, end_column = cells_between(left, right, grid.x, grid.width, columns)
-    first_row, end_row = cells_between(top, bottom, grid.y, grid.height, rows)
+    first_column, end_column = columns_between(grid, left, right)
+    first_row, end_row = rows_between(grid, top, bottom)
     return first_column, max(first_column, end_column), first_row, max(first_row, end_row)
 
 
@@ -172,8 +218,7 @@ def _step(speed):
 
 @inline
 def _solid(grid, column, row):
-    rows, columns = grid.solid.shape
-    return 0 <= column < columns and 0 <= row < rows and grid.solid[row, column]
+    return is_in(grid, column, row) and is_solid(grid, column, row)
 
 
 @inline
@@ -187,9 +232,9 @@ def _blocks(grid, column, row, between_columns, between_rows):
 
 
 @inline
-def _leaves(k, step, count):
+def _leaves(k, step, count, around):
     """Whether a ray in cell ``k`` can meet no further cell of the map."""
-    return (k < 0 and step <= 0) or (k >= count and step >= 0)
+    return not around and ((k < 0 and step <= 0) or (k >= count and step >= 0))
 
 
 @inline
@@ -202,8 +247,9 @@ def cast_ray(grid, x, y, dx, dy, size, longest):
     tiles on both sides are solid.
     """
     rows, columns = grid.solid.shape
-    column = cell_at(x, grid.x, grid.width, columns)
-    row = cell_at(y, grid.y, grid.height, rows)
+    around_x, around_y = grid.around & 1 != 0, grid.around & 2 != 0
+    column = cell_at(x, grid.x, grid.width, _FARTHEST if around_x else columns, -_FARTHEST if around_x else 0)
+    row = cell_at(y, grid.y, grid.height, _FARTHEST if around_y else rows, -_FARTHEST if around_y else 0)
     step_x, step_y = _step(dx), _step(dy)
     on_edge_x = edge(grid.x, grid.width, column) == x
     on_edge_y = edge(grid.y, grid.height, row) == y
@@ -216,7 +262,7 @@ def cast_ray(grid, x, y, dx, dy, size, longest):
         column -= 1
     if ahead_y and step_y > 0:
         row -= 1
-    while not (_leaves(column, step_x, columns) or _leaves(row, step_y, rows)):
+    while not (_leaves(column, step_x, columns, around_x) or _leaves(row, step_y, rows, around_y)):
         time_x = _time_of_next_edge(x, dx, grid.x, grid.width, column)
         time_y = _time_of_next_edge(y, dy, grid.y, grid.height, row)
         time = min(time_x, time_y)
@@ -248,8 +294,8 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
         dx, dy = float(_step(dx)), float(_step(dy))
     size = length(dx, dy)
     column, row, time, nx, ny = cast_ray(grid, x, y, dx, dy, size, longest)
-    if column < 0:
-        return column, row, math.inf, nx, ny, x, y
+    if time == math.inf:
+        return column, row, time, nx, ny, x, y
     at_x, at_y = x + time * dx, y + time * dy
     if nx != 0.0:  # on the edge itself, not a rounding error away from it
         at_x = edge(grid.x, grid.width, column + (1 if nx > 0.0 else 0))

@@ -7,7 +7,16 @@ import numpy as np
 from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.tiles.grid import bounds_of_cell, cast_ray_far, cells_between, cells_of_box, edge
+from broadphase.kernels.tiles.grid import (
+    bounds_of_cell,
+    cast_ray_far,
+    cells_of_box,
+    columns_between,
+    edge,
+    is_in,
+    rows_between,
+    tile_of,
+)
 
 LADDER = np.uint16(0x8000)
 PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
@@ -16,7 +25,10 @@ PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
 @inline
 def profile_at(grid, column, row):
     """The number of a tile's slope, 0 for none; a solid tile has none."""
-    if grid.ground.shape[0] == 0 or grid.solid[row, column]:
+    if grid.ground.shape[0] == 0:
+        return np.int64(0)
+    column, row = tile_of(grid, column, row)
+    if grid.solid[row, column]:
         return np.int64(0)
     return np.int64(grid.ground[row, column] & PROFILE)
 
@@ -24,8 +36,10 @@ def profile_at(grid, column, row):
 @inline
 def is_ladder(grid, column, row):
     """Whether a tile is a ladder; none is outside the map."""
-    rows, columns = grid.ground.shape
-    return 0 <= column < columns and 0 <= row < rows and grid.ground[row, column] & LADDER != 0
+    if grid.ground.shape[0] == 0 or not is_in(grid, column, row):
+        return False
+    column, row = tile_of(grid, column, row)
+    return grid.ground[row, column] & LADDER != 0
 
 
 @inline
@@ -45,6 +59,7 @@ def slope_of(grid, column, row):
     The first four are the bounds of what is filled.
     """
     left, top, right, bottom = bounds_of_cell(grid, column, row)
+    column, row = tile_of(grid, column, row)
     profile = np.int64(grid.ground[row, column] & PROFILE) - 1
     hangs = grid.profiles[profile, 2] != 0.0
     from_y = _height(top, bottom, grid.profiles[profile, 0], hangs)
@@ -61,8 +76,9 @@ def any_slope(grid, left, top, right, bottom):
     """Whether a box overlaps a tile with a slope."""
     if grid.ground.shape[0] > 0:
         first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
-        for row in range(first_row, end_row):
-            for column in range(first_column, end_column):
+        rows, columns = grid.ground.shape
+        for row in range(first_row, min(end_row, first_row + rows)):
+            for column in range(first_column, min(end_column, first_column + columns)):
                 if profile_at(grid, column, row) != 0:
                     return True
     return False
@@ -135,11 +151,17 @@ def cast_at_slopes(grid, x, y, dx, dy, longest):
     dx, dy = dx / size, dy / size
     rows, columns = grid.ground.shape
     best = (-1, -1, math.inf, 0.0, 0.0)
-    reach = length(grid.width * columns, grid.height * rows)
-    reach += length(x - grid.x, y - grid.y)
-    max_distance = min(longest, reach)
-    for step in range(columns):
-        column = step if dx >= 0.0 else columns - 1 - step
+    max_distance, first_column, end_column = longest, 0, columns
+    if grid.around == 0:
+        reach = length(grid.width * columns, grid.height * rows)
+        reach += length(x - grid.x, y - grid.y)
+        max_distance = min(longest, reach)
+    if grid.around & 1 != 0:
+        to_x = x if dx == 0.0 else x + dx * max_distance
+        first_column, end_column = columns_between(grid, min(x, to_x), max(x, to_x))
+        first_column, end_column = first_column - 1, end_column + 1
+    for step in range(first_column, end_column):
+        column = step if dx >= 0.0 else first_column + end_column - 1 - step
         left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
         begin, end = 0.0, max_distance
         if dx == 0.0:
@@ -155,9 +177,9 @@ def cast_at_slopes(grid, x, y, dx, dy, longest):
         low, high = y + begin * dy, y + end * dy
         if high < low:
             low, high = high, low
-        top, beyond = cells_between(low, high, grid.y, grid.height, rows)
-        for row in range(max(top - 1, 0), min(beyond + 1, rows)):
-            if profile_at(grid, column, row) == 0:
+        top, beyond = rows_between(grid, low, high)
+        for row in range(top - 1, beyond + 1):
+            if not is_in(grid, column, row) or profile_at(grid, column, row) == 0:
                 continue
             distance, nx, ny = _through(grid, column, row, x, y, dx, dy)
             if distance <= longest and distance < best[2]:
@@ -171,8 +193,9 @@ def _cast(grid, x, y, dx, dy, longest):
     column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, longest)
     if grid.ground.shape[0] > 0:
         slope = cast_at_slopes(grid, x, y, dx, dy, min(longest, distance))
-        if slope[0] >= 0 and slope[2] < distance:
-            return slope
+        if slope[2] < distance:
+            column, row, distance, nx, ny = slope
+    column, row = tile_of(grid, column, row) if distance < math.inf else (column, row)
     return column, row, distance, nx, ny
 
 

@@ -26,9 +26,9 @@ from broadphase.world.movement.crossing import Start, cross_many, noted_crossing
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement, resolve
-from broadphase.world.space import TilesNear, moved_columns
+from broadphase.world.space import moved_columns
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES, Tile
+from broadphase.world.tiles import Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
@@ -158,7 +158,7 @@ class Character:
         The general path handles walkers that start inside something, and periods.
         """
         state, store, motion = self._state, self._state.store, self._motion
-        table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase
+        table, broad_phase = store.table.columns, state.broad_phase
         if state.space.periodic or not _can_walk(table, row):
             return None
         x, y, (left, top, right, bottom) = store.x.item(row), store.y.item(row), store.bounds(row)
@@ -177,10 +177,9 @@ class Character:
             others = [one for one in others if one not in passed]
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
-        grid = NO_TILES if tiles is None else tiles.grid
         starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
         self._way[0], self._region[0] = (dx, dy), region
-        around = grid, _RING, store.static, store.one_way, self._region
+        around = state.grid, _RING, store.static, store.one_way, self._region
         scene = Scene(table, np.array([row], np.int64), blockers, starts, *around)
         try:
             memory = self._buffers, log, ends, broad_phase.buffers
@@ -250,12 +249,9 @@ class Character:
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
-        near = walkers.near
         found_hits = hit_arrays(hits), hit_arrays(crossed)
-        moved = many.wrapped(rows, Movements(walkers.places, *found_hits), walkers.inner, near)
-        floors = np.column_stack((walkers.floors[:, :1], near.numbered(walkers.floors[:, 1:3])))
-        ladders = near.numbered(walkers.floors[:, 3:])
-        return Walks(moved.places, moved.hits, moved.crossed, floors, walkers.tops, ladders)
+        moved = many.wrapped(rows, Movements(walkers.places, *found_hits), walkers.inner)
+        return Walks(*moved, walkers.floors[:, :3], walkers.tops, walkers.floors[:, 3:])
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""
@@ -296,7 +292,6 @@ class Walkers:
         """How far others may push each before it walks."""
         self._reached = self._reach()
         self.inner = state.space.are_inner(self._reached)
-        self.near: TilesNear = many.tiles_near(self.rows, self._reached, self.inner)
 
     def run(self) -> None:
         """Move all walkers."""
@@ -341,7 +336,7 @@ class Walkers:
         (starts, others), turns = self._many.blockers_near(
             self.rows, self._reached, self.layers, self.ignored
         )
-        around = self.near.grid, _RING
+        around = self._state.grid, _RING
         store, count, columns = self._state.store, len(self.rows), self._state.store.table.columns
         self._path = new_buffers(int(np.diff(starts).max(initial=0)), FEW)
         rows = self.rows.astype(np.int64)

@@ -36,9 +36,9 @@ from broadphase.world.movement.sweep import (
     resolve,
     step_beside,
 )
-from broadphase.world.space import FITS, TOLERANCE, TilesNear, bounds_of, moved_columns, tiles_near
+from broadphase.world.space import FITS, TOLERANCE, bounds_of, moved_columns
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES, Tile
+from broadphase.world.tiles import Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -213,9 +213,9 @@ class Motion:
         swept = self._sweep(row, dx, dy, code, ignored, when, layers)
         if swept is None:
             return None
-        (_, found, opened, x, y, start_x, start_y, reached), near = swept
-        if near is not None:
-            return self._moved_across(row, swept[0], near, response, when)
+        (_, found, opened, x, y, start_x, start_y, reached), across = swept
+        if across:
+            return self._moved_across(row, swept[0], response, when)
         if not found and not opened:
             return _new(Movement, (x, y, (), (), reached))
         stops = response != "cross" and when == kernel.ALWAYS
@@ -228,7 +228,7 @@ class Motion:
             return cross(self._state, self.body(row), start, movement, passed, [])
         return movement
 
-    def _moved_across(self, row: int, swept: Any, near: TilesNear, response: Answer, when: int) -> Movement:
+    def _moved_across(self, row: int, swept: Any, response: Answer, when: int) -> Movement:
         """The rest of a movement near the edge of a period: put in place, wrapped."""
         _, found, opened, x, y, start_x, start_y, reached = swept
         buffers, store = self._broad_phase.buffers, self._store
@@ -237,7 +237,6 @@ class Motion:
             store.put(row, x, y)
         stops = response != "cross" and when == kernel.ALWAYS
         hits = self.hits_found(row, buffers.hits[:found], response, stops)
-        hits = [hit._replace(other=near.named(hit.other)) for hit in hits]
         movement = _new(Movement, (x, y, tuple(hits), (), reached))
         if (opened or response == "cross") and moves:
             start = Start(store.table.columns, row, start_x, start_y)
@@ -266,32 +265,30 @@ class Motion:
         ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
         start inside something, and near the edge of a period.  The hits are in `BroadPhase.buffers`.
         """
-        store, space, broad_phase, tiles = self._store, self._space, self._broad_phase, self._state.tiles
+        store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
         shapes = store.table.columns if store.any_round else store.table.places
         for reach in (kernel.EXACT, kernel.PADDED, kernel.WIDE):
             searched = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
             if searched[0] != searched[0]:
                 return None
-            cells = None
+            across = False
             if space.periodic:
                 space.check_displacement(dx, dy)
-                if not space.is_inner(searched):
-                    cells = tiles_near(tiles, space, searched)
-            near = broad_phase.gather(searched, row) if cells is None else broad_phase.gather_images(searched)
+                across = not space.is_inner(searched)
+            near = broad_phase.gather_images(searched) if across else broad_phase.gather(searched, row)
             buffers, frame = broad_phase.buffers, broad_phase.frame
             if ignored:
                 kept = [at for at, other in enumerate(buffers.near[:near].tolist()) if other not in ignored]
                 near = len(kept)
                 buffers.near[:near], frame.shift[:near] = buffers.near[kept], frame.shift[kept]
             way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers), near, buffers
-            if cells is None:
-                grid = NO_TILES if tiles is None else tiles.grid
-                swept = kernel.move_body(shapes, *way, grid, searched)
+            if across:
+                swept = kernel.move_among_images(shapes, *way, grid, searched, frame)
             else:
-                swept = kernel.move_among_images(shapes, *way, cells.grid, searched, frame)
+                swept = kernel.move_body(shapes, *way, grid, searched)
             if swept[0] != TOO_FAR:
                 break
-        return (swept, cells) if swept[0] == DONE else None
+        return (swept, across) if swept[0] == DONE else None
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
@@ -401,13 +398,12 @@ class Motion:
                 others = [other for (other, _), stops in zip(near, blocks, strict=True) if not stops]
                 passed.update(other for other in others if self._crosses(row, other))
                 near = list(compress(near, blocks))
-            tiles = self._tiles_near(bounds)
             if not near:
-                return NOTHING._replace(repeats=self._space.repeats, tiles=tiles)
+                return NOTHING._replace(repeats=self._space.repeats, grid=self._state.grid)
             blocking = [other for other, _ in near]
             images = None if shift is None else shift[[at for _, at in near]]
             found = self._blockers(blocking, images, [store.bodies[other] for other in blocking])
-            found = found._replace(tiles=tiles)
+            found = found._replace(grid=self._state.grid)
             return self._with_sides(found, blocking, movers)
 
         return around
@@ -490,9 +486,6 @@ class Motion:
         body: Any = self._store.bodies[row]
         return body  # type: ignore[no-any-return]
 
-    def _tiles_near(self, bounds: Bounds) -> TilesNear:
-        return tiles_near(self._state.tiles, self._space, bounds)
-
     def _wrapped_hit(self, hit: Hit) -> Hit:
         """A hit with its place wrapped into the period."""
         return hit._replace(touch=self._space.place(*hit.touch))
@@ -551,7 +544,7 @@ class Motion:
                 far *= 2.0
 
     def _is_in_tiles(self, shape: Shape) -> bool:
-        return blocker_at(shape, lambda _: NOTHING, self._tiles_near(shape.bounds).tiles) is not None
+        return blocker_at(shape, lambda _: NOTHING._replace(grid=self._state.grid)) is not None
 
 
 class Rollback:

@@ -32,9 +32,8 @@ from broadphase.world.hits import (
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.space import TilesNear, starts_of, tiles_near, union
+from broadphase.world.space import starts_of
 from broadphase.world.state import State
-from broadphase.world.tiles import NO_TILES
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
 _HITS_EACH, _LEAST_CAPACITY = 2, 32
@@ -208,15 +207,7 @@ class ManyMotion:
             self._space.check_displacements(displacements, name)
         return bool(ascends)
 
-    def tiles_near(self, rows: Rows, reach: Floats, inner: _Flags) -> TilesNear:
-        """The tiles that movers may meet within their reach."""
-        tiles = self._state.tiles
-        if tiles is None or inner.all():
-            return TilesNear(tiles)
-        starts = self._store.table.bounds(rows[~inner]).tolist()
-        return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
-
-    def wrapped(self, rows: Rows, moved: Movements, inner: _Flags, near: TilesNear) -> Movements:
+    def wrapped(self, rows: Rows, moved: Movements, inner: _Flags) -> Movements:
         """Movements wrapped into the period; movers that were stopped across an edge keep off what did."""
         if not self._space.periodic:
             return moved
@@ -233,7 +224,7 @@ class ManyMotion:
         passed = moved.crossed
         return Movements(
             self._store.places(rows),
-            hits._replace(touches=self._space.places(hits.touches), tiles=near.numbered(hits.tiles)),
+            hits._replace(touches=self._space.places(hits.touches)),
             passed._replace(touches=self._space.places(passed.touches)),
         )
 
@@ -305,8 +296,8 @@ class _Run:
         statics = self._store.static[call.rows]
         self._waiting = np.flatnonzero(statics & (call.layers != ALL))
         # A round body or a slope may turn a path to any side.
-        tiles, columns = state.tiles, self._table.columns
-        turns = self._store.any_round or (tiles is not None and len(tiles.grid.ground) > 0)
+        columns = self._table.columns
+        turns = self._store.any_round or len(state.grid.ground) > 0
         self._reach = kernel.WIDE if turns else kernel.EXACT
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
         self._pushes = np.zeros(count)
@@ -369,8 +360,7 @@ class _Run:
 
     def _move_from(self, begin: int) -> int:
         """Move some movers in one call of the kernel; which is the next."""
-        call, tiles = self._call, self._state.tiles
-        grid = NO_TILES if tiles is None else tiles.grid
+        call, grid = self._call, self._state.grid
         movers = *call[:3], self._regions, self._alone
         next_one, state, found = kernel.move_many(
             *(self._table.columns, self._store.marks, self._store.one_way, movers, self._blocking),

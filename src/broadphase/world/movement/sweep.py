@@ -28,11 +28,10 @@ from broadphase.kernels.movement import depenetration as kernel
 from broadphase.kernels.movement import path, sweep, sweep_shapes
 from broadphase.kernels.movement.motion import EXACT, region_of
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
-from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
+from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell, tile_of
 from broadphase.kernels.tiles.slopes import any_slope
 from broadphase.runtime.slices import all_rows
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
-from broadphase.world.space import TilesNear
 from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 # The searched region doubles until it has a free place; so many rounds reach any place.
@@ -96,7 +95,7 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     Tile(column=0, row=0)
     """
     blockers = _with_tiles(around, tiles)(shape.bounds)
-    grid = _grid_of(blockers)
+    grid = blockers.grid
     all_boxes = isinstance(shape, Box) and bool((blockers.table.kinds[blockers.rows] == BOX).all())
     exact = all_boxes and not any_slope(grid, *shape.bounds)
     overlaps = _overlaps(columns_of(shape), blockers, exact)
@@ -111,7 +110,7 @@ def _overlaps(mover: ShapeColumns, blockers: Blockers, exact: bool) -> list[list
     """Everything that the mover overlaps, as `write_overlaps` writes it."""
     each = np.arange(len(blockers.bounds), dtype=np.int64)
     bodies = blockers.table, blockers.rows, blockers.bounds, each
-    search = partial(kernel.overlapping, mover, *bodies, exact, _grid_of(blockers))
+    search = partial(kernel.overlapping, mover, *bodies, exact, blockers.grid)
     rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
 
@@ -194,22 +193,19 @@ def _without(around: Around, crossed: list[Any]) -> Around:
 
 def _without_tiles(around: Around) -> Around:
     """``around`` without tiles."""
-    return lambda bounds: around(bounds)._replace(tiles=None)
+    return lambda bounds: around(bounds)._replace(grid=NO_TILES)
 
 
 def _with_tiles(around: Around, tiles: TileMap | None) -> Around:
     """``around`` with the tiles of a map, if there is one."""
-    near = TilesNear(tiles)
-    return around if tiles is None else lambda bounds: around(bounds)._replace(tiles=near)
-
-
-def _grid_of(blockers: Blockers) -> TileGrid:
-    return NO_TILES if blockers.tiles is None else blockers.tiles.grid
+    if tiles is None:
+        return around
+    grid = tiles.grid
+    return lambda bounds: around(bounds)._replace(grid=grid)
 
 
 def _tile(blockers: Blockers, column: float, row: float) -> Tile:
-    tile = Tile(int(column), int(row))
-    return tile if blockers.tiles is None else blockers.tiles.named(tile)
+    return Tile(*tile_of(blockers.grid, int(column), int(row)))
 
 
 def _is_fixed(blockers: Blockers, body: int) -> bool:
@@ -238,7 +234,7 @@ def push_out(box: BoxPlace, around: Around) -> Place | None:
     """
     x, y, width, height = box
     blockers = around((x, y, x + width, y + height))
-    reach = kernel.deepest(x, y, width, height, blockers.bounds, _grid_of(blockers))
+    reach = kernel.deepest(x, y, width, height, blockers.bounds, blockers.grid)
     if reach == 0.0:
         return x, y
     scratch = np.empty((2, kernel.MOST_EDGES))
@@ -247,7 +243,7 @@ def push_out(box: BoxPlace, around: Around) -> Place | None:
             return None
         blockers = around((x - reach, y - reach, x + width + reach, y + height + reach))
         found, free_x, free_y, distance = kernel.push_out(
-            x, y, width, height, blockers.bounds, _grid_of(blockers), reach, scratch
+            x, y, width, height, blockers.bounds, blockers.grid, reach, scratch
         )
         if found and distance <= reach:
             return free_x, free_y
@@ -391,7 +387,7 @@ class _Path:
     @property
     def grid(self) -> TileGrid:
         """The tiles around."""
-        return _grid_of(self.blockers)
+        return self.blockers.grid
 
     @property
     def exact(self) -> bool:
@@ -498,7 +494,7 @@ def inside_by_rounding(shape: Shape, direction: Place, around: Around) -> Hit | 
     Such shapes count as flush, and only a step deeper than that is a hit, at once.
     """
     near = around(shape.bounds)
-    if len(near.rows) == 0 and _grid_of(near).solid.size == 0:
+    if len(near.rows) == 0 and near.grid.solid.size == 0:
         return None
     far = max(float(np.abs(near.bounds).max(initial=0.0)), *map(abs, shape.bounds))
     step = step_beside(shape.bounds, direction, _DEEPER * far)
