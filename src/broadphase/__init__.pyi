@@ -38,6 +38,7 @@ from .geometry.shapes import RoundedBox as RoundedBox
 from .geometry.vectors import Rect as Rect
 from .geometry.vectors import Vector as Vector
 from .indexes import INDEXES as INDEXES
+from .indexes import load as load
 from .indexes import make_index as make_index
 from .indexes.casting import raycast as raycast
 from .indexes.classes import AdaptiveIndex as AdaptiveIndex
@@ -55,6 +56,7 @@ from .indexes.results import RayHit as RayHit
 from .indexes.results import RayHits as RayHits
 from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
+from .inputs.boxes import from_xywh as from_xywh
 from .loading import preload as preload
 from .objects import colliding as colliding
 from .objects import in_range as in_range

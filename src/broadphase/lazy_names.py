@@ -38,7 +38,10 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     def get(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # With the name and the module Python proposes the nearest name.
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package]
+            )
         if homes[name] == ".":
             return import_module(f"{package}.{name}")
         value = getattr(import_module(homes[name], package), name)

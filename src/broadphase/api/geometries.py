@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import PairLimitExceeded, not_one_of
 from broadphase.inputs.foreign import as_geometries
 from broadphase.inputs.points import as_distance, as_radii, settled_reach
 from broadphase.methods.pair_order import one_array
@@ -133,7 +133,7 @@ def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJ
         As of `broadphase.join`.
     """
     if predicate not in PREDICATES:
-        raise ValueError(f"unknown predicate {predicate!r}; choose one of {', '.join(PREDICATES)}")
+        raise not_one_of(predicate, PREDICATES, "predicate")
     if (distance is not None) != (predicate == "dwithin"):
         raise ValueError(
             'predicate="dwithin" needs distance=, a number or one for each row of a'

@@ -6,7 +6,7 @@ import numpy as np
 
 from broadphase import methods
 from broadphase.api.devices import on_its_device
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import PairLimitExceeded, not_one_of, with_hints
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
@@ -32,7 +32,11 @@ Method = Literal[methods.Name, "auto"]
 METHODS: tuple[Method, ...] = get_args(Method)
 """The names that ``method=`` accepts."""
 
+_BY_ROW = {"category": "a set for each row is categories=", "mask": "a set for each row is masks="}
+_TWO_SIDES = "two sets of boxes are join(a, b)"
 
+
+@with_hints(_TWO_SIDES, **_BY_ROW)
 def pairs(
     boxes: Any,
     *,
@@ -178,6 +182,7 @@ def join(
     how: How = ...,
     labels: Literal[True],
 ) -> "pandas.Series": ...
+@with_hints()
 def join(
     a: Any,
     b: Any,
@@ -308,6 +313,7 @@ def _with_all(found: PairArray, rows: int) -> PairArray:
     return both[np.argsort(both[:, 0], kind="stable")]
 
 
+@with_hints(_TWO_SIDES, **_BY_ROW)
 def count_pairs(
     boxes: Any,
     *,
@@ -376,7 +382,7 @@ def explain(boxes: Any) -> choose.Explanation:
 def search(method: str, task: Task, space: Space | None = None) -> Found:
     """Run a method by name; shared by `pairs`, `join` and `count_pairs`, and the tables of the command."""
     if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
+        raise not_one_of(method, METHODS, "method")
     if space is not None:
         found = find_in_space(method, task, space)
     elif len(task.boxes) < 2:

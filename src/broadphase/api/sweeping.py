@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.meeting_spheres import meeting_of_spheres
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
@@ -43,6 +43,7 @@ from broadphase.methods.task import NO_LIMIT, Task, pair_limit
 from broadphase.periods.ghosts import wrap_points, wrapped_boxes
 from broadphase.periods.images import all_turns
 from broadphase.runtime import threads
+from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 
 Times = npt.NDArray[np.float64]
@@ -59,6 +60,7 @@ class _PairsAndTimes(NamedTuple):
     """``(m,)``: the first moment at which they overlap, from 0, the beginning, to 1, the end."""
 
 
+@briefly
 class SweptPairs(_PairsAndTimes):
     """The pairs that meet during the frame, and when: a tuple of ``pairs`` and ``times``."""
 
@@ -89,6 +91,7 @@ class SweptPairs(_PairsAndTimes):
         return found
 
 
+@with_hints(velocity="motion= is the way of the whole frame: velocity times its seconds")
 def swept_pairs(
     boxes: Any,
     motion: Any,

@@ -16,6 +16,7 @@ from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes.contact import touch_rounded
+from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray
 
 
@@ -29,6 +30,7 @@ class ShapeContact(NamedTuple):
     depth: float
 
 
+@briefly
 class ContactArrays(NamedTuple):
     """Contacts of many pairs, one row for each pair."""
 
@@ -250,7 +252,8 @@ def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], Any]]:
     kinds = []
     for shape in (a, b):
         if not isinstance(shape, (Box, Circle, Polygon)):
-            raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}")
+            hint = "; a body has its shape as .shape" if hasattr(shape, "shape") else ""
+            raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}{hint}")
         kinds.append(Polygon if isinstance(shape, Polygon) else type(shape))
     return _PAIRS[kinds[0], kinds[1]]
 

@@ -26,7 +26,7 @@ from broadphase.inputs.environments import as_env
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.periods.rays import unit_vectors
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, briefly
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import growing, joined
 
@@ -36,6 +36,7 @@ _FARTHEST = 1e300
 _WIDER = 1.0 + 1e-9
 
 
+@briefly
 class NearestOnShapes(NamedTuple):
     """The nearest shape of each of many points, in the axes of the question."""
 

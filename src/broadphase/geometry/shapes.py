@@ -116,6 +116,8 @@ class Box:
             if rect is None:
                 raise TypeError(f"Box takes x, y, width, height, or one rectangle; got {x!r}")
             x, y, width, height = rect
+        elif height is None:
+            raise TypeError(f"Box takes x, y, width, height, or one rectangle; got {(x, y, width)}")
         if not (
             type(x) is type(y) is type(width) is type(height) is float
             and width >= 0.0

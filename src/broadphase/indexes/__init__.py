@@ -4,12 +4,15 @@
 `Choice`: what belongs to it bears this name, and CONTRIBUTING, *Adding an index*, lists all of it.
 """
 
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+
+from broadphase.errors import not_one_of
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
 
-__all__ = ["CLASSES", "INDEXES", "Choice", "make_index"]
+__all__ = ["CLASSES", "INDEXES", "Choice", "load", "make_index"]
 
 Choice = Literal[
     "auto",
@@ -76,9 +79,43 @@ def make_index(
             raise TypeError(f"make_index({boxes!r}, ...): the boxes come first, then the name of the index")
         boxes, name = None, cast(Choice, boxes)
     if not isinstance(name, str) or name not in CLASSES:
-        raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
+        raise not_one_of(name, CLASSES, "index")
     made: Index = getattr(classes, CLASSES[name])(boxes, **options)
     return made
+
+
+def load(path: str | PathLike[str]) -> "Index":
+    """An index of any class from the file that its `Index.save` wrote.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+
+    Returns
+    -------
+    Index
+
+    Raises
+    ------
+    ValueError
+        The file is damaged, of another version, or no index.
+    OSError
+        The file cannot be opened.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> from tempfile import TemporaryDirectory
+    >>> tree = bp.BoxTree()
+    >>> ids = tree.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
+    >>> with TemporaryDirectory() as folder:
+    ...     tree.save(f"{folder}/boxes.npz")
+    ...     bp.load(f"{folder}/boxes.npz").pairs()
+    array([[0, 1]], dtype=int32)
+    """
+    from broadphase.indexes.classes import Index  # here, as above
+
+    return Index.load(path)
 
 
 INDEXES: tuple[Choice, ...] = get_args(Choice)

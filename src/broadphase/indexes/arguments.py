@@ -72,7 +72,10 @@ class Reader:
         """One sound box as floats that the dtype holds exactly."""
         values = self.box_or_boxes(box)
         if not isinstance(values, tuple):
-            raise ValueError(f"box must be one box of shape ({2 * self.dim},); got shape {values.shape}")
+            raise ValueError(
+                f"box must be one box of shape ({2 * self.dim},); got shape {values.shape}; "
+                "insert_many() and move_many() take several"
+            )
         return values
 
     def box_or_boxes(self, box: Any) -> FloatTuple | Rows:
@@ -116,7 +119,7 @@ class Reader:
         if array.ndim == 1:
             raise ValueError(
                 f"boxes must have shape (n, {2 * self.dim}), rows of [min..., max...]; "
-                f"got shape {array.shape}"
+                f"got shape {array.shape}; calls without _many take one box"
             )
         return array
 
@@ -412,10 +415,16 @@ def thread_limit(limit: int | None) -> int | None:
 
 def known_id(store: BoxStore, value: Any) -> int:
     """An id that is in use."""
-    number = value if type(value) is int else whole(value, "id")
+    number = value if type(value) is int else _whole_id(value)
     if not (0 <= number < store.end and store.alive[number]):
         raise KeyError(f"no {store.what} has the id {number}")
     return number
+
+
+def _whole_id(value: Any) -> int:
+    if np.ndim(value) > 0:
+        raise TypeError(f"id must be an integer; got {value!r}; remove_many() and move_many() take several")
+    return whole(value, "id")
 
 
 def is_known_id(store: BoxStore, value: object) -> bool:
@@ -433,7 +442,8 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"ids must be integers; got dtype {array.dtype}")
     if array.ndim != 1:
-        raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
+        one = "; calls without _many take one" if array.ndim == 0 else ""
+        raise ValueError(f"ids must have shape (k,); got shape {array.shape}{one}")
     ids = np.ascontiguousarray(array, dtype=np.int64)
     named = np.zeros(store.end if len(ids) > FEW_IDS else 0, np.bool_)
     row = int(first_bad_id(ids, store.alive, store.end, named))

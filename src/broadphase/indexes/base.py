@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import with_hints
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.by_id import ById
@@ -104,6 +105,7 @@ class Index(ById):
         if "name" in vars(cls):
             Index._classes[cls.name] = cls
 
+    @with_hints()
     def __init__(
         self,
         boxes: Any = None,

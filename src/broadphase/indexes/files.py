@@ -78,7 +78,21 @@ def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], 
     try:
         return make(*_read(data))
     except Exception as error:  # damaged archives make zipfile, zlib and NumPy raise nearly anything
-        raise ValueError(f"{name!r} is not a broadphase index that can be read: {error}") from error
+        raise ValueError(
+            f"{name!r} is not a broadphase index that can be read: {error}{_other_reader(name)}"
+        ) from error
+
+
+def _other_reader(name: str) -> str:
+    """What reads a file that is no index, by the ending of its name."""
+    from pathlib import Path
+
+    from broadphase.io import endings
+
+    ending = Path(name).suffix.lower()
+    readers = {".bprec": "Recording", ".tmx": "TileMap.from_tiled", ".tmj": "TileMap.from_tiled"}
+    reader = "files.read_boxes" if ending in endings() else readers.get(ending)
+    return f"; broadphase.{reader} reads {ending}" if reader else ""
 
 
 def restore(store: BoxStore, arrays: Arrays) -> PairArray:
@@ -108,7 +122,7 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
         if any(member.compress_type for member in members.zip.infolist()):
             raise ValueError("it is compressed, which `save` does not do; decoded, it could be of any size")
         if "head" not in members:
-            raise ValueError("its head is missing")
+            raise ValueError("its head is missing; arrays of NumPy are read by numpy.load")
         head = json.loads(str(members["head"]))
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise ValueError("its head is another program's")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.storage import IdArray
+from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray, result_array
 
 Distances = npt.NDArray[np.float64]
@@ -46,6 +47,7 @@ class RayHit(NamedTuple):
     """Unit vector of the face that was entered; zeros where the ray starts inside."""
 
 
+@briefly
 class RayHits(NamedTuple):
     """Many hits: those of one ray by distance, then id, or the first hit of every ray of a batch."""
 
@@ -126,6 +128,7 @@ def copied_hits(found: RayHits, asked: RayHits, out: Any, axes: tuple[int, ...])
     return RayHits(out[0], out[1], out[2] if asked.normals.shape[1] else none)
 
 
+@briefly
 class RayRows(NamedTuple):
     """All hits of a batch of rays, by query, then distance, then id."""
 
@@ -135,6 +138,7 @@ class RayRows(NamedTuple):
     normals: Distances
 
 
+@briefly
 class Nearest(NamedTuple):
     """The nearest boxes by distance, then id."""
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows
-from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows, settled
+from broadphase.inputs.foreign import BOXES, NUMBERS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
@@ -21,6 +21,7 @@ from broadphase.runtime.threads import run_all, shares
 BoxArray = npt.NDArray[np.floating[Any]]
 
 _AXES = "xyz"
+_SIZED = "(n, 4) or (n, 6), rows of x, y, width, height or x, y, z, width, height, depth"
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
 # Fewer are looked at while it wakes; from here on a search has work for it next (`methods.strips`).
@@ -66,12 +67,55 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
 
 def checked_boxes(array: FloatArray, name: str, threads: int = 1, period: Any = None) -> BoxArray:
     """The second half of `as_boxes`; ``period``, settled, is for the error about a box across its edge."""
+    if array.ndim == 2 and array.shape[1] in (2, 3):
+        raise ValueError(
+            f"{name} must have shape (n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]; "
+            f"got shape {array.shape}; of points, neighbors() finds pairs"
+        )
     array = as_rows(array, name, (4, 6), "(n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]")
     row = unsound_row(array, threads)
     if row >= 0:
         box, named = array[row], f"{name}[{row}]"
         raise _across_edge_error(box, named, period) or unsound_box_error(box, named)
     return array
+
+
+def from_xywh(rows: Any) -> BoxArray:
+    """Boxes from rows ``x, y, width, height``, or ``x, y, z, width, height, depth``; x, y is the min corner.
+
+    Parameters
+    ----------
+    rows : array_like, shape (n, 4) or (n, 6)
+        One row, ``(4,)`` or ``(6,)``, is one box.  Sizes are not negative.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape: rows ``[min..., max...]``, as all functions take them; float32 of float32.
+
+    Raises
+    ------
+    TypeError
+        The values are not real numbers.
+    ValueError
+        The shape is wrong, a size is negative, or a value is NaN; the row and the value are named.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.from_xywh([[0, 0, 10, 20], [5, 5, 1, 1]])
+    array([[ 0.,  0., 10., 20.],
+           [ 5.,  5.,  6.,  6.]])
+    """
+    given = settled(rows, "rows", NUMBERS)
+    boxes = as_rows(given[None] if given.ndim == 1 and given.size else given, "rows", (4, 6), _SIZED)
+    dim = boxes.shape[1] // 2
+    wrong = np.flatnonzero(np.isnan(boxes).any(axis=1) | (boxes[:, dim:] < 0).any(axis=1))
+    if len(wrong):
+        row = int(wrong[0])
+        raise ValueError(f"rows[{row}] = {boxes[row].tolist()}: sizes must not be negative, and nothing nan")
+    boxes[:, dim:] += boxes[:, :dim]
+    return boxes.reshape(given.shape) if given.ndim == 1 and given.size else boxes
 
 
 def check_sound(boxes: BoxArray, name: str) -> None:

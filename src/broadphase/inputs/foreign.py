@@ -269,6 +269,7 @@ CIRCLES = Wanted(("x y radius", "x y r"), 3, "", "name them x, y, radius")
 NUMBERS = Wanted()
 """One number for each row."""
 
+_FILES = "; boxes of a file are read by broadphase.files.read_boxes(path)"
 _PLAIN_ROWS = frozenset({list, tuple, np.ndarray, int, float})
 _SEQUENCES = frozenset({list, tuple})
 _VECTORS = ("pygame.math", "pyglet.math")  # pyglet's are arcade's
@@ -317,7 +318,7 @@ def as_array(values: Any, name: str, wanted: Wanted) -> Array:
     if kind is list or kind is tuple:
         boxes = None if _PLAIN_ROWS.issuperset(map(type, values)) else _rectangles(values, name, wanted)
         return _array(values, name) if boxes is None else boxes
-    if hasattr(kind, "width") and hasattr(kind, "left") and rectangle_of(values) is not None:
+    if hasattr(kind, "width") and rectangle_of(values) is not None:
         boxes = _rectangles((values,), name, wanted)
         assert boxes is not None
         box: Array = boxes[0]
@@ -346,7 +347,8 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
     if array.dtype.name == "bfloat16":  # JAX has it from ml_dtypes
         return array.astype(np.float32)
     if array.dtype != object:
-        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
+        fix = _FILES if array.ndim == 0 and array.dtype.kind in "SU" else ""
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}{fix}")
     if not array.size:  # shapes, of which a filter left none
         return array.astype(np.float64)
     if any(hasattr(item, "geom_type") for item in array.flat):
@@ -482,7 +484,9 @@ def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
     if rectangle_of(row) is None:
         return None
     if wanted is not BOXES:
-        raise TypeError(f"{name} must hold real numbers; got a {type(row).__name__}, which is a box")
+        raise TypeError(
+            f"{name} must hold real numbers; got a {type(row).__name__}, which is a box{place_hint(row)}"
+        )
     edges: list[float] = []
     for at, row in enumerate(rows):
         rectangle = rectangle_of(row)
@@ -508,7 +512,22 @@ def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
         top, bottom = rect.top, rect.bottom
         return rect.left, bottom if bottom < top else top, rect.width, rect.height
     except AttributeError:
-        return None
+        is_box = hasattr(type(value), "moved_to") and hasattr(type(value), "width")  # a `broadphase.Box`
+        return (value.x, value.y, value.width, value.height) if is_box else None
+
+
+def place_hint(value: Any) -> str:
+    """For the error where a point is wanted: which attribute of an object is its place.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> place_hint(SimpleNamespace(center=(1, 2))), place_hint(3)
+    ('; give its center', '')
+    """
+    names = ("center", "centers", "position", "rect")
+    found = next((name for name in names if hasattr(value, name)), None)
+    return "" if found is None else f"; give its {'rect.center' if found == 'rect' else found}"
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
@@ -579,17 +598,23 @@ def _first_non_number(array: Array, wanted: Wanted = NUMBERS) -> str:
     if array.dtype != object:
         return ""
     if array.ndim == 0:
-        return f": a {type(array.item()).__name__}; give an array, a list of rows or a table"
+        value = array.item()
+        fix = place_hint(value) if wanted is POINTS else ""
+        fix = "; give its bounds" if wanted is BOXES and hasattr(value, "bounds") else fix
+        fix = _FILES if hasattr(value, "__fspath__") else fix
+        return f": a {type(value).__name__}{fix or '; give an array, a list of rows or a table'}"
     for place in np.ndindex(array.shape):
         value = array[place]
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
             at = f"row {place[0]}" + "".join(f", column {k}" for k in place[1:])
             shown = repr(value)
             shown = shown if len(shown) <= 40 else shown[:40] + "..."
-            fix = "leave it out, or make a number of it"
-            if hasattr(type(value), "moved_to"):  # a shape of `broadphase.geometry`
-                fix = "give its bounds" if wanted is BOXES else "give its center; ShapeIndex searches shapes"
-            return f": {at} is {shown} ({type(value).__name__}); {fix}"
+            fix = "; leave it out, or make a number of it"
+            if wanted is BOXES:
+                fix = "; give its bounds" if hasattr(type(value), "bounds") else fix
+            elif wanted is POINTS:
+                fix = place_hint(value) or fix
+            return f": {at} is {shown} ({type(value).__name__}){fix}"
     return ": numbers as Python objects; give them a dtype of numbers with .astype(float)"
 
 

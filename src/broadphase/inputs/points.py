@@ -136,6 +136,11 @@ def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
 
 def _as_points(values: Any, name: str) -> Points:
     array = as_float_array(values, name, POINTS)
+    if array.ndim == 1 and array.size in (2, 3):
+        raise ValueError(
+            f"{name} must have shape (n, 2) or (n, 3); got one point of shape {array.shape}; "
+            "what is near one point is found with other=, the points among which to look"
+        )
     if array.size and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)):
         raise ValueError(
             f"{name} must have shape (n, 2) or (n, 3); got shape {array.shape}; for points on a line give a "

@@ -583,7 +583,10 @@ def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Poin
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:
     given = reader.point_or_points(point, "point", finite=True)
     if not isinstance(given, tuple):
-        raise ValueError(f"point must be one point of shape ({reader.dim},); got shape {given.shape}")
+        raise ValueError(
+            f"point must be one point of shape ({reader.dim},); got shape {given.shape}; "
+            "insert_many() and move_many() take several"
+        )
     return given
 
 

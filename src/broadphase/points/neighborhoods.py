@@ -60,6 +60,7 @@ from broadphase.points.neighbor_lists import (
     rows_among,
 )
 from broadphase.points.several import Part, Several, several_searches
+from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -68,6 +69,7 @@ _FEW = 1_000
 _OF_SCIPY = {
     "boxsize": "the lengths of a periodic world are period=",
     "workers": "the most threads are threads=",
+    "radius": "the distance is r=",
 }
 
 
@@ -616,6 +618,7 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
     return int(counts) if lengths.ndim == 0 else counts.astype(np.int64)
 
 
+@briefly
 class NearestPoints(NamedTuple):
     """The nearest points of each point, by distance, then number."""
 

@@ -1,6 +1,6 @@
-"""The types of arrays that are named in many places, and what NumPy does too slowly."""
+"""The types of arrays that are named in many places, what NumPy does too slowly, and how results print."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,3 +19,39 @@ def distinct(values: npt.NDArray[T], axis: int | None = None) -> npt.NDArray[T]:
     """
     found: npt.NDArray[T] = np.unique(values, axis=axis, return_index=True)[0]
     return found
+
+
+_SHOWN = 8
+
+
+Result = TypeVar("Result", bound=type)
+
+
+def briefly(kind: Result) -> Result:
+    """Give a named tuple of arrays a ``repr`` of a line or two, however long they are.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> @briefly
+    ... class Found(NamedTuple):
+    ...     ids: Integers
+    ...     places: Floats
+    >>> Found(np.array([3, 5]), np.zeros((300, 2)))
+    Found(ids=array([3, 5]), places=<float64 array of shape (300, 2)>)
+    """
+    kind.__repr__ = _brief  # type: ignore[assignment]
+    return kind
+
+
+def _brief(result: Any) -> str:
+    fields = zip(result._fields, result, strict=True)
+    return f"{type(result).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in fields)})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray) and value.size > _SHOWN:
+        return f"<{value.dtype} array of shape {value.shape}>"
+    if hasattr(value, "_fields") and not any(len(part) for part in value):
+        return f"<empty {type(value).__name__}>"
+    return " ".join(map(str.strip, repr(value).splitlines()))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Shape, finite
 from broadphase.geometry.vectors import Vector
 from broadphase.inputs.arrays import settled
-from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
+from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of
 from broadphase.inputs.numeric import plain
 from broadphase.kernels.movement.sweep import FARTHEST
 
@@ -140,10 +140,10 @@ def as_two(value: Any, name: str, *, one_for_both: bool = False) -> tuple[float,
     value = plain(value, name)
     is_row = isinstance(value, np.void) or hasattr(value, "geom_type") or hasattr(type(value), "__dlpack__")
     if not is_row and np.ndim(value) == 0:
-        number = finite(value, name)
-        if not one_for_both:
-            raise TypeError(f"{name} must be 2 numbers; got {value!r}")
-        return number, number
+        if one_for_both:
+            number = finite(value, name)
+            return number, number
+        raise TypeError(f"{name} must be 2 numbers; got {value!r}{place_hint(value)}")
     first, second = as_row(value, 2, name, POINTS)
     return finite(float(first), name), finite(float(second), name)
 
@@ -180,8 +180,10 @@ def as_shape(shape: Any, name: str = "shape") -> Shape:
     if is_plain(shape, 4):
         left, top, right, bottom = as_bounds(shape)
         return Box(left, top, right - left, bottom - top)
+    many = "; add_many() takes several" if isinstance(shape, (list, np.ndarray)) else ""
+    shown = f"a {type(shape).__name__}" if many else repr(shape)
     raise TypeError(
-        f"{name} must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got {shape!r}"
+        f"{name} must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got {shown}{many}"
     )
 
 

@@ -648,7 +648,12 @@ class BodyStore:
             It was removed, or belongs to another world.
         """
         if not isinstance(body, Body):
-            raise TypeError(f"{name} must be a Body, as World.add returns it; got {body!r}")
+            shown, hint = repr(body), ""
+            if isinstance(body, int):
+                hint = "; world.body(id) is the body that has an id"
+            elif isinstance(body, Iterable) and not hasattr(body, "rect"):
+                shown, hint = f"several, a {type(body).__name__}", "; calls that end in _many take several"
+            raise TypeError(f"{name} must be a Body, as World.add returns it; got {shown}{hint}")
         if body._store is not self:
             raise ValueError(f"{name} = {body!r} belongs to another world")
         if body._row < 0:
@@ -713,7 +718,8 @@ class BodyStore:
             rows: Rows = bodies.rows_in(self, name)
             return rows
         if not isinstance(bodies, Iterable):
-            raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}")
+            one = "; calls without _many take one" if isinstance(bodies, Body) else ""
+            raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}{one}")
         listed = list(bodies)
         try:
             rows = np.array([body._row for body in listed], np.int32)

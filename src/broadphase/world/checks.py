@@ -171,9 +171,15 @@ class Checks:
                     "walk and push",
                 )
 
-    def stepped(self) -> None:
-        """Look at the bodies that a step is about to move."""
+    def stepped(self, dt: float) -> None:
+        """Look at the bodies that a step is about to move, and for how long."""
         store = self._state.store
+        if isinstance(dt, (int, float)) and dt > 1.0:
+            self._say(
+                "dt",
+                f"step({dt:g}) moves all by {dt:g} times their velocity; dt is usually the seconds of a "
+                "frame: of milliseconds, as clocks return them, give dt / 1000",
+            )
         end = len(store.bodies)
         speeds = (store.velocity_x[:end] != 0.0) | (store.velocity_y[:end] != 0.0)
         for row in np.flatnonzero(store.alive[:end] & store.static[:end] & speeds)[:1].tolist():

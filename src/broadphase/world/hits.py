@@ -7,13 +7,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import not_one_of
 from broadphase.geometry.shapes import Bounds
 from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles import grid as sides
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.runtime.arrays import Floats, Integers
+from broadphase.runtime.arrays import Floats, Integers, briefly
 from broadphase.world.tiles import NO_TILES, Tile
 
 Answer = Literal["slide", "touch", "cross", "bounce"]
@@ -136,7 +137,7 @@ def code_of(name: str) -> int:
     1
     """
     if not isinstance(name, str) or name not in RESPONSES:
-        raise ValueError(f"unknown response {name!r}; choose one of {', '.join(RESPONSES)}")
+        raise not_one_of(name, RESPONSES, "response")
     return RESPONSES[name]
 
 
@@ -152,6 +153,7 @@ def answered(hit: Hit, response: Response) -> tuple[Hit | None, int]:
 # ---- of many movers, as arrays
 
 
+@briefly
 class HitArrays(NamedTuple):
     """The hits of many movers, by mover, then by time."""
 
@@ -191,6 +193,7 @@ _NO_ROWS, _NO_NUMBERS = np.empty(0, np.int64), np.empty((0, 2))
 NO_HITS = HitArrays(_NO_ROWS, _NO_ROWS, np.empty((0, 2), np.int64), np.empty(0), _NO_NUMBERS, _NO_NUMBERS)
 
 
+@briefly
 class Movements(NamedTuple):
     """The final places of many movers, and what they hit."""
 
@@ -201,6 +204,7 @@ class Movements(NamedTuple):
     """The bodies that they crossed without being stopped, each once a mover; see `World.move_many`."""
 
 
+@briefly
 class Steps(NamedTuple):
     """What `World.step` moved: `Movements`, and of which bodies."""
 
@@ -293,6 +297,7 @@ class Walk(NamedTuple):
         return Movement(self.x, self.y, self.hits)
 
 
+@briefly
 class Walks(NamedTuple):
     """The final places of many walkers; see `World.walk_many`."""
 

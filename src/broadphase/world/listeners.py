@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.runtime.arrays import briefly
 from broadphase.world.bodies import Body, BodyStore, check_tag, has
 
 # So few rows are looked up one by one.
@@ -42,6 +43,7 @@ class Contact(NamedTuple):
     depth: float
 
 
+@briefly
 class ContactRows(NamedTuple):
     """Contacts as arrays, one row each, sorted by the ids of the bodies; what ``many`` of `World.on` gets."""
 

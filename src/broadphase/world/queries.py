@@ -29,7 +29,7 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
-from broadphase.runtime.arrays import Floats, distinct
+from broadphase.runtime.arrays import Floats, briefly, distinct
 from broadphase.world.arguments import (
     as_bounds,
     as_points,
@@ -65,6 +65,7 @@ _try_box, _try_ray, _try_nearest = map(
 )
 
 
+@briefly
 class BodyHits(NamedTuple):
     """Where many rays enter bodies or tiles, one row a ray; see `World.raycast`."""
 
@@ -154,6 +155,12 @@ class Queries:
             kernel.mark_fitting(np.ascontiguousarray(rows), rules, flags)
         return flags
 
+    def _place(self, place: Any, name: str, rules: Rules) -> tuple[_Place, Rules]:
+        """A point, or the centre of a body, which then is not found itself; and the rules."""
+        if isinstance(place, Body):
+            return place.center, self._without(rules, self._store.row(place, name))
+        return as_two(place, name), rules
+
     def rows(self, tag: Any) -> Rows:
         """The ids of all bodies with a tag; see `World.bodies`."""
         rows = self._store.rows()
@@ -184,14 +191,14 @@ class Queries:
             return found
         if is_batch(point):
             return self._points(point, rules)
-        x, y = as_two(point, "point")
+        (x, y), rules = self._place(point, "point", rules)
         return self._overlapping((x, y, x, y), None, rules, as_ids)
 
     def radius(self, center: Any, r: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_radius`."""
         if is_batch(center):
             return self._circles(center, r, rules)
-        x, y = as_two(center, "center")
+        (x, y), rules = self._place(center, "center", rules)
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
@@ -280,7 +287,7 @@ class Queries:
         """See `World.query_cone`."""
         units, degrees = as_units(direction), as_angle(angle)
         if isinstance(origin, Body):
-            rules, origin = self._without(rules, self._store.row(origin, "origin")), origin.center
+            origin, rules = self._place(origin, "origin", rules)
         single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
         at, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
         at, radii = arguments.lined_up(at, arguments.distance_or_distances(r, "r"), "origin", "r")
@@ -355,7 +362,7 @@ class Queries:
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
     ) -> list[BodyHit]:
         """The first ``most`` bodies that a ray hits, then the tile that ends it; see `World.query_ray`."""
-        start, (dx, dy) = as_two(origin, "origin"), as_two(direction, "direction")
+        (start, rules), (dx, dy) = self._place(origin, "origin", rules), as_two(direction, "direction")
         max_distance = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
@@ -627,7 +634,7 @@ class Queries:
             known = _try_nearest(trees, point, most, store.table.columns, rules or self._known(None))
             if known is not None and known[2] >= 0:
                 return self._named(known[0], known[1], as_ids)
-        x, y = as_two(point, "point")
+        (x, y), rules = self._place(point, "point", rules)
         most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
         if self._space.periodic:
             at = np.array([self._space.place(x, y)])

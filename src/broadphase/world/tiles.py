@@ -14,12 +14,14 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import hinting
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.field_of_view import find_visible
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
+from broadphase.runtime.arrays import briefly
 from broadphase.world import pathfinding
 from broadphase.world.arguments import (
     as_bounds,
@@ -118,6 +120,7 @@ class TileHit(NamedTuple):
     point: tuple[float, float]
 
 
+@briefly
 class TileHits(NamedTuple):
     """Where many rays enter solid tiles, one row a ray."""
 
@@ -129,6 +132,7 @@ class TileHits(NamedTuple):
     """``(m, 2)``"""
 
 
+@hinting
 class TileMap:
     """Solid and one-way tiles on a grid.
 

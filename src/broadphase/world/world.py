@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 
+from broadphase.errors import hinting, with_hints
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
@@ -92,6 +93,7 @@ class WorldStats:
     """How many functions were called."""
 
 
+@hinting
 class World:
     """Bodies that touch, move and are found by queries.
 
@@ -111,8 +113,8 @@ class World:
         For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response`, of
         ``pushes`` or of a query that no body has had for 600 updates, 60 if it resembles another, and of each
         of `on_tile` that no tile has had, with `broadphase.TagWarning`; and, with `broadphase.WorldWarning`,
-        if `update` is never called, a static body has a velocity or is moved into another, or a walker falls
-        up.
+        if `update` is never called, a static body has a velocity or is moved into another, a walker falls up,
+        or `step` is given more than a second.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -139,6 +141,10 @@ class World:
     (1, 1)
     """
 
+    @with_hints(
+        gravity="gravity is what you add to velocities in each frame",
+        bounds="a world has no bounds; for one that repeats there is period=",
+    )
     def __init__(
         self,
         broadphase: Choice | Index = "auto",
@@ -164,6 +170,10 @@ class World:
 
     # ---- bodies
 
+    @with_hints(
+        "a shape is one argument, such as Box(x, y, width, height), and tag= and the others have names",
+        layer="use category= and mask=",
+    )
     def add(
         self,
         shape: Shape,
@@ -351,7 +361,7 @@ class World:
     @tiles.setter
     def tiles(self, tiles: TileMap | None) -> None:
         if tiles is not None and not isinstance(tiles, TileMap):
-            raise TypeError(f"tiles must be a TileMap or None; got {tiles!r}")
+            raise TypeError(f"tiles must be a TileMap(rows, tile_size) or None; got {tiles!r}")
         if tiles is not None and self._state.space.periodic:
             check_fills(tiles, self._state.space)
         self._state.tiles = tiles
@@ -494,6 +504,7 @@ class World:
         if of_bodies:
             self._state.listeners.remove(of_bodies)
 
+    @with_hints("it takes no time: step(dt) moves what has a velocity, and update() comes after")
     def update(self) -> Events:
         """Find all contacts and call the listeners; see `on` for the rules.
 
@@ -792,7 +803,7 @@ class World:
         """
         self._dispatch.moves("step")
         if self._dispatch.checks is not None:
-            self._dispatch.checks.stepped()
+            self._dispatch.checks.stepped(dt)
         return self._many.step(dt, movers_block, ignore)
 
     def set_response(self, tag: Any, response: Answer | None) -> None:
@@ -1494,6 +1505,7 @@ class World:
     ) -> list[Body]: ...
     @overload
     def query_point(self, point: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
+    @with_hints("a point is one argument, (x, y)")
     def query_point(
         self,
         point: Any,

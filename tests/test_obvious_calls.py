@@ -1,0 +1,227 @@
+"""Calls that users try first: they work, or the error says which call is meant."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+BOXES = np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [9, 9, 10, 10]])
+POINTS = np.array([[0.5, 0.5], [9.5, 9.5]])
+
+WRONG = [
+    # names
+    ("bp.make_index('tree')", ValueError, "the nearest is box_tree"),
+    ("bp.make_index('BoxTree')", ValueError, "the nearest is box_tree"),
+    ("bp.World('grid')", ValueError, "the nearest is uniform_grid"),
+    ("bp.pairs(BOXES, method='Strip')", ValueError, "the nearest is strips"),
+    ("bp.join(BOXES, BOXES, predicate='inside')", ValueError, "unknown predicate 'inside'"),
+    ("world.move(body, 1, 1, response='slid')", ValueError, "the nearest is slide"),
+    # keywords
+    ("bp.pairs(BOXES, sorted=True)", TypeError, "'sort'"),
+    ("bp.pairs(BOXES, mask=[1, 1, 1])", TypeError, "masks="),
+    ("bp.count_pairs(BOXES, touch=False)", TypeError, "'touching'"),
+    ("bp.join(BOXES, BOXES, thread=1)", TypeError, "'threads'"),
+    ("bp.swept_pairs(BOXES, velocity=POINTS)", TypeError, "motion="),
+    ("bp.neighbors(POINTS, radius=1)", TypeError, "r="),
+    ("bp.nearest(POINTS, 1, others=POINTS)", TypeError, "'other'"),
+    ("bp.make_index(touch=False)", TypeError, "'touching'"),
+    ("bp.World(gravity=(0, 10))", TypeError, "velocities"),
+    ("bp.World(bounds=(0, 0, 1, 1))", TypeError, "period="),
+    ("bp.TileMap(['#'], tilesize=32)", TypeError, "'tile_size'"),
+    ("world.add(bp.Box(0, 0, 1, 1), tags='wall')", TypeError, "'tag'"),
+    ("world.add(bp.Box(0, 0, 1, 1), is_static=True)", TypeError, "'static'"),
+    ("world.add(bp.Box(0, 0, 1, 1), layer=2)", TypeError, "category= and mask="),
+    ("world.query_box((0, 0, 1, 1), tags='wall')", TypeError, "'tag'"),
+    ("world.raycast((0, 0), (1, 0), max_dist=5)", TypeError, "'max_distance'"),
+    ("world.on('a', 'b', on_end=print)", TypeError, "'end'"),
+    # what has a name, without it
+    ("bp.pairs(BOXES, BOXES)", TypeError, r"join\(a, b\)"),
+    ("world.add(0, 0, 10, 10)", TypeError, r"Box\(x, y, width, height\)"),
+    ("world.query_point(3, 4)", TypeError, r"\(x, y\)"),
+    ("world.update(0.1)", TypeError, r"step\(dt\)"),
+    # one and many
+    ("index.insert(BOXES)", ValueError, "insert_many"),
+    ("index.insert_many(BOXES[0])", ValueError, "take one box"),
+    ("index.remove([0, 1])", TypeError, "remove_many"),
+    ("index.remove_many(0)", ValueError, "take one"),
+    ("index.move([0, 1], BOXES[:2])", ValueError, "move_many"),
+    ("bp.PointIndex(POINTS).insert(POINTS)", ValueError, "insert_many"),
+    ("bp.PointIndex(POINTS).remove([0, 1])", TypeError, "remove_many"),
+    ("bp.nearest(POINTS[0], 1)", ValueError, "other="),
+    ("world.add(BOXES)", TypeError, "add_many"),
+    ("world.add([bp.Box(0, 0, 1, 1)])", TypeError, "add_many"),
+    ("world.remove(world.bodies())", TypeError, "_many"),
+    ("world.remove_many(body)", TypeError, "take one"),
+    ("world.remove(0)", TypeError, r"world.body\(id\)"),
+    ("world.move([body, other], 1, 1)", TypeError, "_many"),
+    ("world.walk(world.bodies(), 1, 1)", TypeError, "_many"),
+    # one kind of thing for another
+    ("bp.pairs('boxes.csv')", TypeError, "read_boxes"),
+    ("bp.pairs(Path('boxes.csv'))", TypeError, "read_boxes"),
+    ("bp.pairs(POINTS)", ValueError, "neighbors"),
+    ("bp.pairs([bp.Circle(0, 0, 1)])", TypeError, "bounds"),
+    ("index.query_box(bp.Circle(0, 0, 1))", TypeError, "bounds"),
+    ("index.nearest(body)", TypeError, "center"),
+    ("world.nearest(Sprite())", TypeError, "rect.center"),
+    ("world.nearest([body, other])", TypeError, "center"),
+    ("world.raycast(body, other)", TypeError, "center"),
+    ("bp.overlap(body, other)", TypeError, r"\.shape"),
+    ("bp.Box(0, 0, 10)", TypeError, "x, y, width, height"),
+    ("bp.TileMap('##', 32)", TypeError, "splitlines"),
+    ("setattr(world, 'tiles', ['##'])", TypeError, "TileMap"),
+    ("bp.from_xywh([[0, 0, -2, 2]])", ValueError, r"rows\[0\] = .*negative"),
+    ("bp.from_xywh([[0, 0, float('nan'), 2]])", ValueError, r"rows\[0\] = .*nan"),
+    ("bp.from_xywh(POINTS)", ValueError, r"rows must have shape \(n, 4\)"),
+]
+
+
+class Sprite:
+    """What has a rectangle."""
+
+    class rect:  # noqa: N801
+        center = (3, 4)
+
+
+@pytest.fixture
+def names():
+    from pathlib import Path
+
+    index = bp.make_index()
+    index.insert_many(BOXES)
+    world = bp.World()
+    body, other = world.add(bp.Box(0, 0, 10, 10), tag="a"), world.add(bp.Box(30, 0, 10, 10), tag="b")
+    return {**globals(), "index": index, "world": world, "body": body, "other": other, "Path": Path}
+
+
+@pytest.mark.parametrize(("call", "kind", "said"), WRONG, ids=[call for call, _, _ in WRONG])
+def test_errors_name_the_right_call(names, call, kind, said):
+    with pytest.raises(kind, match=said):
+        eval(call, names)
+
+
+def test_python_proposes_names_of_the_package():
+    with pytest.raises(AttributeError) as raised:
+        bp.neighbours  # noqa: B018
+    assert raised.value.name == "neighbours"
+    assert raised.value.obj is bp
+    assert set(dir(bp)) == set(bp.__all__)
+
+
+class TestBoxes:
+    def test_shapes_that_are_boxes_are_taken_as_boxes(self):
+        shapes = [bp.Box(x, y, right - x, bottom - y) for x, y, right, bottom in BOXES.tolist()]
+        index = bp.BoxTree()
+        assert index.insert_many(shapes).tolist() == [0, 1, 2]
+        assert index.insert(shapes[0]) == 3
+        assert index.query_box(bp.Box(8, 8, 5, 5)).tolist() == [2]
+        assert bp.pairs(shapes).tolist() == bp.pairs(BOXES).tolist() == [[0, 1]]
+        assert bp.join(shapes, BOXES).tolist() == bp.join(BOXES, BOXES).tolist()
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("dim", [2, 3])
+    def test_from_xywh(self, dim, dtype):
+        low = np.random.default_rng(3).uniform(-9, 9, (40, dim)).astype(dtype)
+        size = np.random.default_rng(4).random((40, dim)).astype(dtype)
+        rows = np.hstack((low, size))
+        before = rows.copy()
+        boxes = bp.from_xywh(rows)
+        assert boxes.dtype == dtype
+        assert np.array_equal(boxes, np.hstack((low, low + size)))
+        assert np.array_equal(rows, before)
+        assert np.array_equal(bp.from_xywh(rows[3]), boxes[3])
+        assert bp.from_xywh([]).shape == (0, 4)
+        assert bp.from_xywh(np.empty((0, 6))).shape == (0, 6)
+
+
+class TestFiles:
+    @pytest.mark.parametrize("name", bp.INDEXES)
+    def test_load_reads_any_index(self, name, tmp_path):
+        options = {"bounds": [0, 0, 10, 10], "cell_size": 1} if name == "uniform_grid" else {}
+        index = bp.make_index(name, **options)
+        index.insert_many(BOXES)
+        index.save(tmp_path / "boxes.npz")
+        loaded = bp.load(tmp_path / "boxes.npz")
+        assert type(loaded) is type(index)
+        assert loaded.pairs().tolist() == index.pairs().tolist()
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("boxes.csv", "files.read_boxes reads .csv"),
+            ("game.bprec", "Recording reads .bprec"),
+            ("level.tmx", "TileMap.from_tiled reads .tmx"),
+            ("boxes.npy", "files.read_boxes reads .npy"),
+            ("boxes.txt2", "it is no .npz file"),
+        ],
+    )
+    def test_load_says_what_reads_other_files(self, name, said, tmp_path):
+        (tmp_path / name).write_text("x", encoding="utf-8")
+        with pytest.raises(ValueError, match=said):
+            bp.load(tmp_path / name)
+
+    def test_load_of_arrays(self, tmp_path):
+        np.savez(tmp_path / "a.npz", a=BOXES)
+        with pytest.raises(ValueError, match=re.escape("numpy.load")):
+            bp.load(tmp_path / "a.npz")
+
+
+class TestBodiesAsPoints:
+    """A body stands for its centre, and is not found itself."""
+
+    @pytest.mark.parametrize("period", [None, (100, 100)])
+    def test_queries(self, period):
+        world = bp.World(period=period)
+        body, other = world.add(bp.Box(0, 0, 10, 10)), world.add(bp.Circle(33, 5, 3))
+        assert world.nearest(body).bodies == [other]
+        assert world.nearest(body).distances == world.nearest((5, 5), ignore=body).distances
+        assert world.query_radius(body, 30) == [other]
+        assert world.query_radius(body, 20) == []
+        assert world.query_point(body) == []
+        assert world.raycast(body, (1, 0), 60) == world.raycast((5, 5), (1, 0), 60, ignore=body)
+        assert world.query_ray(body, (1, 0), 60) == world.query_ray((5, 5), (1, 0), 60, ignore=body)
+        assert world.nearest(body, ignore=other).bodies == []
+
+    def test_of_another_world(self):
+        body = bp.World().add(bp.Box(0, 0, 1, 1))
+        with pytest.raises(ValueError, match="another world"):
+            bp.World().nearest(body)
+
+
+def test_step_of_milliseconds_warns():
+    world = bp.World(check=True)
+    world.add(bp.Box(0, 0, 1, 1)).velocity = 1, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.step(1.0)
+    with pytest.warns(bp.WorldWarning, match="dt / 1000"):
+        world.step(16)
+    unchecked = bp.World()
+    unchecked.step(16)
+
+
+def test_long_results_print_in_a_line_or_two():
+    world = bp.World()
+    bodies = world.add_many([[x, 0, x + 1, 1] for x in range(0, 600, 2)])
+    bodies.velocities = np.ones((300, 2))
+    index = bp.make_index()
+    index.insert_many(bodies.positions.repeat(2, axis=1)[:, [0, 2, 1, 3]])
+    rays = np.ones((300, 2))
+    results = [
+        world.step(0.1),
+        world.move_many(bodies, 0.1, 0.1),
+        world.walk_many(bodies, 0.1, 0.1),
+        world.raycast(rays, rays),
+        world.nearest(rays, 3),
+        index.raycast(rays, rays),
+        index.nearest(rays, 3),
+        bp.nearest(rays, 3),
+        bp.swept_pairs(index.boxes, rays),
+    ]
+    for result in results:
+        printed = repr(result)
+        assert printed.startswith(type(result).__name__)
+        assert len(printed) < 400
+        assert "\n" not in printed
