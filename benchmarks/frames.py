@@ -1,9 +1,11 @@
 """What a frame costs an index, compared with finding all pairs from scratch; all results are checked first.
 
-    python benchmarks/frames.py [--n 1000000] [--parts calm still all static swaps 60hz] [--indexes strips]
+    python benchmarks/frames.py [--n 1000000] [--parts calm still crowds all ...] [--indexes strips]
 
-Six tables.  *calm*: a small share of the boxes moves by a fifth of their size, then `changes`.  *still*:
-hardly any box moves, by a twentieth of its size, in smaller worlds, then `pairs`.  *all*: every box moves;
+Seven tables.  *calm*: a small share of the boxes moves by a fifth of their size, then `changes`.  *still*:
+hardly any box moves, by a twentieth of its size, in smaller worlds, then `pairs`.  *crowds*: six heaps, of
+100,000 boxes in 2-D and 10,000 in 3-D, in which one box in a hundred moves; `changes` and `pairs`, also
+compared with the fastest index but the default.  *all*: every box moves;
 `update` and `pairs`.  *static*: 10,000 boxes move among ``n`` static ones, and for comparison the same 10,000
 alone.  *swaps*: the work of `SweepAndPrune`.  *60hz*: 20,000 moving boxes, in 2-D and 3-D, and how many such
 frames a sixtieth of a second holds.  *from scratch* is one ``pairs(boxes, sort=False)`` of the same boxes,
@@ -25,6 +27,7 @@ import broadphase as bp
 
 Frame = tuple[npt.NDArray[np.intp], Boxes]
 _MOVERS = 10_000
+PARTS = ("calm", "still", "crowds", "all", "static", "swaps", "60hz")
 
 
 def made(name: str, boxes: Boxes) -> bp.Index:
@@ -39,12 +42,12 @@ def made(name: str, boxes: Boxes) -> bp.Index:
 def frames(boxes: Boxes, share: float, step: float) -> Iterator[Frame]:
     """Endless frames: which boxes move, and where to, by about ``step`` of their size around their place."""
     random = np.random.default_rng(11)
-    n = len(boxes)
+    n, dim = len(boxes), boxes.shape[1] // 2
     moving = [np.sort(random.choice(n, max(int(share * n), 1), replace=False)) for _ in range(4)]
     there = []
     for _ in range(2):
         for ids in moving:
-            motion = random.normal(size=(len(ids), 2)) * step * (boxes[ids, 2:] - boxes[ids, :2])
+            motion = random.normal(size=(len(ids), dim)) * step * (boxes[ids, dim:] - boxes[ids, :dim])
             there.append((ids, (boxes[ids] + np.tile(motion, 2)).astype(np.float32)))
     return cycle(there)
 
@@ -130,6 +133,44 @@ def still(names: list[str], boxes: Boxes, seconds: float) -> None:
             times.append(best_of_steps({"frame": frame}, seconds)["frame"])
         row = "".join(f"{1e3 * took:>11.3f}" for took in times)
         print(f"  {name:<16}{row}{1e3 * best['scratch']:>13.3f}")
+
+
+def heaps(n: int, dim: int) -> Boxes:
+    """Equal squares or cubes in six heaps, each normal with a deviation of a twentieth of the world."""
+    random = np.random.default_rng(7)
+    middle = random.random((6, dim))[random.integers(0, 6, n)] + random.normal(scale=0.05, size=(n, dim))
+    half = (4 / n) ** (1 / dim) / 4  # spread evenly, they would have two pairs each
+    return np.hstack((middle - half, middle + half)).astype(np.float32)
+
+
+def crowds(names: list[str], seconds: float) -> None:
+    """Few boxes of six heaps move: `changes`, and in an index of its own `pairs`."""
+    for n, dim in ((100_000, 2), (10_000, 3)):
+        boxes = heaps(n, dim)
+        each = bp.count_pairs(boxes) / n
+        print(f"\n{n:,} boxes in {dim}-D, six heaps, {each:.0f} pairs a box, 1 % moves; milliseconds")
+        print(f"  {'index':<16}{'changes':>11}{'of best':>9}{'pairs':>11}{'of best':>9}")
+        found: dict[str, dict[str, float]] = {}
+        for name in names:
+            index, follower = (bp.make_index(boxes, name, sort=False) for _ in range(2))
+            coming = frames(boxes, 0.01, 0.2)
+            check_changes(follower, boxes, coming)
+
+            def move(index: bp.Index = index, coming: Iterator[Frame] = coming) -> None:
+                index.move_many(*next(coming))
+
+            def follow(index: bp.Index = follower, coming: Iterator[Frame] = coming) -> None:
+                index.move_many(*next(coming))
+
+            steps = {"move": move, "pairs": index.pairs, "follow": follow, "changes": follower.changes}
+            found[name] = best_of_steps(steps, seconds)
+        others = [name for name in names if name != "auto"] or names
+        for name, best in found.items():
+            row = ""
+            for call in ("changes", "pairs"):
+                least = min(found[other][call] for other in others)
+                row += f"{1e3 * best[call]:>11.3f}{best[call] / least:>7.1f} x"
+            print(f"  {name:<16}{row}")
 
 
 def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
@@ -282,7 +323,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     names = [name for name in bp.INDEXES if name != "brute_force"]
     parser.add_argument("--n", type=int, default=1_000_000)
-    parser.add_argument("--parts", nargs="+", default=["calm", "still", "all", "static", "swaps", "60hz"])
+    parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--indexes", nargs="+", default=names, choices=names)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each index and table")
     options = parser.parse_args()
@@ -292,6 +333,8 @@ def main() -> None:
     if "still" in options.parts:
         for n in (options.n // 1000, options.n // 100, options.n // 10):
             still(options.indexes, uniform(n, 2), options.seconds)
+    if "crowds" in options.parts:
+        crowds(options.indexes, options.seconds)
     if "all" in options.parts:
         everything(options.indexes, boxes, options.seconds)
     if "static" in options.parts:

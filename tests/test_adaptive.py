@@ -106,6 +106,34 @@ def test_pairs_are_compared_only_where_something_has_changed():
     assert np.array_equal(pairs, bp.pairs(index.boxes))
 
 
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize(("n", "dim", "side"), [(3_000, 2, 0.04), (2_000, 3, 0.15)])
+def test_in_a_crowd_changes_compares_only_what_has_moved(n, dim, side, sort):
+    """Where a box has many pairs, finding all of them costs more than the number of boxes says."""
+    random = np.random.default_rng(4)
+    middle = random.random((6, dim))[random.integers(0, 6, n)] + random.normal(scale=0.05, size=(n, dim))
+    boxes = np.hstack((middle - side / 2, middle + side / 2))
+    index = bp.make_index(boxes, sort=sort)
+    known = index.changes().began
+    assert len(known) > 30 * n
+    for frame in range(10):
+        ids = np.sort(random.choice(n, n // 100, replace=False))
+        boxes[ids] += np.tile(random.normal(scale=side / 5, size=(len(ids), dim)), 2)
+        index.move_many(ids, boxes[ids])
+        began, stayed, ended = index.changes()
+        found = bp.pairs(boxes)
+        assert len(known) - len(ended) + len(began) == len(stayed) + len(began) == len(found)
+        assert frame < 6 or index.stats.tests < len(found)
+        known = found
+    for frame in range(10):
+        ids = np.sort(random.choice(n, n // 100, replace=False))
+        boxes[ids] += np.tile(random.normal(scale=side / 5, size=(len(ids), dim)), 2)
+        index.move_many(ids, boxes[ids])
+        found = index.pairs()
+        assert np.array_equal(in_order(found), bp.pairs(boxes))
+        assert not sort or frame < 6 or index.stats.tests < len(found)
+
+
 def test_a_limit_holds_whichever_way_the_pairs_are_found(limits):
     index = bp.AdaptiveIndex()
     index.insert_many(np.tile([0.0, 0.0, 1.0, 1.0], (600, 1)))

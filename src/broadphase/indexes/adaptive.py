@@ -56,13 +56,14 @@ from broadphase.runtime.slices import first_of, ranges, rows_at
 
 # Nanoseconds a box that a search by strips takes: in one call of a kernel; step by step, in larger worlds;
 # there in one strip, which threads cannot share; and where crowds have strips of their own.
-NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_ONE_STRIP, NS_CROWDED = 15.0, 18.0, 35.0, 60.0
-# What it takes to sort the pairs and to compare them with those of the last call of `changes`, a box.
-NS_TO_COMPARE = 22.0
-# What queries take: at least; for each box that changed, the tree included; for each pair that is kept.
-NS_AT_LEAST, NS_TOUCHED, NS_KEPT = 40_000.0, 200.0, 2.5
+NS_IN_ONE_CALL, NS_STEP_BY_STEP, NS_ONE_STRIP, NS_CROWDED = 12.0, 15.0, 32.0, 57.0
+# What each pair adds to it; what sorting it takes; and comparing it with the pairs of the last `changes`.
+NS_FOUND, NS_SORTED, NS_COMPARED = 1.5, 2.5, 8.5
+# What queries take: at least; for each box that changed, the tree included; for each partner that such a box
+# has; for each pair that is kept.
+NS_AT_LEAST, NS_TOUCHED, NS_PARTNER, NS_KEPT = 40_000.0, 140.0, 15.0, 1.5
 # The same for `changes`, which searches the old places of boxes too.
-NS_CHANGES_AT_LEAST, NS_CHANGED = 60_000.0, 370.0
+NS_CHANGES_AT_LEAST, NS_CHANGED = 60_000.0, 310.0
 # More than this share of boxes that changed is never little.
 MOST_TOUCHED = 0.15
 # The tree is built for pairs after so many reads in a row before which little had changed.
@@ -151,33 +152,35 @@ class AdaptiveStructure(Structure):
         return self.store.live - movers > SPARSE * movers + FEW_STATIC
 
     def _cost_of_search(self) -> float:
-        """Nanoseconds, roughly, to find all pairs."""
+        """Nanoseconds, roughly, to find all pairs, if they are as many as the last time."""
         movers, frame = len(self._mover_ids()), self.frame
+        found = self._pairs * NS_FOUND
         if self._are_sparse(movers):
-            return NS_AT_LEAST + movers * (NS_IN_ONE_CALL + NS_TOUCHED)
+            return found + NS_AT_LEAST + movers * (NS_IN_ONE_CALL + NS_TOUCHED)
         each = NS_ONE_STRIP if frame.strips == 1 else NS_STEP_BY_STEP
         if frame.in_one_call:
             each = NS_IN_ONE_CALL
         elif frame.is_crowded:
             each = NS_CROWDED
-        return self.store.live * each
+        return found + self.store.live * each
 
     def _has_tree(self) -> bool:
         """Whether the tree is there, or worth building."""
         return self._tree.follows_moving or self._calm >= CALM_READS
 
-    def _queries_pay(self, touched: int) -> bool:
-        """Whether querying for so many boxes takes less time than finding all pairs."""
-        cost = NS_AT_LEAST + touched * NS_TOUCHED + self._pairs * NS_KEPT
-        return touched <= MOST_TOUCHED * self.store.live and cost < self._cost_of_search()
+    def _queries_pay(self) -> tuple[float, float]:
+        """Up to how many changed boxes queries take less time than finding all pairs: `pairs`, `changes`."""
+        live, pairs, search = max(self.store.live, 1), self._pairs, self._cost_of_search()
+        if search + pairs * NS_SORTED < NS_AT_LEAST:  # most small worlds
+            return 0.0, 0.0
+        most, partners = MOST_TOUCHED * live, 2 * pairs / live * NS_PARTNER
+        kept = search + pairs * (NS_SORTED * self.sort - NS_KEPT) - NS_AT_LEAST
+        compared = search + pairs * (NS_SORTED + NS_COMPARED) - NS_CHANGES_AT_LEAST
+        return min(kept / (NS_TOUCHED + partners), most), min(compared / (NS_CHANGED + partners), most)
 
     @property
     def changes_by_query(self) -> float:  # type: ignore[override]
-        if not self._has_tree():
-            return 0.0
-        live = self.store.live
-        most = (self._cost_of_search() + live * NS_TO_COMPARE - NS_CHANGES_AT_LEAST) / NS_CHANGED
-        return min(max(most / max(live, 1), 0.0), MOST_TOUCHED)
+        return max(self._queries_pay()[1], 0.0) / max(self.store.live, 1) if self._has_tree() else 0.0
 
     # ---- pairs
 
@@ -193,9 +196,10 @@ class AdaptiveStructure(Structure):
         self._changed = 0
         if kept is not None and not len(self._touched):
             return Found([kept], len(kept), 0, ordered=self.sort)
-        pay = self._queries_pay(changed)
+        for_pairs, for_changes = self._queries_pay()
+        pay = changed < for_pairs
         if changed:
-            self._calm = self._calm + 1 if pay else 0
+            self._calm = self._calm + 1 if pay or changed < for_changes else 0
         if kept is not None and pay and self._has_tree():
             return self._update(kept, limit)
         self._kept, self._touched = None, Touched()

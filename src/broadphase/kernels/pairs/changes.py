@@ -20,6 +20,8 @@ from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 
 # Whether a query is for a box's old or new place, or both.
 OLD, NEW = 1, 2
+# Greater than the number of any pair.
+AFTER_ALL = 2**62
 
 
 @jit
@@ -335,16 +337,25 @@ def replace_pairs(base, begin, end, gone, keys, key, out, written):
             out[written, 0], out[written, 1] = i, j
             written += np.int64(not (gone[i] | gone[j]))
         return key, written
-    for b in range(begin, end):
-        i, j = np.int64(base[b, 0]), np.int64(base[b, 1])
-        while key < keys.shape[0] and keys[key] < (i << 32) | j:
-            out[written, 0] = keys[key] >> 32
-            out[written, 1] = keys[key] & 0xFFFFFFFF
+    b = begin
+    while True:
+        first = b
+        following = keys[key] if key < keys.shape[0] else np.int64(AFTER_ALL)
+        while b < end and _key(base, b) < following and not (gone[base[b, 0]] | gone[base[b, 1]]):
+            b += 1
+        for row in range(first, b):
+            out[written + row - first, 0] = base[row, 0]
+            out[written + row - first, 1] = base[row, 1]
+        written += b - first
+        if b == end:
+            return key, written
+        if gone[base[b, 0]] | gone[base[b, 1]]:
+            b += 1
+        else:
+            out[written, 0] = following >> 32
+            out[written, 1] = following & 0xFFFFFFFF
             written += 1
             key += 1
-        out[written, 0], out[written, 1] = base[b, 0], base[b, 1]
-        written += np.int64(not (gone[i] | gone[j]))
-    return key, written
 
 
 # -----------------------------------------------------------------------------------------------------------
