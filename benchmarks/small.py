@@ -1,7 +1,7 @@
 """Small calls: each way to ask about five rows, beside NumPy by hand, SciPy and vesin.
 
     python -m pip install scipy vesin
-    python benchmarks/small.py [--parts points crystals] [--rounds 20]
+    python benchmarks/small.py [--parts points crystals boxes] [--rounds 20]
 
 The arrays are given; trees are built in the call.  By hand is the least that a program would write in NumPy,
 all rows against all.  All must find the same before they are timed; then they take turns, and the best of
@@ -220,7 +220,59 @@ def _crystal(n: int) -> list[Row]:
     ]
 
 
-PARTS: dict[str, Callable[[], list[Row]]] = {"points": of_points, "crystals": of_crystals}
+# -----------------------------------------------------------------------------------------------------------
+# Boxes.
+
+
+def overlaps_by_hand(boxes: Any, other: Any = None, period: Any = None) -> Any:
+    """Whether each box overlaps each; with a period, boxes that are shorter than it."""
+    low, high = np.split(boxes[:, None], 2, axis=-1)
+    other_low, other_high = np.split(boxes if other is None else other, 2, axis=-1)
+    if period is None:
+        return ((low <= other_high) & (other_low <= high)).all(axis=-1)
+    after, before = np.mod(other_low - low, period), np.mod(low - other_low, period)
+    return ((after <= high - low) | (before <= other_high - other_low)).all(axis=-1)
+
+
+def pairs_by_hand(boxes: Any, period: Any = None, also: Any = True) -> Any:
+    i, j = np.nonzero(np.triu(overlaps_by_hand(boxes, period=period) & also, 1))
+    return np.column_stack((i, j))
+
+
+def join_by_hand(boxes: Any, other: Any, period: Any = None) -> Any:
+    return np.column_stack(np.nonzero(overlaps_by_hand(boxes, other, period)))
+
+
+def of_boxes() -> list[Row]:
+    """`pairs`, `join` and `count_pairs`, with each argument and with two."""
+    random = np.random.default_rng(SEED)
+    low, other_low = random.random((2, FIVE, 2)) * 9
+    boxes, other = np.hstack((low, low + 3)), np.hstack((other_low, other_low + 3))
+    env, masks, sets = np.array([0, 0, 1, 1, 0]), np.array([1, 2, 3, 1, 3]), np.array([1, 1, 2, 2, 1])
+    alike = env[:, None] == env
+    agree = (sets[:, None] & masks != 0) & (sets & masks[:, None] != 0)
+    lengths, period = (10.0, 10.0), np.array([10.0, 10.0])
+
+    def pairs(name: str, by_hand: Callable[[], Any], **options: Any) -> Row:
+        return Row(name, lambda: bp.pairs(boxes, **options), {"NumPy": by_hand})
+
+    return [
+        pairs("pairs", lambda: pairs_by_hand(boxes)),
+        pairs("pairs, period", lambda: pairs_by_hand(boxes, period), period=lengths),
+        pairs("pairs, env", lambda: pairs_by_hand(boxes, also=alike), env=env),
+        pairs("pairs, masks", lambda: pairs_by_hand(boxes, also=agree), categories=sets, masks=masks),
+        pairs("pairs, env and period", lambda: pairs_by_hand(boxes, period, alike), env=env, period=lengths),
+        Row("count_pairs", lambda: bp.count_pairs(boxes), {"NumPy": lambda: len(pairs_by_hand(boxes))}),
+        Row("join", lambda: bp.join(boxes, other), {"NumPy": lambda: join_by_hand(boxes, other)}),
+        Row(
+            "join, period",
+            lambda: bp.join(boxes, other, period=lengths),
+            {"NumPy": lambda: join_by_hand(boxes, other, period)},
+        ),
+    ]
+
+
+PARTS: dict[str, Callable[[], list[Row]]] = {"points": of_points, "crystals": of_crystals, "boxes": of_boxes}
 
 
 def check(row: Row) -> None:

@@ -12,10 +12,11 @@ from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.rules import join_filter
-from broadphase.inputs.search import Space, join_arguments, search_arguments
+from broadphase.inputs.search import Space, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
+from broadphase.methods.few_boxes import join_of_few, pairs_of_few
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Found, Task, pair_limit
@@ -141,8 +142,18 @@ def pairs(
         there: PairArray = search_there(boxes, touching=touching, sort=sort, **how, max_pairs=max_pairs)
         return there
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
-    array, rules, space = search_arguments(boxes, static, categories, masks, period, env, parts)
+    given = settled_search(boxes, static, categories, masks, period, env)
+    few = pairs_of_few(given, touching) if method == "auto" else None
+    if few is not None:
+        return _at_most(few, limit)
+    array, rules, space = given.checked(parts)
     return stored_pairs(array, rules, method, touching, sort, parts, limit, space)
+
+
+def _at_most(found: PairArray, limit: int) -> PairArray:
+    if len(found) > limit:
+        raise PairLimitExceeded(limit)
+    return found
 
 
 How = Literal["inner", "left"]
@@ -293,9 +304,13 @@ def join(
     else:
         if distance is not None:
             raise ValueError('distance= is for predicate="dwithin"')
-        first, second, space = join_arguments(a, b, period, env)
+        given = settled_join(a, b, period, env)
+        few = join_of_few(given, touching) if method == "auto" else None
+        first, second, space = given.checked() if few is None else (given.a, given.b, None)
         rows = len(first)
-        if space is None:
+        if few is not None:
+            result = _at_most(few, limit)
+        elif space is None:
             result = _join_boxes(first, second, method, touching, sort, parts, limit)
         else:
             both, rules = _both(first, second), join_filter(len(first), len(second))
@@ -350,7 +365,11 @@ def count_pairs(
             on_its_device("count_pairs", method=method, period=period)(boxes, touching=touching, **how)
         )
     parts, touching = thread_count(threads), bool(touching)
-    array, rules, space = search_arguments(boxes, static, categories, masks, period, env, parts)
+    given = settled_search(boxes, static, categories, masks, period, env)
+    few = pairs_of_few(given, touching) if method == "auto" else None
+    if few is not None:
+        return len(few)
+    array, rules, space = given.checked(parts)
     with borrowed_scratch() as scratch:
         task = Task(array, touching, rules, parts, store=False, scratch=scratch)
         return search(method, task, space).pairs

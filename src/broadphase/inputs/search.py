@@ -31,32 +31,65 @@ class Space(NamedTuple):
     env: Envs | None
 
 
-def search_arguments(
-    boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any, threads: int
-) -> tuple[BoxArray, PairFilter, Space | None]:
-    """The arguments of a search among boxes; no space for a plain world."""
+class GivenBoxes(NamedTuple):
+    """The arguments of a search among boxes as arrays of the call's own, in rows and not yet checked."""
+
+    boxes: Any
+    static: Any
+    categories: Any
+    masks: Any
+    period: Any
+    env: Any
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are boxes only, as in most calls."""
+        return self.static is self.categories is self.masks is self.period is self.env is None
+
+    def checked(self, threads: int) -> tuple[BoxArray, PairFilter, Space | None]:
+        """The same, checked; no space for a plain world."""
+        boxes, static, categories, masks, period, env = self
+        array = checked_boxes(boxes, "boxes", threads, period)
+        if self.is_plain:
+            return array, no_filter(), None
+        return array, as_filter(len(array), static, categories, masks), as_space(period, env, array)
+
+
+def settled_search(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> GivenBoxes:
+    """The arguments of a search among boxes, settled."""
     boxes = settled(boxes, "boxes", BOXES)
-    if boxes.ndim != 3 and static is categories is masks is period is env is None:  # as in most calls
-        return checked_boxes(boxes, "boxes", threads), no_filter(), None
     static, categories = settled(static, "static"), settled(categories, "categories")
     masks, period, env = settled(masks, "masks"), settled_period(period), settled(env, "env")
     # All are the call's own: from here on they are looked at.
     if boxes.ndim == 3:
         static, categories, masks = (in_rows(values, boxes) for values in (static, categories, masks))
     boxes, env = rows_of_worlds(boxes, env, "boxes", BOX_WIDTHS)
-    array = checked_boxes(boxes, "boxes", threads, period)
-    return array, as_filter(len(array), static, categories, masks), as_space(period, env, array)
+    return GivenBoxes(boxes, static, categories, masks, period, env)
 
 
-def join_arguments(a: Any, b: Any, period: Any, env: Any) -> tuple[BoxArray, BoxArray, Space | None]:
-    """The arguments of a join: boxes of one dimension, and their space."""
+class GivenJoin(NamedTuple):
+    """The arguments of a join as arrays of the call's own, in rows and not yet checked."""
+
+    a: Any
+    b: Any
+    period: Any
+    env: Any
+
+    def checked(self) -> tuple[BoxArray, BoxArray, Space | None]:
+        """The same, checked: boxes of one dimension, and their space."""
+        a, b, period, env = self
+        first, second = _same_dimension(checked_boxes(a, "a", 1, period), checked_boxes(b, "b", 1, period))
+        if period is None and env is None:
+            return first, second, None
+        lengths, envs = as_period(period, first.shape[1] // 2), both_envs(env, len(first), len(second))
+        return first, second, Space(lengths, envs)
+
+
+def settled_join(a: Any, b: Any, period: Any, env: Any) -> GivenJoin:
+    """The arguments of a join, settled."""
     a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
     a, b, env = rows_of_both(a, b, settled_envs(env), ("a", "b"), BOX_WIDTHS)
-    first, second = _same_dimension(checked_boxes(a, "a", 1, period), checked_boxes(b, "b", 1, period))
-    if period is None and env is None:
-        return first, second, None
-    lengths, envs = as_period(period, first.shape[1] // 2), both_envs(env, len(first), len(second))
-    return first, second, Space(lengths, envs)
+    return GivenJoin(a, b, period, env)
 
 
 def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:

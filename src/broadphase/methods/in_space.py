@@ -3,7 +3,6 @@
 The modules that do the work are imported when they are first needed, so plain calls do not pay for them.
 """
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,15 +11,16 @@ import numpy.typing as npt
 from broadphase import methods
 from broadphase.inputs.environments import Envs
 from broadphase.inputs.search import Space
-from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods import choose
-from broadphase.methods.task import NO_LIMIT, Found, Task
-
-_FEW = 128  # boxes of which all pairs are compared in less time than grouping them by environment takes
+from broadphase.methods.few_boxes import find_few
+from broadphase.methods.task import Found, Task
 
 
 def find_in_space(method: str, task: Task, space: Space) -> Found:
     """Run a method by name in a periodic world, in many environments, or both."""
+    few = find_few(task, space.period, space.env) if method == "auto" else None
+    if few is not None:
+        return few
     search = partial(search_in_envs, method, space.env)
     if space.period is None:
         return search(task, None)
@@ -38,16 +38,10 @@ def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[
     from broadphase.methods.environments import find_in_worlds
 
     own = env if rows is None else env[rows]
-    if method == "auto" and len(own) <= _FEW:
-        return _in_one_env(own, _find("brute_force", replace(task, limit=NO_LIMIT, store=True)))
+    few = find_few(task, None, own) if method == "auto" else None
+    if few is not None:
+        return few
     return find_in_worlds(task, own, partial(_find, method), sweep=method in ("auto", "strips"))
-
-
-def _in_one_env(env: Envs, found: Found) -> Found:
-    """Only the pairs of which both are in one environment, or one is in all."""
-    ends = [(chunk, env[chunk[:, 0]], env[chunk[:, 1]]) for chunk in found.chunks]
-    chunks = [chunk[(a == b) | (a == SHARED) | (b == SHARED)] for chunk, a, b in ends]
-    return Found(chunks, sum(map(len, chunks)), found.tests, found.cells)
 
 
 def _find(method: str, task: Task) -> Found:

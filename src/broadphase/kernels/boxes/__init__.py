@@ -3,4 +3,5 @@
 `overlap` decides whether boxes overlap and which pairs may count.  `brute_force` compares every box and is
 the reference for all other searches.  `queries` are the tests of box, point, ray and nearest queries;
 `checks` validates what the caller wrote.  `periodic` wraps boxes into a period and queries them there.
+`few_boxes` compares few in a world of any kind, in one call.
 """

@@ -48,7 +48,7 @@ def _ghosts(axes):
 
 
 @inline
-def _wrapped(low, high, periods, axis, touching):
+def wrapped(low, high, periods, axis, touching):
     """An interval wrapped into the world, and what is wrong with it: 0 if nothing is."""
     kind, period = periods.dtype.type, periods[axis]
     everywhere = kind(np.inf)  # not np.inf, which would make float64 of float32
@@ -105,7 +105,7 @@ def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
             continue
         for axis in range(dim):
             if period[axis] < np.inf:
-                low, high, trouble = _wrapped(into[i, axis], into[i, dim + axis], period, axis, touching)
+                low, high, trouble = wrapped(into[i, axis], into[i, dim + axis], period, axis, touching)
                 if trouble != 0:
                     return crossed, ghosts, np.int64(i), np.int64(axis), trouble
                 into[i, axis] = low
@@ -124,7 +124,7 @@ def wrap_points(points, period):
     for i in range(points.shape[0]):
         for axis in range(points.shape[1]):
             if period[axis] < np.inf:
-                at, _, trouble = _wrapped(points[i, axis], points[i, axis], period, axis, True)
+                at, _, trouble = wrapped(points[i, axis], points[i, axis], period, axis, True)
                 if trouble != 0:
                     return np.int64(i), np.int64(axis)
                 points[i, axis] = at

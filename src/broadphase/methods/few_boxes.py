@@ -1,0 +1,83 @@
+"""Few boxes in a world of any kind: each is compared with each, in one call of a kernel.
+
+Cost: as many comparisons as there are pairs, 16 at a time.  It wins where there is a period, sets or
+environments, up to some hundred boxes; without them it is no faster than `broadphase.methods.brute_force`
+from some tens of boxes on.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from broadphase.inputs.environments import Envs
+from broadphase.inputs.periods import Period, as_period
+from broadphase.inputs.search import GivenBoxes, GivenJoin
+from broadphase.kernels.boxes.few_boxes import MOST_TESTS, find_pairs_of_few
+from broadphase.kernels.boxes.overlap import PairFilter, no_filter
+from broadphase.kernels.machine.kernel import try_call
+from broadphase.methods.task import Found, Task
+from broadphase.runtime.memory import PairArray
+
+_pairs_of_few = try_call(find_pairs_of_few)
+_MOST_PLAIN_TESTS = MOST_TESTS // 2
+_OPEN = (math.inf,) * 3
+_NO_ENVS, _EVERY_BIT = np.empty(0, np.int64), 0xFFFFFFFF
+
+
+def pairs_of_few(given: GivenBoxes, touching: bool) -> PairArray | None:
+    """All pairs of few boxes, in order; None if another search must say."""
+    boxes, static, categories, masks, period, env = given
+    n = len(boxes) if boxes.ndim == 2 else 0
+    if not 0 < n * n <= (_MOST_PLAIN_TESTS if period is env is None else MOST_TESTS):
+        return None
+    rules = no_filter()
+    if static is not None:
+        if static.dtype != np.bool_:
+            return None
+        rules = rules._replace(classes=static.view(np.uint8))
+    if categories is not None or masks is not None:
+        kind = np.int64 if masks is None else masks.dtype
+        categories = np.ones(n, kind) if categories is None else categories
+        masks = np.full(n, _EVERY_BIT, categories.dtype) if masks is None else masks
+        rules = rules._replace(categories=categories, masks=masks)
+    envs = _NO_ENVS if env is None else env
+    return _found(boxes, boxes, True, touching, period, rules, envs, envs)
+
+
+def join_of_few(given: GivenJoin, touching: bool) -> PairArray | None:
+    """All rows of a and b that overlap, in order; None if another search must say."""
+    a, b, period, env = given
+    most = _MOST_PLAIN_TESTS if period is env is None else MOST_TESTS
+    if a.ndim != 2 or b.ndim != 2 or not 0 < len(a) * len(b) <= most:
+        return None
+    if env is None:
+        env = _NO_ENVS, _NO_ENVS
+    elif type(env) is not tuple or len(env) != 2:
+        return None
+    return _found(a, b, False, touching, period, no_filter(), *env)
+
+
+def _found(
+    boxes: Any, others: Any, among: bool, touching: bool, period: Any, rules: PairFilter, *envs: Any
+) -> PairArray | None:
+    lengths = _OPEN
+    if period is not None:
+        try:
+            given = as_period(period, boxes.shape[1] // 2)
+        except (TypeError, ValueError):
+            return None  # `as_period` names what is wrong
+        lengths = _OPEN if given is None else tuple(given.tolist())
+    found = _pairs_of_few(boxes, others, among, touching, lengths, rules, *envs)
+    return None if found is None or found[1] < 0 else found[0]
+
+
+def find_few(task: Task, period: Period | None, env: Envs | None) -> Found | None:
+    """The pairs of a task in a period and environments; None if there are many, or one has no place."""
+    n = len(task.boxes)
+    if not n * n <= MOST_TESTS:
+        return None
+    lengths, envs = _OPEN if period is None else tuple(period.tolist()), _NO_ENVS if env is None else env
+    rules = task.boxes, task.boxes, True, task.touching, lengths, task.filter, envs, envs
+    rows, found = find_pairs_of_few(*rules)
+    return None if found < 0 else Found([rows], found, n * (n - 1) // 2, ordered=True)
