@@ -81,7 +81,7 @@ def test_tasks_are_looked_after_again_and_again(monkeypatch):
     wait = outofcore.work.wait
     monkeypatch.setattr(outofcore.work, "wait", lambda *how: waited.append(how[1]) or wait(*how))
     with ThreadPoolExecutor(1) as executor:
-        run_tasks(executor, 1, sleep, iter([(7, (0.2,))]), lambda *what: done.append(what))
+        run_tasks(executor, 1, sleep, [7], lambda number: (0.2,), lambda *what: done.append(what))
     assert done == [(7, None)]
     assert len(waited) > 3
     assert set(waited) == {0.01}

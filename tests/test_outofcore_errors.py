@@ -17,9 +17,9 @@ from pyarrow import parquet
 import broadphase as bp
 from broadphase import outofcore
 from broadphase.errors import FileError
-from broadphase.outofcore import joining, planning
+from broadphase.outofcore import joining
 from broadphase.outofcore.request import parse_size
-from broadphase.outofcore.work import REPORT
+from broadphase.outofcore.run import REPORT
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
 
@@ -95,7 +95,7 @@ class TestInput:
         boxes = np.array(BOXES)
         boxes[123, 0] = np.nan
         np.save(tmp_path / "a.npy", boxes)
-        refused(FileError, r"a\.npy: row 123 has min_x = nan", tmp_path, tmp_path / "a.npy")
+        refused(FileError, r"a\.npy: row 123, column min_x is nan", tmp_path, tmp_path / "a.npy")
         refused(ValueError, r"source, batch 1\[23\] has min_x = nan", tmp_path, [boxes[:100], boxes[100:]])
 
     def test_a_damaged_file(self, tmp_path):
@@ -153,8 +153,8 @@ class TestWorldsThatCannotBeCut:
 class TestDisk:
     def test_a_full_disk_is_reported_beforehand(self, tmp_path, monkeypatch):
         path = save(tmp_path / "a.parquet", BOXES)
-        usage = planning.shutil.disk_usage(tmp_path)
-        monkeypatch.setattr(planning.shutil, "disk_usage", lambda folder: usage._replace(free=100))
+        usage = shutil.disk_usage(tmp_path)
+        monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=100))
         expected = "the temporary files may take 0.00 GB and 0.00 GB are free"
         with pytest.raises(OSError, match=expected) as raised:
             outofcore.pairs(path, tmp_path / "out", **TIGHT)

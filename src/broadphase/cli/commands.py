@@ -389,7 +389,7 @@ def _rows(names: list[str]) -> int:
     from broadphase.outofcore.inputs import file_info, input_files
 
     files = [file for name in names for file in input_files(name)]
-    return sum(sum(file_info(file, None, (), 1 << 20).groups) for file in files)
+    return sum(sum(file_info(file).sizes) for file in files)
 
 
 def search_on_disk(names: list[str], given: SearchOptions) -> None:
@@ -397,7 +397,7 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
     from broadphase.cli.terminal import Bar
-    from broadphase.outofcore.inputs import input_files, own_id_column
+    from broadphase.outofcore.inputs import file_info, input_files
 
     output = given.output
     if not given.count and output == "-":
@@ -420,7 +420,7 @@ def search_on_disk(names: list[str], given: SearchOptions) -> None:
                 other = names[1] if len(names) > 1 else None
                 print(outofcore.count_pairs(names[0], other=other, progress=bar.show, **options))
                 return
-            ids = [given.id or own_id_column(input_files(name)[0]) for name in names]
+            ids = [given.id or file_info(input_files(name)[0]).id for name in names]
             if len(names) == 1:
                 done = outofcore.pairs(names[0], output, ids=ids[0], progress=bar.show, **options)
             else:

@@ -28,9 +28,9 @@ from broadphase.inputs.rules import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
-from broadphase.outofcore.inputs import TEXT, file_system, grouped
-from broadphase.outofcore.tiling import Columns, Counts, Tiling, began_before, read_copies, touches
-from broadphase.outofcore.work import Mark, WorkFolder, part_name
+from broadphase.outofcore.inputs import RULE_TYPES, boxes_in, grouped
+from broadphase.outofcore.tiling import Tiling, began_before, read_message, touches
+from broadphase.outofcore.work import Mark, WorkFolder, size_and_checksum
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 
 LATER = np.uint8(128)
@@ -44,44 +44,23 @@ Numbers = npt.NDArray[np.int64]
 # ---- the tasks
 
 
-class ChunkPart(NamedTuple):
-    """The boxes of one chunk that a tile needs; a row of `Block.parts`."""
-
-    number: int
-    first_row: int
-    copies: int
-    """The numbers of all tiles, in the file of the chunk."""
-    begin: int
-    own: int
-    large: int
-    """How many large boxes the file ends with; 0 if none of them touches the tile."""
-    shared: int
-    """How many of those touch the tile."""
-    check: int
-    """The checksum of its own boxes."""
-    large_check: int
-
-
-class Block(NamedTuple):
-    """Boxes of one side, by ascending row."""
-
-    side: int
-    parts: Numbers
-    """One `ChunkPart` for each row."""
-
-    @property
-    def boxes(self) -> int:
-        """How many boxes there are."""
-        return int(self.parts[:, 4].sum() + self.parts[:, 6].sum())
-
-
 class TaskSpec(NamedTuple):
-    """Which blocks of a tile are joined with each other: ranges among the chunks of a side."""
+    """Which blocks of a tile are joined with each other: ranges of chunks."""
 
     tile: int
     left: tuple[int, int]
     right: tuple[int, int] | None
-    boxes: int
+
+
+class Message(NamedTuple):
+    """Where boxes are in the file of a chunk: a row of `TileTask.left` and ``right``."""
+
+    chunk: int
+    begin: int
+    end: int
+    check: int
+    large: int
+    """1 where it holds the large boxes of the chunk, of which some touch the tile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,92 +70,72 @@ class TileTask:
     number: int
     low: npt.NDArray[Any]
     high: npt.NDArray[Any]
-    left: Block
-    right: Block | None
+    left: Numbers
+    """One `Message` for each row."""
+    right: Numbers | None
 
 
 class ChunkTable:
-    """The chunks of all input, and how many boxes of each are in every tile.
+    """The chunks of all input, and which boxes of each are in every tile.
 
     Parameters
     ----------
-    chunks : sequence
-        Side and first row of each.
-    counts : sequence
-        What `read_counts` reads of each.
-    sides, tiles : int
+    chunk_sides : sequence
+        The side of each chunk; those of a side follow each other.
+    indexes : sequence
+        The index of each chunk.
     """
 
-    def __init__(
-        self,
-        chunks: Sequence[tuple[int, int]],
-        counts: Sequence[Counts],
-        sides: int,
-        tiles: int,
-    ) -> None:
-        # 16 bytes for each chunk in each tile: 40 MB for a billion boxes.
-        self._checks = np.array([count.checks for count in counts], np.uint32).reshape(-1, tiles + 1)
-        self._own = np.array([count.own for count in counts], np.int32).reshape(-1, tiles + 1)
-        self._ends = np.cumsum(self._own, axis=1, dtype=np.int32)
-        self._shared = np.array([count.shared for count in counts], np.int32).reshape(-1, tiles)
-        self._first_rows = np.array([first for _, first in chunks], np.int64)
-        of_side = np.array([side for side, _ in chunks])
-        self._sides = [np.flatnonzero(of_side == side) for side in range(sides)]
+    def __init__(self, chunk_sides: Sequence[int], indexes: Sequence[dict[str, Any]], tiling: Tiling) -> None:
+        # 20 bytes for each chunk in each tile: 50 MB for a billion boxes.
+        tiles = tiling.tiles
+        self._tiling = tiling
+        self._boxes = np.array([index["boxes"] for index in indexes], np.int32).reshape(-1, tiles + 1)
+        self._shared = np.array([index["shared"] for index in indexes], np.int32).reshape(-1, tiles)
+        self._ends = np.array([index["ends"] for index in indexes], np.int64).reshape(-1, tiles + 1)
+        self._checks = np.array([index["checks"] for index in indexes], np.uint32).reshape(-1, tiles + 1)
+        self._sides = [
+            (chunk_sides.index(side), chunk_sides.index(side) + chunk_sides.count(side))
+            for side in sorted(set(chunk_sides))
+        ]
 
-    def specs(self, most: int) -> list[TaskSpec]:
+    def specs(self, most: int, sides: int) -> list[TaskSpec]:
         """All tasks; each holds at most ``most`` boxes, unless a single chunk has more in the tile."""
-        return [spec for tile in range(self._shared.shape[1]) for spec in self._of_tile(tile, most)]
+        if len(self._sides) < sides:
+            return []
+        return [spec for tile in range(self._tiling.tiles) for spec in self._specs_of(tile, most)]
 
-    def _boxes(self, tile: int) -> Numbers:
-        return np.add(self._own[:, tile], self._shared[:, tile], dtype=np.int64)
-
-    def _of_tile(self, tile: int, most: int) -> Iterator[TaskSpec]:
-        total = int(self._boxes(tile).sum())
-        share = total if total <= most else most // 2
-        left = self._blocks(tile, 0, share)
-        if len(self._sides) > 1:
-            for a, size_a in left:
-                for b, size_b in self._blocks(tile, 1, share):
-                    yield TaskSpec(tile, a, b, size_a + size_b)
+    def _specs_of(self, tile: int, most: int) -> Iterator[TaskSpec]:
+        sizes = np.add(self._boxes[:, tile], self._shared[:, tile], dtype=np.int64)
+        most = most if sizes.sum() <= most else most // 2
+        blocks = [
+            [(first + begin, first + end) for begin, end in grouped(sizes[first:last].tolist(), most)]
+            for first, last in self._sides
+        ]
+        if len(blocks) > 1:
+            yield from (TaskSpec(tile, a, b) for a in blocks[0] for b in blocks[1])
             return
-        for k, (block, size) in enumerate(left):
-            if size > 1:
-                yield TaskSpec(tile, block, None, size)
-            for later, size_later in left[k + 1 :]:
-                yield TaskSpec(tile, block, later, size + size_later)
+        for k, block in enumerate(blocks[0]):
+            if sizes[slice(*block)].sum() > 1:
+                yield TaskSpec(tile, block, None)
+            yield from (TaskSpec(tile, block, later) for later in blocks[0][k + 1 :])
 
-    def _blocks(self, tile: int, side: int, most: int) -> list[tuple[tuple[int, int], int]]:
-        """Ranges of chunks with at most ``most`` boxes in the tile, or of one chunk; and how many boxes."""
-        sizes = self._boxes(tile)[self._sides[side]].tolist()
-        return [((begin, end), sum(sizes[begin:end])) for begin, end in grouped(sizes, most)]
-
-    def task(self, number: int, spec: TaskSpec, tiling: Tiling) -> TileTask:
+    def task(self, number: int, spec: TaskSpec) -> TileTask:
         """A task with everything that it needs."""
-        left = self._block(spec.tile, 0, spec.left)
-        right = None if spec.right is None else self._block(spec.tile, len(self._sides) - 1, spec.right)
-        return TileTask(number, tiling.low[spec.tile], tiling.high[spec.tile], left, right)
+        low, high = self._tiling.low[spec.tile], self._tiling.high[spec.tile]
+        left = self._messages(spec.tile, spec.left)
+        right = None if spec.right is None else self._messages(spec.tile, spec.right)
+        return TileTask(number, low, high, left, right)
 
-    def _block(self, tile: int, side: int, chunks: tuple[int, int]) -> Block:
-        numbers = self._sides[side][slice(*chunks)]
-        numbers = numbers[self._boxes(tile)[numbers] > 0]
-        count, shared = self._own[numbers, tile], self._shared[numbers, tile]
-        return Block(
-            side,
-            np.stack(
-                [
-                    numbers,
-                    self._first_rows[numbers],
-                    self._ends[numbers, -1],
-                    self._ends[numbers, tile] - count,
-                    count,
-                    np.where(shared > 0, self._own[numbers, -1], 0),
-                    shared,
-                    self._checks[numbers, tile],
-                    self._checks[numbers, -1],
-                ],
-                axis=1,
-            ),
-        )
+    def _messages(self, tile: int, chunks: tuple[int, int]) -> Numbers:
+        parts = []
+        for place, counts in ((tile, self._boxes), (self._tiling.tiles, self._shared)):
+            numbers = chunks[0] + np.flatnonzero(counts[slice(*chunks), tile])
+            ends = self._ends[numbers, place]
+            begins = self._ends[numbers, place - 1] if place else np.zeros_like(ends)
+            large = np.full_like(ends, counts is self._shared)
+            parts.append(np.stack([numbers, begins, ends, self._checks[numbers, place], large], axis=1))
+        return np.concatenate(parts)
 
 
 # ---- the boxes of a task
@@ -187,83 +146,53 @@ class Loaded:
     """The boxes of a task: first those of its left block, then those of its right block."""
 
     boxes: BoxArray
-    rows: npt.NDArray[np.int64]
     filter: PairFilter
     left: int
     """How many boxes belong to the left block."""
-    ids: tuple[Any, Any]
-    """For each column of the output, the ids of the boxes of its block; None for row numbers."""
+    labels: tuple[Any, Any]
+    """For each column of the output, what it says of the boxes of its block: rows or ids."""
 
 
-def _load(folder: WorkFolder, task: TileTask, columns: Sequence[Columns]) -> Loaded:
+def _load(task: TileTask, options: "JoinOptions") -> Loaded:
     """Read all boxes of a task, and mark which may pair: see `broadphase.outofcore.tiling`."""
     blocks = [task.left] if task.right is None else [task.left, task.right]
-    total = sum(block.boxes for block in blocks)
-    # Ids have arrays of their own: those of the two sides of a join may be of different types.
-    arrays = {
-        name: np.empty((total, count) if count > 1 else total, kind)
-        for name, kind, count in columns[0].fields
-        if name != "ids"
-    }
-    rows = np.empty(total, np.int64)
-    at, ids = 0, []
-    for block in blocks:
-        own = {name: values[at : at + block.boxes] for name, values in arrays.items()}
-        ids.append(_read_block(folder, block, columns[block.side], task, own, rows[at : at + block.boxes]))
-        at += block.boxes
-    classes = began_before(arrays["boxes"], task.low)
-    left = task.left.boxes
+    schemas = (options.schemas[0], options.schemas[-1])
+    tables = [
+        _read_block(block, schema, task, options) for block, schema in zip(blocks, schemas, strict=False)
+    ]
+    boxes = np.concatenate([boxes_in(table) for table in tables])
+    left = tables[0].num_rows
+    classes = began_before(boxes, task.low)
     if task.right is not None:
         classes[:left] |= IN_A
         classes[left:] |= IN_B
-    if "static" in arrays:
-        classes |= arrays["static"] * STATIC
-    rules = as_filter(total, None, arrays.get("categories"), arrays.get("masks"))._replace(classes=classes)
-    return Loaded(arrays["boxes"], rows, rules, left, (ids[0], ids[-1]))
+    rules = {
+        name: np.concatenate([table.column(name).to_numpy() for table in tables])
+        for name in RULE_TYPES
+        if name in schemas[0].names
+    }
+    if "static" in rules:
+        classes |= rules["static"] * STATIC
+    bits = as_filter(len(boxes), None, rules.get("categories"), rules.get("masks"))
+    labels = [
+        table.column("id" if "id" in table.column_names else "row").combine_chunks().cast(field.type)
+        for table, field in zip((tables[0], tables[-1]), options.output, strict=True)
+    ]
+    return Loaded(boxes, bits._replace(classes=classes), left, (labels[0], labels[1]))
 
 
-def _read_block(
-    folder: WorkFolder,
-    block: Block,
-    columns: Columns,
-    task: TileTask,
-    arrays: dict[str, npt.NDArray[Any]],
-    rows: npt.NDArray[np.int64],
-) -> Any:
-    """Read a block into arrays of its length; returns its ids."""
-    id_field = next(((kind, count) for name, kind, count in columns.fields if name == "ids"), None)
-    if id_field is not None and not columns.text_ids:
-        arrays = {**arrays, "ids": np.empty(len(rows), id_field[0])}
-    texts: list[Any] = []
-    at = 0
-    for part in map(ChunkPart._make, block.parts.tolist()):
-        end = at + part.own + part.shared
-        own = {name: values[at:end] for name, values in arrays.items()}
-        texts.append(_read_part(folder.chunk(part.number), part, columns, task, own))
-        np.add(own["rows"], part.first_row, out=rows[at:end], dtype=np.int64)
-        at = end
-    return pa.concat_arrays(texts) if columns.text_ids else arrays.get("ids")
-
-
-def _read_part(
-    path: Path, part: ChunkPart, columns: Columns, task: TileTask, arrays: dict[str, npt.NDArray[Any]]
-) -> Any:
-    """Read the boxes of one chunk, by ascending row; returns ids that are text."""
-    text = read_copies(path, part.copies, part.begin, part.own, part.check, columns, arrays)
-    if not part.shared:
-        return text
-    large = {name: np.empty((part.large, *values.shape[1:]), values.dtype) for name, values in arrays.items()}
-    first = part.copies - part.large
-    large_text = read_copies(path, part.copies, first, part.large, part.large_check, columns, large)
-    near = np.flatnonzero(touches(large["boxes"], task.low, task.high))
-    for name, values in arrays.items():
-        values[part.own :] = large[name][near]
-    order = np.argsort(arrays["rows"], kind="stable")
-    for values in arrays.values():
-        values[:] = values[order]
-    if not columns.text_ids:
-        return None
-    return pa.concat_arrays([text, large_text.take(pa.array(near))]).take(pa.array(order))
+def _read_block(messages: Numbers, schema: Any, task: TileTask, options: "JoinOptions") -> Any:
+    """The boxes of a block, by ascending row."""
+    folder = WorkFolder(Path(options.folder))
+    batches, is_sorted = [], True
+    for message in map(Message._make, messages.tolist()):
+        batch = read_message(folder.chunk(message.chunk), *message[1:4], schema)
+        if message.large:
+            batch = batch.filter(pa.array(touches(boxes_in(batch), task.low, task.high)))
+            is_sorted = False
+        batches.append(batch)
+    table = pa.Table.from_batches(batches, schema)
+    return table if is_sorted else table.sort_by("row")
 
 
 # ---- the pairs of a task
@@ -274,18 +203,16 @@ class JoinOptions:
     """The options of all tasks that join."""
 
     folder: str
-    columns: tuple[Columns, ...]
-    """Of each side."""
-    id_types: tuple[str | None, ...]
-    """Of the two columns of the output."""
+    schemas: list[Any]
+    """Of the chunks of each side."""
+    output: Any
+    """The schema of the output."""
     touching: bool
     store: bool
     most_stored: int
     """Pairs that one search may store."""
     max_pairs: int
     threads: int
-    remote: str | None = None
-    """The remote folder to which parts are moved from the work folder."""
 
 
 def join_tile(task: TileTask, options: JoinOptions) -> int:
@@ -297,38 +224,30 @@ def join_tile(task: TileTask, options: JoinOptions) -> int:
         There are more than ``max_pairs``; nothing of the task is kept.
     """
     folder = WorkFolder(Path(options.folder))
-    loaded = _load(folder, task, options.columns)
+    loaded = _load(task, options)
     if options.store:
         mark = _write_part(folder, task.number, loaded, options)
     else:
         mark = Mark(_count(loaded, 0, loaded.left, options))
-    folder.write_json(folder.mark(task.number), [mark.pairs, mark.size, mark.checksum])
+    folder.save(folder.mark(task.number), mark=np.array(mark, np.int64))
     return mark.pairs
 
 
 def _write_part(folder: WorkFolder, number: int, loaded: Loaded, options: JoinOptions) -> Mark:
     """Write all pairs to the part of the task; without pairs there is no part."""
-    found = _stored(loaded, 0, loaded.left, options)
-    first = next(found, None)
+    portions = _stored(loaded, 0, loaded.left, options)
+    first = next(portions, None)
     if first is None:
         return Mark(0)
     count = 0
-    path = folder.part(number)
-    schema = schema_for(options.id_types)
-    with folder.appearing(path) as temporary:
-        with closing(open_part(str(temporary), schema)) as writer:
-            for pairs, places in chain([first], found):
+    with folder.appearing(folder.part(number)) as temporary:
+        with closing(open_part(str(temporary), options.output)) as writer:
+            for pairs, places in chain([first], portions):
                 count += len(pairs)
                 if count > options.max_pairs:
                     raise PairLimitExceeded(options.max_pairs)
-                _write(writer, schema, loaded, pairs, places)
-        mark = Mark.of(count, temporary)
-        if options.remote is not None:
-            system, inner = file_system(options.remote)
-            system.put_file(str(temporary), f"{inner}/{part_name(number)}")
-    if options.remote is not None:
-        path.unlink()
-    return mark
+                _write(writer, loaded, pairs, places)
+        return Mark(count, *size_and_checksum(temporary))
 
 
 def _stored(
@@ -388,42 +307,34 @@ def _count(loaded: Loaded, begin: int, end: int, options: JoinOptions) -> int:
         return search("auto", task).pairs
 
 
-def _write(writer: Any, schema: Any, loaded: Loaded, pairs: PairArray, places: Numbers | None) -> None:
+def _write(writer: Any, loaded: Loaded, pairs: PairArray, places: Numbers | None) -> None:
+    """Write pairs with the labels of their boxes."""
+    crossing = loaded.left < len(loaded.boxes)
     for begin in range(0, len(pairs), GROUP):
-        some = pairs[begin : begin + GROUP]
-        columns = [_column(loaded, side, some[:, side], places) for side in (0, 1)]
-        arrays = [pa.array(column) if isinstance(column, np.ndarray) else column for column in columns]
-        writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-
-
-def _column(loaded: Loaded, side: int, numbers: npt.NDArray[np.int32], places: Numbers | None) -> Any:
-    """A column of the output: the ids of the boxes, or their rows."""
-    at = numbers if places is None else places.take(numbers)
-    ids = loaded.ids[side]
-    if ids is None:
-        return loaded.rows.take(at)
-    crossing = loaded.left < len(loaded.rows)
-    own = at - loaded.left if side == 1 and crossing else at
-    return ids.take(own) if isinstance(ids, np.ndarray) else ids.take(pa.array(own))
+        columns = []
+        for side in (0, 1):
+            numbers: npt.NDArray[Any] = pairs[begin : begin + GROUP, side]
+            if places is not None:
+                numbers = places.take(numbers)
+            if side == 1 and crossing:
+                numbers = numbers - loaded.left
+            columns.append(loaded.labels[side].take(pa.array(numbers)))
+        writer.write_table(pa.Table.from_arrays(columns, schema=writer.schema))
 
 
 # ---- the output
 
 
-def schema_for(id_types: Sequence[str | None]) -> Any:
-    """The two columns: rows as ``i`` and ``j``, ids as ``id_i`` and ``id_j``."""
+def output_schema(schemas: Sequence[Any]) -> Any:
+    """The two columns for two sides of boxes: rows as ``i`` and ``j``, ids as ``id_i`` and ``id_j``."""
     return pa.schema(
         [
-            pa.field(name if kind is None else f"id_{name}", _type(kind), nullable=False)
-            for name, kind in zip("ij", id_types, strict=True)
+            pa.field(f"id_{name}", schema.field("id").type, nullable=False)
+            if "id" in schema.names
+            else pa.field(name, pa.int64(), nullable=False)
+            for name, schema in zip("ij", (schemas[0], schemas[-1]), strict=True)
         ]
     )
-
-
-def _type(kind: str | None) -> Any:
-    if kind == TEXT:
-        return pa.large_string()
-    return pa.int64() if kind is None else pa.type_for_alias(kind)
 
 
 def open_part(path: str, schema: Any) -> Any:

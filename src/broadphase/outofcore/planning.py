@@ -4,35 +4,29 @@ The memory bound is for all tasks that run at the same time together.  Python, N
 150 MB a process on top of it.  A run that resumes another uses the plan of that run.
 """
 
-import errno
-import math
-import shutil
+import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from broadphase.errors import FileError
 from broadphase.inputs.boxes import BoxArray
 from broadphase.outofcore.inputs import (
     RULE_TYPES,
-    TEXT,
     FileInfo,
     Input,
     InputFile,
     ReadOptions,
-    Unit,
-    batches_of,
-    common_type,
+    boxes_in,
     divide,
     file_info,
 )
 from broadphase.outofcore.request import Plan, Reporter, Request
-from broadphase.outofcore.tiling import Columns, PartitionOptions, Tiling, make_tiling, spread_over
-from broadphase.outofcore.work import WorkFolder, run_tasks, with_checksum
+from broadphase.outofcore.tiling import PartitionOptions, Tiling, make_tiling, sample_unit, spread_over
+from broadphase.outofcore.work import WorkFolder, load, run_tasks
 
 LEAST_MEMORY = 10_000
 """Bytes of a task; with less there would be more tiles than boxes."""
@@ -50,11 +44,11 @@ _MANY_TILES = 4096
 """Above this number tiles become larger instead, as far as memory allows: every file lists each tile."""
 _LEAST_SAMPLE, _MOST_SAMPLE = 20_000, 1_000_000
 _MOST_COPIES = 8.0
-_LETTERS = 16  # bytes assumed for a text id when memory is planned
+_TEXT_BYTES = 32  # assumed for a text id when memory is planned
+_FILE_BYTES, _COLUMN_BYTES = 1_500, 150  # what an index takes, and what a message takes for each column
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """What one task may hold."""
 
     rows: int
@@ -90,8 +84,7 @@ def sizes_for(memory: int, workers: int, box_bytes: int, more_bytes: int) -> Siz
     )
 
 
-@dataclass(frozen=True)
-class FullPlan:
+class FullPlan(NamedTuple):
     """All that the tasks need to know."""
 
     input: Input
@@ -99,10 +92,8 @@ class FullPlan:
     partition: PartitionOptions
     summary: Plan
     """The part that callers see."""
-    chunks: list[tuple[int, int]]
-    """Side and first row of every chunk, by its number."""
-    buffered: int
-    """Bytes of temporary files that are written already: input that can be read only once."""
+    to_write: int
+    """Bytes of temporary files, without those of input that can be read only once: it is written already."""
 
 
 def make_plan(
@@ -116,55 +107,67 @@ def make_plan(
 
     The plan is saved in the folder with the ``identity`` of the call, or read from there.
     """
-    more = list(request.rules.values())
+    columns = list(request.rules.values())
     infos = [
-        [file_info(file, ids, more, MOST_ROWS) for file in side]
-        for side, ids in zip(files, request.ids, strict=True)
+        [file_info(file, ids, columns) for file in side] for side, ids in zip(files, request.ids, strict=True)
     ]
-    dim, dtype = common_type(files, infos)
-    used = {**request.rules, **request.given}
-    rules = {rule: kind for rule, kind in RULE_TYPES.items() if rule in used}
-    before = folder.read_plan() if folder.plan.exists() else None
-    if before is not None:
-        sizes = Sizes(**before["sizes"])
+    schemas = _schemas(request, files, infos)
+    if folder.plan.exists():
+        sizes = Sizes(*load(folder.plan)["sizes"].tolist())
     else:
-        more_bytes = sum(np.dtype(kind).itemsize for kind in rules.values()) + _id_bytes(infos)
-        sizes = sizes_for(request.memory, request.workers, 2 * dim * np.dtype(dtype).itemsize, more_bytes)
-    input_ = divide(files, infos, sizes.rows)
-    reading = ReadOptions(dim, dtype, sizes.rows, request.ids, input_.id_types, request.rules)
-    if before is None:
-        folder.write_json(folder.plan, with_checksum({"request": identity, "sizes": asdict(sizes)}))
+        box = schemas[0].field("box").type
+        box_bytes = box.list_size * box.value_type.bit_width // 8
+        more_bytes = max(sum(map(_bytes_of, list(schema)[2:])) for schema in schemas)
+        sizes = sizes_for(request.memory, request.workers, box_bytes, more_bytes)
+        folder.save(folder.plan, request=json.dumps(identity), sizes=np.array(sizes, np.int64))
+    input_ = divide(files, infos, schemas, sizes.rows)
+    reading = ReadOptions(sizes.rows, request.ids, request.rules, schemas)
+    total = sum(input_.rows)
+    tile = max(sizes.tile, min(total // _MANY_TILES, sizes.boxes // 2))
+    sample, sampled_bytes = _take_sample(request, input_, reading, tile, folder, reporter)
     if not folder.tiling.exists():
-        tile = max(sizes.tile, min(input_.total // _MANY_TILES, sizes.boxes // 2))
-        sample, letters = _take_sample(request, input_, reading, tile, folder, reporter)
-        tiling = make_tiling(sample, input_.total / max(len(sample), 1), tile)
-        most_copies = _most_copies(sample, tiling)
-        with folder.appearing(folder.tiling) as part, part.open("wb") as file:
-            np.savez(file, **asdict(tiling), most_copies=most_copies, letters=letters)
-    else:
-        tiling, most_copies, letters = _read_tiling(folder)
-    columns = tuple(Columns.of(dim, dtype, rules, kind, tiling.tiles) for kind in input_.id_types)
-    chunks = [
-        (unit.side, unit.first_row + begin)
-        for unit in input_.units
-        for begin in range(0, unit.rows, sizes.rows)
-    ]
-    temporary = sum(
-        math.ceil(rows * most_copies * (own.width + text))
-        for rows, own, text in zip(input_.rows, columns, letters, strict=True)
-    )
-    temporary += len(chunks) * 8 * (3 * tiling.tiles + 3)
-    buffered = sum(path.stat().st_size for path in folder.buffer.rglob("*.arrow"))
-    summary = Plan(
-        input_.total, len(chunks), tiling.tiles, request.memory, request.workers, temporary + buffered
-    )
-    partition = PartitionOptions(str(folder.root), reading, tiling, columns, most_copies)
-    return FullPlan(input_, sizes, partition, summary, chunks, buffered)
+        folder.save(folder.tiling, **asdict(make_tiling(sample, total / max(len(sample), 1), tile)))
+    arrays = load(folder.tiling)
+    tiling = Tiling(**{**arrays, "depth": int(arrays["depth"])})
+    most_copies = _most_copies(sample, tiling)
+    chunks = len(input_.chunk_sides)
+    to_write = chunks * _FILE_BYTES
+    for schema, rows, box_bytes in zip(schemas, input_.rows, sampled_bytes, strict=True):
+        box_bytes += sum(_bytes_of(field) for field in schema if field.name in ("row", *request.given))
+        to_write += int(rows * most_copies * box_bytes)
+        to_write += chunks * (tiling.tiles + 1) * _COLUMN_BYTES * (2 + len(schema))
+    buffered = sum(path.stat().st_size for path in folder.buffer.rglob("*.*"))
+    summary = Plan(total, chunks, tiling.tiles, request.memory, request.workers, to_write + buffered)
+    partition = PartitionOptions(str(folder.root), reading, tiling, most_copies)
+    return FullPlan(input_, sizes, partition, summary, to_write)
 
 
-def _id_bytes(infos: Sequence[Sequence[FileInfo]]) -> int:
-    kinds = {info.id_type for own in infos for info in own}
-    return 16 + _LETTERS if TEXT in kinds else 8 if kinds - {None} else 0
+def _schemas(request: Request, sides: Sequence[list[InputFile]], infos: list[list[FileInfo]]) -> list[Any]:
+    """How the boxes of each side are stored: in a type that suits all files, which have one dimension."""
+    files = [file for side in sides for file in side]
+    every = [info for side in infos for info in side]
+    for file, info in zip(files, every, strict=True):
+        if info.dim != every[0].dim:
+            raise FileError(
+                f"{file.name}: is {info.dim}-D and {files[0].name} is {every[0].dim}-D; "
+                "all files must have the same dimension"
+            )
+    number = pa.float32() if every and all(info.single for info in every) else pa.float64()
+    fields = [pa.field("box", pa.list_(number, 2 * every[0].dim if every else 4))]
+    rules = [pa.field(*item) for item in RULE_TYPES.items() if item[0] in {**request.rules, **request.given}]
+    schemas = []
+    for ids, side in zip(request.ids, infos, strict=True):
+        rows = sum(sum(info.sizes) for info in side)
+        row = pa.field("row", pa.uint32() if rows <= 1 << 32 else pa.int64())
+        kinds = {info.id_type for info in side}
+        kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+        schemas.append(pa.schema([*fields, row, *rules, *([] if ids is None else [pa.field("id", kind)])]))
+    return schemas
+
+
+def _bytes_of(field: Any) -> int:
+    """About how much one value of a column takes."""
+    return _TEXT_BYTES if field.type == pa.large_string() else int(field.type.bit_width) // 8
 
 
 def _most_copies(sample: BoxArray, tiling: Tiling) -> float:
@@ -176,91 +179,31 @@ def _most_copies(sample: BoxArray, tiling: Tiling) -> float:
 
 
 def _take_sample(
-    request: Request,
-    input_: Input,
-    reading: ReadOptions,
-    tile: int,
-    folder: WorkFolder,
-    reporter: Reporter,
+    request: Request, input_: Input, reading: ReadOptions, tile: int, folder: WorkFolder, reporter: Reporter
 ) -> tuple[BoxArray, list[float]]:
-    """Boxes from all over the input, and how many letters the ids of each side have.
+    """Boxes from all over the input, and how many bytes a box of each side takes with its columns.
 
     Those of each unit are kept in the folder, so that a run that is killed before it has a plan gets on.
     """
-    wanted = min(max(_LEAST_SAMPLE, _SAMPLED_A_TILE * input_.total // tile), _MOST_SAMPLE)
+    wanted = min(max(_LEAST_SAMPLE, _SAMPLED_A_TILE * sum(input_.rows) // tile), _MOST_SAMPLE)
     units = input_.units
     if len(units) > _MOST_UNITS:
         units = [units[len(units) * k // _MOST_UNITS] for k in range(_MOST_UNITS)]
     rows = sum(unit.rows for unit in units)
     share = min(1.0, wanted / max(rows, 1))
-    parts = {k: part for k in range(len(units)) if (part := _read_sample(folder.sample(k))) is not None}
-    todo = [k for k in range(len(units)) if k not in parts]
-    known = sum(units[k].rows for k in parts)
-    reporter.begin("sample", rows, rows - known, done=known)
-
-    def done(number: int, part: tuple[BoxArray, float]) -> None:
-        parts[number] = part
-        with folder.appearing(folder.sample(number)) as path, path.open("wb") as file:
-            np.savez(file, boxes=part[0], letters=part[1])
-        reporter.advance(units[number].rows, units[number].rows)
-
-    tasks = ((k, (units[k], reading, share)) for k in todo)
-    run_tasks(request.executor, request.workers, sample_unit, tasks, done)
-    letters = [
-        max((parts[k][1] for k, unit in enumerate(units) if unit.side == side), default=0.0)
-        for side in range(len(input_.rows))
-    ]
-    empty = np.empty((0, 2 * reading.dim), reading.dtype)
-    return np.concatenate([empty, *(parts[k][0] for k in range(len(units)))]), letters
-
-
-def _read_sample(path: Path) -> tuple[BoxArray, float] | None:
-    """The sample that an earlier run took from a unit; None where there is none or it is damaged."""
-    try:
-        with path.open("rb") as file, np.load(file) as saved:
-            return saved["boxes"], float(saved["letters"])
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-        return None
-
-
-def sample_unit(unit: Unit, reading: ReadOptions, share: float) -> tuple[BoxArray, float]:
-    """About ``share`` of the boxes of a unit, and how many letters its ids have."""
-    random = np.random.default_rng([unit.number, unit.rows])
-    taken, letters = [np.empty((0, 2 * reading.dim), reading.dtype)], 0.0
-    for piece in unit.pieces:
-        for batch in batches_of(piece, unit.side, reading):
-            n = len(batch.boxes)
-            chosen = (
-                np.unique(random.integers(0, n, random.binomial(n, share))) if share < 1.0 else slice(None)
-            )
-            taken.append(batch.boxes[chosen].astype(reading.dtype))
-            ids = batch.columns.get("ids")
-            if ids is not None and not isinstance(ids, np.ndarray) and n:
-                letters = max(letters, ids.nbytes / n)
-    return np.concatenate(taken), letters
-
-
-def _read_tiling(folder: WorkFolder) -> tuple[Tiling, float, list[float]]:
-    try:
-        with folder.tiling.open("rb") as file, np.load(file) as archive:
-            saved = dict(archive)
-        most_copies, letters = float(saved.pop("most_copies")), saved.pop("letters").tolist()
-        return Tiling(**{**saved, "depth": int(saved["depth"])}), most_copies, letters
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise FileError(
-            f"{folder.tiling}: is damaged, so the work was removed; call again ({error})"
-        ) from None
-
-
-def check_disk_space(folder: WorkFolder, needed: int) -> None:
-    """Raise ``OSError`` if the disk has fewer bytes free."""
-    free = shutil.disk_usage(folder.root).free
-    if free < needed:
-        raise OSError(
-            errno.ENOSPC,
-            f"the temporary files may take {needed / 1e9:.2f} GB and {free / 1e9:.2f} GB are free; "
-            "name another folder with work=",
-            str(folder.root),
-        )
+    todo = [k for k in range(len(units)) if not folder.sample(k).exists()]
+    reporter.begin("sample", rows, rows - sum(units[k].rows for k in todo))
+    run_tasks(
+        request.executor,
+        request.workers,
+        sample_unit,
+        todo,
+        lambda k: (k, units[k], str(folder.root), reading, share),
+        lambda _, rows: reporter.advance(rows),
+    )
+    boxes, box_bytes = [boxes_in(reading.schemas[0].empty_table())], [0.0] * len(input_.rows)
+    for k, unit in enumerate(units):
+        sample = load(folder.sample(k))
+        boxes.append(sample["boxes"])
+        box_bytes[unit.side] = max(box_bytes[unit.side], float(sample["box_bytes"]))
+    return np.concatenate(boxes), box_bytes

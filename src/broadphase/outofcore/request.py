@@ -21,7 +21,7 @@ from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import InputFile, identity
 from broadphase.runtime import threads
 
-FORMAT = 1
+FORMAT = 2
 """Version of the files in a work folder; a run does not resume the work of another version."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -87,40 +87,36 @@ class Reporter:
     def __init__(self, callback: Callable[[Progress], None] | None) -> None:
         self._callback = callback
         self._now = Progress("sample", 0, 0, 0, None, None)
-        self._work_done = self._work_total = 0
-        self._started = monotonic()
+        self._started, self._done_before = monotonic(), 0
 
-    def begin(self, step: Step, total: int, work: int, *, done: int = 0) -> None:
-        """Begin a step of ``total`` parts, ``done`` of them finished; the rest is work on ``work`` boxes."""
-        self._work_done, self._work_total, self._started = 0, work, monotonic()
-        self._now = replace(self._now, step=step, done=done, total=total, seconds_left=None)
-        self._report()
+    def begin(self, step: Step, total: int, done: int = 0) -> None:
+        """Begin a step of ``total`` parts, of which earlier runs did ``done``."""
+        self._started, self._done_before = monotonic(), done
+        self._report(step=step, done=done, total=total, seconds_left=None)
 
     def set_plan(self, plan: Plan) -> None:
         """Report what the call is going to take."""
-        self._now = replace(self._now, plan=plan)
-        self._report()
+        self._report(plan=plan)
 
     def add_pairs(self, pairs: int) -> None:
         """Add to the number of pairs."""
         self._now = replace(self._now, pairs=self._now.pairs + pairs)
 
-    def advance(self, parts: int, work: int) -> None:
-        """Count ``parts`` more parts of the step as done, which were ``work`` boxes of work."""
-        self._work_done += work
-        left = None
-        if self._work_done and self._work_total:
+    def advance(self, parts: int) -> None:
+        """Count this many more parts of the step as done."""
+        done, left = self._now.done + parts, None
+        if self._now.total and done > self._done_before:
             took = monotonic() - self._started
-            left = took * (self._work_total - self._work_done) / self._work_done
-        self._now = replace(self._now, done=self._now.done + parts, seconds_left=left)
-        self._report()
+            left = took * (self._now.total - done) / (done - self._done_before)
+        self._report(done=done, seconds_left=left)
 
     @property
     def pairs(self) -> int:
         """The pairs that were found so far."""
         return self._now.pairs
 
-    def _report(self) -> None:
+    def _report(self, **changes: Any) -> None:
+        self._now = replace(self._now, **changes)
         if self._callback is not None:
             self._callback(self._now)
 

@@ -7,18 +7,18 @@ its folder and resumes there what an earlier run of the same call left.
 import errno
 import json
 import logging
-import secrets
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyarrow import parquet
 
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import FileError, PairLimitExceeded
 from broadphase.outofcore.inputs import (
     InputFile,
     Unit,
@@ -28,26 +28,25 @@ from broadphase.outofcore.inputs import (
     is_files,
     is_remote,
 )
-from broadphase.outofcore.joining import ChunkTable, JoinOptions, TaskSpec, join_tile, open_part, schema_for
-from broadphase.outofcore.planning import MOST_ROWS, FullPlan, check_disk_space, make_plan
-from broadphase.outofcore.request import Plan, Reporter, Request, Written, digest, fingerprint, rule_arrays
-from broadphase.outofcore.tiling import partition_unit, read_counts
-from broadphase.outofcore.work import (
-    REPORT,
-    Mark,
-    WorkFolder,
-    checked_content,
-    locked,
-    part_name,
-    run_tasks,
-    with_checksum,
+from broadphase.outofcore.joining import (
+    ChunkTable,
+    JoinOptions,
+    TaskSpec,
+    join_tile,
+    open_part,
+    output_schema,
 )
+from broadphase.outofcore.planning import FullPlan, make_plan
+from broadphase.outofcore.request import Plan, Reporter, Request, Written, digest, fingerprint, rule_arrays
+from broadphase.outofcore.tiling import partition_unit
+from broadphase.outofcore.work import Mark, WorkFolder, load, locked, part_name, run_tasks, size_and_checksum
 from broadphase.runtime import threads
 
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_CANNOT_BE_REMOVED = {errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}
-_OWN = {"chunks", "sampled", "parts", "done", "begun", "spool", "cut.npz"}
+_CANNOT_BE_MOVED = {errno.EXDEV, errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}
+REPORT = "_broadphase.json"
+"""The file in a finished output folder that holds the request and the result."""
 
 
 class Run:
@@ -107,20 +106,21 @@ class Run:
 
     def _check_before(self) -> None:
         """Resume only the work of the same call."""
-        if self.folder.plan.exists():
-            before = self.folder.read_plan().get("request", {})
+        folder = self.folder
+        if folder.plan.exists():
+            before = json.loads(str(load(folder.plan)["request"]))
             differ = [key for key in self.identity if before.get(key) != self.identity[key]]
             if self.files is not None and differ:
                 raise FileExistsError(
-                    f"{self.folder.root}: holds the work of another call, whose {', '.join(differ)} differ; "
+                    f"{folder.root}: holds the work of another call, whose {', '.join(differ)} differ; "
                     "give the same arguments to go on, or remove the folder"
                 )
-        elif any(path.name not in _OWN for path in self.folder.root.iterdir()):
+        elif not folder.is_ours():
             raise FileExistsError(
-                f"{self.folder.root}: is no work folder of ours and not empty; name another with work="
+                f"{folder.root}: is no work folder of ours and not empty; name another with work="
             )
-        if self.files is None or not self.folder.plan.exists():
-            self.folder.clear()
+        if self.files is None or not folder.plan.exists():
+            folder.clear()
 
     def make_plan(self) -> None:
         """Inspect the input and plan how to divide the work."""
@@ -132,7 +132,7 @@ class Run:
     def _buffered(self) -> list[list[InputFile]]:
         """The files of all sources; other sources are written to a file first."""
         request = self.request
-        self.reporter.begin("copy", 0, 0)
+        self.reporter.begin("copy", 0)
         return [
             input_files(source)
             if is_files(source)
@@ -142,82 +142,71 @@ class Run:
                 self.folder.buffer / str(side),
                 request.ids[side],
                 list(request.rules.values()),
-                MOST_ROWS,
-                lambda rows: self.reporter.advance(rows, 0),
+                self.reporter.advance,
             )
             for side, (name, source) in enumerate(request.sources.items())
         ]
 
-    def prepare(self, remote: str | None = None) -> None:
+    def prepare(self) -> None:
         """Plan, partition the input, and list the tasks that join."""
         self.make_plan()
+        request, plan = self.request, self.plan
         self.chunks = self._partition()
-        self.specs = self.chunks.specs(self.plan.sizes.boxes)
-        request, kinds = self.request, self.plan.input.id_types
+        self.specs = self.chunks.specs(plan.sizes.boxes, len(plan.input.rows))
         # If there are fewer tasks than cores, each of them searches with several threads.
-        own_threads = max(1, threads.cores() // max(len(self.specs), 1)) if request.executor is None else 1
+        search_threads = max(1, threads.cores() // max(len(self.specs), 1)) if request.executor is None else 1
         self.options = JoinOptions(
             str(self.folder.root),
-            self.plan.partition.columns,
-            (kinds[0], kinds[-1]),
+            plan.input.schemas,
+            output_schema(plan.input.schemas),
             request.touching,
             request.store,
-            self.plan.sizes.pairs,
+            plan.sizes.pairs,
             request.max_pairs,
-            own_threads,
-            remote,
+            search_threads,
         )
 
     def _partition(self) -> ChunkTable:
         """Write all input to files by tile, except what is done already."""
         request, folder, plan = self.request, self.folder, self.plan
-        total, tiles, rows = plan.input.total, plan.partition.tiling.tiles, plan.sizes.rows
+        units, chunks = plan.input.units, range(len(plan.input.chunk_sides))
+        total = sum(plan.input.rows)
         given = rule_arrays(request.given, total)
-        units = [
-            unit
-            for unit in plan.input.units
-            if not all(
-                folder.chunk(number).exists()
-                for number in range(unit.first_chunk, unit.first_chunk - (-unit.rows // rows))
-            )
-        ]
-        todo = sum(unit.rows for unit in units)
-        if todo == total:
-            check_disk_space(folder, plan.summary.temporary_bytes - plan.buffered)
-        self.reporter.begin("partition", total, todo, done=total - todo)
 
-        def own_rows(unit: Unit) -> dict[str, Any]:
+        def is_done(unit: Unit) -> bool:
+            last = unit.first_chunk - (-unit.rows // plan.sizes.rows)
+            return all(folder.index(number).exists() for number in range(unit.first_chunk, last))
+
+        def arguments(number: int) -> tuple[Any, ...]:
+            unit = units[number]
             rows = slice(unit.first_row, unit.first_row + unit.rows)
-            return {rule: values[rows] for rule, values in given.items()}
+            return unit, plan.partition, {rule: values[rows] for rule, values in given.items()}
 
-        tasks = ((unit.number, (unit, plan.partition, own_rows(unit))) for unit in units)
-        run_tasks(
-            request.executor,
-            request.workers,
-            partition_unit,
-            tasks,
-            lambda _, done: self.reporter.advance(done, done),
-        )
-        counts = [read_counts(folder.chunk(number), tiles) for number in range(len(plan.chunks))]
-        return ChunkTable(plan.chunks, counts, len(plan.input.rows), tiles)
+        todo = [number for number, unit in enumerate(units) if not is_done(unit)]
+        rows = sum(units[number].rows for number in todo)
+        needed, free = plan.to_write, shutil.disk_usage(folder.root).free
+        if rows == total and free < needed:
+            raise OSError(
+                errno.ENOSPC,
+                f"the temporary files may take {needed / 1e9:.2f} GB and {free / 1e9:.2f} GB are free; "
+                "name another folder with work=",
+                str(folder.root),
+            )
+        self.reporter.begin("partition", total, total - rows)
+        self._run(partition_unit, todo, arguments, lambda _, rows: self.reporter.advance(rows))
+        indexes = [load(folder.index(number)) for number in chunks]
+        return ChunkTable(plan.input.chunk_sides, indexes, plan.partition.tiling)
 
     def join_all(self) -> int:
         """Do all tasks that are not done; returns how many pairs there are."""
         marks = self.folder.marks()
         self.reporter.add_pairs(sum(mark.pairs for mark in marks.values()))
         self._check_limit()
-        todo = [number for number in range(len(self.specs)) if number not in marks]
-        self.reporter.begin("join", len(self.specs), sum(self.specs[k].boxes for k in todo), done=len(marks))
-        self.join(todo)
-        # Parts of earlier runs are read again at the end, except remote ones: a run that is killed soon after
-        # its start spends its time on tasks that are not done.
-        damaged = [
-            number
-            for number, mark in marks.items()
-            if mark.size is not None
-            and self.options.remote is None
-            and not mark.matches(self.folder.part(number))
-        ]
+        self.reporter.begin("join", len(self.specs), len(marks))
+        self.join(number for number in range(len(self.specs)) if number not in marks)
+        # Parts of earlier runs are read again at the end: a run that is killed soon after its start spends
+        # its time on tasks that are not done.
+        damaged = [k for k, mark in marks.items() if mark.size and not mark.matches(self.folder.part(k))]
         self.reporter.add_pairs(-sum(marks[number].pairs for number in damaged))
         self.join(damaged)
         return self.reporter.pairs
@@ -225,14 +214,18 @@ class Run:
     def join(self, numbers: Iterable[int]) -> None:
         """Do these tasks."""
 
-        def done(number: int, pairs: int) -> None:
+        def done(_: int, pairs: int) -> None:
             self.reporter.add_pairs(pairs)
-            self.reporter.advance(1, self.specs[number].boxes)
+            self.reporter.advance(1)
             self._check_limit()
 
-        tiling = self.plan.partition.tiling
-        tasks = ((k, (self.chunks.task(k, self.specs[k], tiling), self.options)) for k in numbers)
-        run_tasks(self.request.executor, self.request.workers, join_tile, tasks, done)
+        def arguments(number: int) -> tuple[Any, ...]:
+            return self.chunks.task(number, self.specs[number]), self.options
+
+        self._run(join_tile, numbers, arguments, done)
+
+    def _run(self, function: Any, numbers: Iterable[int], arguments: Any, done: Any) -> None:
+        run_tasks(self.request.executor, self.request.workers, function, numbers, arguments, done)
 
     def _check_limit(self) -> None:
         """Raise `PairLimitExceeded` if there are more pairs than the caller allows."""
@@ -266,13 +259,12 @@ def batches(request: Request) -> Iterator[Any]:
     with run.working():
         run.prepare()
         tasks = len(run.specs)
-        run.reporter.begin("join", tasks, sum(spec.boxes for spec in run.specs))
+        run.reporter.begin("join", tasks)
         at_once = 2 * request.workers
         for begin in range(0, tasks, at_once):
-            some = range(begin, min(begin + at_once, tasks))
-            run.join(some)
-            for number in some:
-                part = run.folder.part(number)
+            numbers = range(begin, min(begin + at_once, tasks))
+            run.join(numbers)
+            for part in map(run.folder.part, numbers):
                 if part.exists():
                     with parquet.ParquetFile(part) as file:
                         yield from file.iter_batches()
@@ -284,40 +276,51 @@ def write(request: Request) -> Written:
     out = request.out
     assert out is not None
     run = Run(request)
-    before = _report_in(out)
-    same_call = before is not None and run.files is not None and before.get("request") == run.identity
-    if before is not None and same_call and _is_intact(out, before):
-        if _work_is_left(run):  # killed between the last two steps
+    report = _report_in(out)
+    same_call = report is not None and run.files is not None and report.get("request") == run.identity
+    before = report if same_call else None
+    if before is not None and _is_intact(out, before):
+        with suppress(OSError):  # killed between the last two steps
+            with locked(run.folder):
+                run._check_before()
             run.folder.remove()
         return Written(out, before["pairs"], before["boxes"], before["tiles"], was_done=True)
-    _check_free(out, before if same_call else None)
+    _check_free(out, report, before)
     with run.working():
-        run.prepare(remote=out if is_remote(out) else None)
+        run.prepare()
         pairs, plan = run.join_all(), run.plan.summary
-        report = {"request": run.identity, "pairs": pairs, "boxes": plan.boxes, "tiles": plan.tiles}
-        _put_in_place(run, out, report, before)
+        content = {"request": run.identity, "pairs": pairs, "boxes": plan.boxes, "tiles": plan.tiles}
+        _put_in_place(run, out, content, before)
     return Written(out, pairs, plan.boxes, plan.tiles, was_done=False)
 
 
-# ---- the output folder: a local one appears as a whole; in a remote one the report is written last
+# ---- the output folder, and the report in it
 
 
-def _work_is_left(run: Run) -> bool:
-    """Whether the work folder belongs to the run that is finished."""
-    root = run.folder.root
-    if not run.folder.plan.exists():
-        return not root.exists() or (root.is_dir() and not any(root.iterdir()))
-    return bool(run.folder.read_plan().get("request") == run.identity)
+def _sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """The content with a checksum of it."""
+    return {**content, "checksum": zlib.crc32(json.dumps(content, sort_keys=True).encode())}
 
 
 def _report_in(out: str) -> dict[str, Any] | None:
     """The report in a folder, if there is one; it has the size and the checksum of each part."""
     if is_remote(out):
         system, inner = file_system(out)
-        path = f"{inner}/{REPORT}"
-        return checked_content(system.cat_file(path), path, out) if system.exists(path) else None
-    report = Path(out) / REPORT
-    return checked_content(report.read_bytes(), str(report), out) if report.exists() else None
+        text = system.cat_file(f"{inner}/{REPORT}") if system.exists(f"{inner}/{REPORT}") else None
+    else:
+        path = Path(out) / REPORT
+        text = path.read_bytes() if path.exists() else None
+    if text is None:
+        return None
+    try:
+        report: dict[str, Any] = json.loads(text)
+        if _sealed({key: value for key, value in report.items() if key != "checksum"}) == report:
+            return report
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    raise FileError(
+        f"{out}/{REPORT}: is damaged, or from another version of broadphase; remove {out} and call again"
+    )
 
 
 def _is_intact(out: str, report: dict[str, Any]) -> bool:
@@ -330,17 +333,16 @@ def _is_intact(out: str, report: dict[str, Any]) -> bool:
     return all(Mark(0, size, checksum).matches(Path(out) / name) for name, (size, checksum) in parts)
 
 
-def _check_free(out: str, before: dict[str, Any] | None) -> None:
-    """Refuse a folder that holds anything other than the output of the same call."""
+def _check_free(out: str, report: dict[str, Any] | None, before: dict[str, Any] | None) -> None:
+    """Refuse a folder that holds anything but the output of the same call, whose report is ``before``."""
+    place = Path(out)
     if is_remote(out):
-        system, inner = file_system(out)
-        taken = before is None and system.exists(f"{inner}/{REPORT}")
+        taken = report is not before
+    elif place.exists() and not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "is a file; the pairs become a folder of files", out)
     else:
-        place = Path(out)
-        if place.exists() and not place.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, "is a file; the pairs become a folder of files", out)
-        own = set() if before is None else {*before["parts"], REPORT}
-        taken = place.is_dir() and any(path.name not in own for path in place.iterdir())
+        known = set() if before is None else {*before["parts"], REPORT}
+        taken = place.is_dir() and any(path.name not in known for path in place.iterdir())
     if taken:
         raise FileExistsError(
             errno.EEXIST,
@@ -349,67 +351,40 @@ def _check_free(out: str, before: dict[str, Any] | None) -> None:
         )
 
 
-def _put_in_place(run: Run, out: str, report: dict[str, Any], before: dict[str, Any] | None) -> None:
+def _put_in_place(run: Run, out: str, content: dict[str, Any], before: dict[str, Any] | None) -> None:
     """Move the output to its place; ``before`` is the report of the same call with damaged parts."""
     folder = run.folder
-    marks = {part_name(number): mark for number, mark in sorted(folder.marks().items())}
-    if not report["pairs"]:  # an empty part, so that readers of the folder see the names of the columns
-        with folder.appearing(folder.part(0)) as part:
-            open_part(str(part), schema_for(run.options.id_types)).close()
-        marks[part_name(0)] = Mark.of(0, folder.part(0))
-    parts = {name: [mark.size, mark.checksum] for name, mark in marks.items() if mark.size is not None}
-    sealed = with_checksum({**report, "parts": parts})
+    marks = {part_name(number): mark[1:] for number, mark in sorted(folder.marks().items()) if mark.size}
+    if not marks:  # an empty part, so that readers of the folder see the names of the columns
+        open_part(str(folder.part(0)), run.options.output).close()
+        marks[part_name(0)] = size_and_checksum(folder.part(0))
+    report = json.dumps(_sealed({**content, "parts": marks}), sort_keys=True)
+    (folder.parts / REPORT).write_text(report, "utf-8")
     if is_remote(out):
         system, inner = file_system(out)
-        if not report["pairs"]:
-            system.put_file(str(folder.part(0)), f"{inner}/{part_name(0)}")
-        system.pipe_file(f"{inner}/{REPORT}", json.dumps(sealed, sort_keys=True).encode())
+        for path in _report_first(folder.parts):
+            system.put_file(str(path), f"{inner}/{path.name}")
         return
-    folder.write_json(folder.parts / REPORT, sealed)
     place = Path(out).resolve()  # what a link leads to
-    if before is not None:  # the report last: after a kill at this point the next call does the same again
-        for path in sorted(place.iterdir(), key=lambda path: path.name == REPORT):
-            path.unlink()
-    _move(folder.parts, place)
-
-
-def _move(parts: Path, place: Path) -> None:
-    """Move the finished parts to a place that does not exist or is an empty folder; it appears as a whole.
-
-    A folder that cannot be removed, such as the root of a file system, is filled instead, the report last.
-    """
-    if place.exists():
-        try:
+    for name in [] if before is None else [*before["parts"], REPORT]:
+        (place / name).unlink(missing_ok=True)
+    try:
+        if place.exists():
             place.rmdir()
-        except OSError as error:
-            if error.errno not in _CANNOT_BE_REMOVED:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        folder.parts.rename(place)
+    except OSError as error:  # another file system than that of the work folder, or the root of one
+        if error.errno not in _CANNOT_BE_MOVED:
+            raise
+        place.mkdir(exist_ok=True)
+        for path in _report_first(folder.parts):
+            try:
+                shutil.copyfile(path, place / path.name)
+            except BaseException:
+                (place / path.name).unlink(missing_ok=True)
                 raise
-            _fill(place, parts)
-            return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        parts.rename(place)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        # The work folder is in another file system: copied beside the place first.
-        beside = place.with_name(f"{place.name}.{secrets.token_hex(4)}")
-        beside.mkdir()
-        try:
-            _fill(beside, parts)
-            beside.rename(place)
-        except BaseException:
-            shutil.rmtree(beside, ignore_errors=True)
-            raise
 
 
-def _fill(place: Path, parts: Path) -> None:
-    """Copy all parts into an empty folder, the report last; or none."""
-    names = sorted((path.name for path in parts.iterdir()), key=lambda name: name == REPORT)
-    try:
-        for name in names:
-            shutil.copyfile(parts / name, place / name)
-    except BaseException:
-        for name in names:
-            (place / name).unlink(missing_ok=True)
-        raise
+def _report_first(parts: Path) -> list[Path]:
+    """The files to copy: by the report the same call knows a folder that it was killed in as its own."""
+    return sorted(parts.iterdir(), key=lambda path: (path.name != REPORT, path.name))

@@ -15,23 +15,21 @@ Mamoulis, as in the strips.)
 chunks of a unit of input to files that are sorted by tile.
 """
 
-import errno
-import os
-import sys
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import ipc
 
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.partition import LEFT, RIGHT, copy_to_tiles, count_tiles
-from broadphase.outofcore.inputs import TEXT, Chunk, ReadOptions, Unit, chunks_of
-from broadphase.outofcore.work import WorkFolder
+from broadphase.outofcore.inputs import ReadOptions, Unit, box_column, boxes_in, chunks_of, tables_of
+from broadphase.outofcore.work import WorkFolder, damaged
 
 _MOST_TILES = 1 << 15
 _LEAST_SAMPLE = 8  # sampled boxes in a tile that is still split
@@ -218,206 +216,99 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
 
 # ---- chunk files: the boxes of a chunk by tile, so that a tile reads its part in one go.
 #
-# The columns have fixed width and follow each other, each in the order of the tiles: boxes, rows within the
-# chunk, then static flags, categories, masks and ids if they are needed (for text ids, where each
-# begins and ends; the letters follow after all columns).  The boxes that touch too many tiles to be copied
-# come last, once.  The file ends with the number of copies in each tile, the number of large boxes that touch
-# it, and a checksum of what each tile reads: a run that is resumed notices a file that was damaged meanwhile.
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns in the chunk files of one side: ``boxes`` and ``rows`` first."""
-
-    fields: tuple[tuple[str, str, int], ...]
-    """Name, type and how many numbers for each box."""
-    tiles: int
-
-    @classmethod
-    def of(cls, dim: int, dtype: str, rules: Mapping[str, str], id_type: str | None, tiles: int) -> "Columns":
-        """``rules``: their types by name."""
-        fields = [("boxes", dtype, 2 * dim), ("rows", "uint32", 1)]
-        fields += [(rule, kind, 1) for rule, kind in rules.items()]
-        if id_type is not None:
-            fields.append(("ids", "int64", 2) if id_type == TEXT else ("ids", id_type, 1))
-        return cls(tuple(fields), tiles)
-
-    @property
-    def text_ids(self) -> bool:
-        """Whether the ids are text: two numbers for each box, where each begins and ends."""
-        return self.fields[-1] == ("ids", "int64", 2)
-
-    @property
-    def width(self) -> int:
-        """Bytes of a copy, without the letters of text ids."""
-        return sum(np.dtype(kind).itemsize * count for _, kind, count in self.fields)
+# Each tile is a message, a record batch as Arrow writes it to streams.  The boxes that touch too many tiles
+# to be copied are the last message.  The index of the chunk says where each message ends and what its
+# checksum is; a chunk whose index exists is finished.
 
 
 @dataclass(frozen=True)
 class PartitionOptions:
-    """The options of all tasks that partition."""
+    """The options of all tasks that read input."""
 
     folder: str
     reading: ReadOptions
     tiling: Tiling
-    columns: tuple[Columns, ...]
-    """Of each side."""
     most_copies: float
     """The most copies of a box, averaged over a chunk."""
 
 
-def partition_unit(unit: Unit, options: PartitionOptions, given: Mapping[str, npt.NDArray[Any]]) -> int:
-    """Write the files of all chunks of a unit; returns its rows."""
-    folder = WorkFolder(Path(options.folder))
-    for k, chunk in enumerate(chunks_of(unit, options.reading, given)):
-        path = folder.chunk(unit.first_chunk + k)
-        if not path.exists():
-            with folder.appearing(path) as part:
-                _write_chunk(part, chunk, options, options.columns[unit.side])
+def sample_unit(number: int, unit: Unit, folder: str, reading: ReadOptions, share: float) -> int:
+    """Save about ``share`` of the boxes of a unit, and the bytes that a box takes; returns its rows."""
+    random = np.random.default_rng([number, unit.rows])
+    schema = reading.schemas[unit.side]
+    sampled, size = [boxes_in(schema.empty_table())], 0
+    for table in tables_of(unit, reading):
+        boxes, n = boxes_in(table), table.num_rows
+        size += table.nbytes
+        rows = np.unique(random.integers(0, n, random.binomial(n, share))) if share < 1.0 else slice(None)
+        sampled.append(boxes[rows])
+    work = WorkFolder(Path(folder))
+    work.save(work.sample(number), boxes=np.concatenate(sampled), box_bytes=size / max(unit.rows, 1))
     return unit.rows
 
 
-def _write_chunk(path: Path, chunk: Chunk, options: PartitionOptions, columns: Columns) -> None:
-    spread = spread_over(chunk.boxes, options.tiling, options.most_copies)
-    boxes, order = _copied(chunk.boxes, options.tiling, spread)
-    written: list[npt.NDArray[Any]] = [boxes, order]
-    letters: Any = b""
-    bounds = np.empty((0, 2), np.int64)
-    for name, _, _ in columns.fields[2:]:
-        values = chunk.columns[name]
-        if name == "ids" and columns.text_ids:
-            bounds, letters = _text_in_order(values, order)
-            written.append(bounds)
-        else:
-            written.append(values.take(order))
-    with path.open("wb", buffering=0) as file:
-        for column in written:
-            _write_all(file, _bytes_of(column))
-        _write_all(file, memoryview(letters))
-        ends = np.cumsum(spread.own)
-        checks = [
-            _checksum(
-                [column[end - count : end] for column in written],
-                _letters(bounds[end - count : end], letters),
-            )
-            for end, count in zip(ends.tolist(), spread.own.tolist(), strict=True)
-        ]
-        numbers = np.concatenate([spread.own, spread.shared, checks]).astype(np.int64)
-        _write_all(file, _bytes_of(np.append(numbers, zlib.crc32(_bytes_of(numbers)))))
+def partition_unit(unit: Unit, options: PartitionOptions, given: Mapping[str, npt.NDArray[Any]]) -> int:
+    """Write the files of all chunks of a unit, with rules that came as arrays; returns its rows."""
+    folder = WorkFolder(Path(options.folder))
+    row = unit.first_row
+    for number, table in enumerate(chunks_of(unit, options.reading), unit.first_chunk):
+        rows = np.arange(row, row + table.num_rows)
+        if not folder.index(number).exists():
+            columns = {name: values[rows - unit.first_row] for name, values in given.items()}
+            _write_chunk(folder, number, table, rows, columns, options.reading.schemas[unit.side], options)
+        row += table.num_rows
+    return unit.rows
 
 
-def _letters(bounds: npt.NDArray[np.int64], letters: Any) -> memoryview:
-    """The letters of some text ids, which follow each other."""
-    return memoryview(letters)[bounds[0, 0] : bounds[-1, 1]] if len(bounds) else memoryview(b"")
-
-
-def _checksum(columns: Iterable[npt.NDArray[Any]], letters: Any) -> int:
-    """The checksum of the copies that a tile reads together."""
-    checksum = 0
-    for column in columns:
-        checksum = zlib.crc32(_bytes_of(column), checksum)
-    return zlib.crc32(letters, checksum)
-
-
-def _text_in_order(ids: Any, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Any]:
-    """Text ids in the order of the copies: where each begins and ends, and their letters."""
-    taken = ids.take(pa.array(order))
-    _, offsets, letters = taken.buffers()
-    ends = np.frombuffer(offsets, np.int64, len(taken) + 1, 8 * taken.offset)
-    return np.stack([ends[:-1], ends[1:]], axis=1), letters if letters is not None else b""
-
-
-def _bytes_of(column: npt.NDArray[Any]) -> memoryview:
-    return memoryview(np.ascontiguousarray(column).reshape(-1).view(np.uint8).data)
-
-
-def _write_all(file: Any, data: memoryview) -> None:
-    while len(data):
-        data = data[file.write(data) :]
-
-
-class Counts(NamedTuple):
-    """The end of the file of a chunk."""
-
-    own: npt.NDArray[np.int64]
-    shared: npt.NDArray[np.int64]
-    """Both as in `Spread`."""
-    checks: npt.NDArray[np.int64]
-    """The checksum of what each tile reads, and of the large boxes."""
-
-
-def read_counts(path: Path, tiles: int) -> Counts:
-    """How many boxes of a chunk are in each tile.
-
-    Raises
-    ------
-    OSError
-        The file is damaged; it was removed, so that the next call makes it again.
-    """
-    size = 8 * (3 * tiles + 3)
-    with path.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(file.tell() - size, 0))
-        data = file.read(size)
-    if len(data) < size or zlib.crc32(data[:-8]) != int.from_bytes(data[-8:], sys.byteorder):
-        raise _damaged(path)
-    return Counts(*np.split(np.frombuffer(data[:-8], np.int64), [tiles + 1, 2 * tiles + 1]))
-
-
-def _damaged(path: Path) -> OSError:
-    path.unlink(missing_ok=True)
-    return OSError(
-        errno.EIO, "was damaged and has been removed; call again to make it anew and go on", str(path)
+def _write_chunk(
+    folder: WorkFolder,
+    number: int,
+    table: Any,
+    rows: npt.NDArray[np.int64],
+    given: Mapping[str, npt.NDArray[Any]],
+    schema: Any,
+    options: PartitionOptions,
+) -> None:
+    boxes = boxes_in(table)
+    spread = spread_over(boxes, options.tiling, options.most_copies)
+    copies, order = _copied(boxes, options.tiling, spread)
+    columns = {"box": box_column(copies), "row": pa.array(rows[order], schema.field("row").type)}
+    columns |= {name: pa.array(values[order]) for name, values in given.items()}
+    rest = [name for name in schema.names if name not in columns]
+    columns |= {name: table.column(name).combine_chunks().take(pa.array(order)) for name in rest}
+    batch = pa.record_batch([columns[name] for name in schema.names], schema=schema)
+    ends, checks, position, begin = [], [], 0, 0
+    with folder.appearing(folder.chunk(number)) as part, part.open("wb") as file:
+        for count in spread.own.tolist():
+            message = batch.slice(begin, count).serialize() if count else b""
+            file.write(message)
+            begin, position = begin + count, position + len(message)
+            ends.append(position)
+            checks.append(zlib.crc32(message))
+    folder.save(
+        folder.index(number),
+        boxes=spread.own.astype(np.int32),
+        shared=spread.shared.astype(np.int32),
+        ends=np.array(ends, np.int64),
+        checks=np.array(checks, np.uint32),
     )
 
 
-def read_copies(
-    path: Path,
-    copies: int,
-    begin: int,
-    count: int,
-    check: int,
-    columns: Columns,
-    arrays: Mapping[str, npt.NDArray[Any]],
-) -> Any:
-    """Read ``count`` of the ``copies`` in a file, from ``begin`` on; returns ids that are text.
+def read_message(path: Path, begin: int, end: int, check: int, schema: Any) -> Any:
+    """The boxes of a tile.
 
     Raises
     ------
     OSError
-        Their checksum is not ``check``: the file is damaged.  It was removed.
+        The file is damaged; it and its index were removed.
     """
-    if not count:
-        return pa.array([], pa.large_string()) if columns.text_ids else None
-    offset, found, letters = 0, [], np.empty(0, np.uint8)
-    with path.open("rb", buffering=0) as file:
-        for name, kind, numbers in columns.fields:
-            size = np.dtype(kind).itemsize * numbers
-            file.seek(offset + size * begin)
-            offset += size * copies
-            is_text = name == "ids" and columns.text_ids
-            found.append(np.empty((count, 2), np.int64) if is_text else arrays[name][:count])
-            _read_all(file, found[-1], path)
-        if columns.text_ids:
-            bounds = found[-1]
-            first, last = int(bounds[0, 0]), int(bounds[-1, 1])
-            if not 0 <= first <= last <= path.stat().st_size - offset:
-                raise _damaged(path)
-            letters = np.empty(last - first, np.uint8)
-            file.seek(offset + first)
-            _read_all(file, letters, path)
-    if _checksum(found, letters) != check:
-        raise _damaged(path)
-    if not columns.text_ids:
-        return None
-    offsets = np.append(bounds[:, 0], last) - first
-    return pa.LargeStringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(letters))
-
-
-def _read_all(file: Any, into: npt.NDArray[Any], path: Path) -> None:
-    rest = memoryview(into.reshape(-1).view(np.uint8).data)
-    while len(rest):
-        got = file.readinto(rest)
-        if not got:
-            raise _damaged(path)
-        rest = rest[got:]
+    try:
+        with path.open("rb") as file:
+            file.seek(begin)
+            message = file.read(end - begin)
+    except FileNotFoundError:
+        message = b""
+    if len(message) < end - begin or zlib.crc32(message) != check:
+        path.with_suffix(".npz").unlink(missing_ok=True)
+        raise damaged(path)
+    return ipc.read_record_batch(pa.py_buffer(message), schema)

@@ -1,42 +1,31 @@
 """Work: tasks for an executor, and the folder that keeps what is done.
 
-A task is done by a thread of this process, or by anything with ``submit`` as in `concurrent.futures`.  An
-executor is only given as many tasks as its workers can soon begin, so little work is lost when one fails.
-
-No file in the work folder is changed in place.  It is written under a temporary name and gets its final
-name when it is complete.  So a run that is killed at any moment leaves complete files, and some temporary
-ones that are never read.  If a task is done twice, because its first worker was believed dead, both write the
-same bytes.
+A task is done when its file has its final name, which it gets when it is complete.  So a run that is killed
+at any moment leaves complete files, and some temporary ones that are never read, and a task that is done
+twice, because its first worker was believed dead, writes the same bytes twice.
 """
 
 import errno
-import json
 import secrets
 import shutil
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
-from broadphase.errors import FileError
+import numpy as np
+import pyarrow as pa
+
 from broadphase.runtime import threads
-
-Tasks = Iterator[tuple[int, tuple[Any, ...]]]
-"""The number of each task, and the arguments of its function."""
-Calls = Iterator[tuple[int, Callable[[], Any]]]
-Done = Callable[[int, Any], None]
-"""Called with the number of a task and its result."""
 
 _AHEAD = 2  # tasks that wait, for each one that runs
 _LOOK_AGAIN = 0.1  # seconds; on Windows no Ctrl-C ends a wait that has no end of its own
-
-REPORT = "_broadphase.json"
-"""The file in a finished output folder that holds the request and the result."""
 
 
 class WorkFolder:
@@ -44,24 +33,27 @@ class WorkFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.plan = root / "plan.json"
+        self.plan = root / "plan.npz"
         """The request, and the sizes that were planned for it; written before any boxes are read."""
-        self.lock = root.with_name(f"{root.name}.lock")
-        """Held by the run that works in the folder; the file is next to the folder."""
-        self.tiling = root / "cut.npz"
-        """The tiles, and what else the sample says."""
-        self.buffer = root / "spool"
+        self.tiling = root / "tiling.npz"
+        self.buffer = root / "input"
         """Input that can be read only once."""
         self.parts = root / "parts"
         """The output, until it is complete."""
-
-    def chunk(self, number: int) -> Path:
-        """The file of a chunk."""
-        return self.root / "chunks" / f"{number:06}"
+        self.lock = root.with_name(f"{root.name}.lock")
+        """Held by the run that works in the folder; the file is next to the folder."""
 
     def sample(self, number: int) -> Path:
-        """The boxes that were taken as a sample from a unit."""
-        return self.root / "sampled" / f"{number:06}.npz"
+        """The boxes that were taken as a sample from a unit of input."""
+        return self.root / "samples" / f"{number:06}.npz"
+
+    def chunk(self, number: int) -> Path:
+        """The boxes of a chunk by tile."""
+        return self.root / "chunks" / f"{number:06}"
+
+    def index(self, number: int) -> Path:
+        """Which boxes of a chunk are where in its file; written after that file."""
+        return self.root / "chunks" / f"{number:06}.npz"
 
     def part(self, number: int) -> Path:
         """The pairs of a task."""
@@ -69,12 +61,17 @@ class WorkFolder:
 
     def mark(self, number: int) -> Path:
         """The `Mark` of a task that is done."""
-        return self.root / "done" / f"{number:06}"
+        return self.root / "done" / f"{number:06}.npz"
 
     def make(self) -> None:
         """Make the folder and its subfolders."""
-        for name in ("chunks", "sampled", "parts", "done", "begun"):
+        for name in ("samples", "chunks", "parts", "done", "begun"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
+
+    def is_ours(self) -> bool:
+        """Whether it holds nothing that no run would write."""
+        known = {"plan.npz", "tiling.npz", "input", "samples", "chunks", "parts", "done", "begun"}
+        return all(path.name in known for path in self.root.iterdir())
 
     @contextmanager
     def appearing(self, path: Path) -> Iterator[Path]:
@@ -88,95 +85,80 @@ class WorkFolder:
                 part.unlink(missing_ok=True)
             raise
 
-    def write_json(self, path: Path, content: Any) -> None:
-        """Write JSON that appears completely or not at all."""
-        with self.appearing(path) as part:
-            part.write_text(json.dumps(content, sort_keys=True), "utf-8")
-
-    def read_plan(self) -> dict[str, Any]:
-        """The content of the plan."""
-        return checked_content(self.plan.read_bytes(), str(self.plan), str(self.root))
+    def save(self, path: Path, **arrays: Any) -> None:
+        """Write arrays for `load` to a file that appears completely or not at all."""
+        with self.appearing(path) as part, part.open("wb") as file:
+            np.savez(file, **arrays)
 
     def marks(self) -> dict[int, "Mark"]:
-        """The marks of all tasks that are done, by number; without damaged ones, whose tasks are repeated."""
-        found = {}
-        for path in (self.root / "done").iterdir():
-            try:
-                found[int(path.name)] = Mark(*json.loads(path.read_text("utf-8")))
-            except (ValueError, TypeError):
-                continue
-        return found
+        """The marks of all tasks that are done, by number."""
+        paths = sorted((self.root / "done").iterdir())
+        return {int(path.stem): Mark(*load(path)["mark"].tolist()) for path in paths}
 
     def clear(self) -> None:
-        """Remove the contents of the folder."""
-        for path in list(self.root.iterdir()):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        """Remove the contents of the folder; the plan last, because it says to which request it belongs."""
+        for path in sorted(self.root.iterdir(), key=lambda path: path == self.plan):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove the folder; the plan last, because it says which request the rest belongs to."""
+        """Remove the folder and its lock."""
         if self.root.is_dir():
-            for path in list(self.root.iterdir()):
-                if path != self.plan:
-                    shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+            self.clear()
             shutil.rmtree(self.root, ignore_errors=True)
         with suppress(PermissionError):  # open, on Windows: `locked` removes it at its end
             self.lock.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The result of a task: how many pairs, and the size and checksum of its part if it wrote one."""
-
-    pairs: int
-    size: int | None = None
-    checksum: int | None = None
-
-    @classmethod
-    def of(cls, pairs: int, path: Path) -> "Mark":
-        """The mark of a part that was written to a file."""
-        return cls(pairs, path.stat().st_size, _checksum(path))
-
-    def matches(self, path: Path) -> bool:
-        """Whether the file is still as it was written."""
-        return path.is_file() and path.stat().st_size == self.size and _checksum(path) == self.checksum
-
-
-def _checksum(path: Path) -> int:
-    checksum = 0
-    with path.open("rb") as file:
-        while data := file.read(1 << 20):
-            checksum = zlib.crc32(data, checksum)
-    return checksum
-
-
-def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with a checksum of it."""
-    return {**content, "checksum": zlib.crc32(json.dumps(content, sort_keys=True).encode())}
-
-
-def checked_content(text: bytes, path: str, folder: str) -> dict[str, Any]:
-    """The content that `with_checksum` was given before it was written as JSON to the file ``path``.
+def load(path: Path) -> dict[str, Any]:
+    """The arrays that `WorkFolder.save` wrote.
 
     Raises
     ------
-    FileError
-        The file was damaged; the message says to remove the ``folder``.
+    OSError
+        The file is damaged; it was removed.
     """
     try:
-        read = json.loads(text)
-        content = {key: value for key, value in dict(read).items() if key != "checksum"}
-        if with_checksum(content) == read:
-            return content
-    except (ValueError, TypeError, RecursionError):
-        pass
-    raise FileError(
-        f"{path}: is damaged, or from another version of broadphase; remove {folder} and call again"
+        with ZipFile(path) as archive:
+            if archive.testzip() is not None:
+                raise BadZipFile
+        with np.load(path) as arrays:
+            return dict(arrays)
+    except (BadZipFile, ValueError, KeyError, EOFError, NotImplementedError):
+        raise damaged(path) from None
+
+
+def damaged(path: Path) -> OSError:
+    """Remove a damaged file; returns the error that says so."""
+    path.unlink(missing_ok=True)
+    return OSError(
+        errno.EIO, "was damaged and has been removed; call again to make it anew and go on", str(path)
     )
 
 
 def part_name(number: int) -> str:
     """The name of the output of a task."""
     return f"part-{number:06}.parquet"
+
+
+class Mark(NamedTuple):
+    """The result of a task: how many pairs, and the size and checksum of its part; 0 bytes without one."""
+
+    pairs: int
+    size: int = 0
+    checksum: int = 0
+
+    def matches(self, path: Path) -> bool:
+        """Whether the file is still as it was written."""
+        return path.is_file() and (self.size, self.checksum) == size_and_checksum(path)
+
+
+def size_and_checksum(path: Path) -> tuple[int, int]:
+    """The bytes of a file, and a checksum of them."""
+    size = path.stat().st_size
+    if not size:
+        return 0, 0
+    with pa.memory_map(str(path)) as file:
+        return size, zlib.crc32(file.read_buffer())
 
 
 @contextmanager
@@ -222,50 +204,45 @@ def _lock(handle: int) -> None:
 
 
 def run_tasks(
-    executor: Executor | None, workers: int, function: Callable[..., Any], tasks: Tasks, done: Done
+    executor: Executor | None,
+    workers: int,
+    function: Callable[..., Any],
+    numbers: Iterable[int],
+    arguments: Callable[[int], tuple[Any, ...]],
+    done: Callable[[int, Any], None],
 ) -> None:
-    """Call ``function`` for all tasks, and ``done`` with the number and result of each, one at a time.
+    """Call ``function`` with the arguments of each number, and ``done`` with the number and the result.
 
-    Tasks end in any order.  The first exception of ``function`` or ``done`` ends all: tasks that were handed
-    over already are cancelled or waited for.
+    Tasks end in any order, ``done`` is called for one at a time.  The first exception ends all: tasks that
+    have begun are waited for.  Without an executor, threads of this process do the work.
     """
-    calls = ((number, partial(function, *arguments)) for number, arguments in tasks)
-    if executor is None:
-        _run_on_threads(workers, calls, done)
-    else:
-        _run_on_executor(executor, workers * _AHEAD, calls, done)
+    if executor is not None:
+        _run_on_executor(executor, workers * _AHEAD, function, iter(numbers), arguments, done)
+        return
+    reporting = Lock()
+
+    def call(number: int) -> None:
+        result = function(*arguments(number))
+        with reporting:
+            done(number, result)
+
+    threads.run_all([partial(call, number) for number in numbers], workers)
 
 
-def _run_on_threads(workers: int, calls: Calls, done: Done) -> None:
-    taking, reporting = Lock(), Lock()
-    failed: list[None] = []
-
-    def work() -> None:
-        try:
-            while not failed:
-                if threads.cancelled():
-                    raise threads.Cancelled
-                with taking:
-                    number, call = next(calls, (-1, None))
-                if call is None:
-                    return
-                result = call()
-                with reporting:
-                    done(number, result)
-        except BaseException:
-            failed.append(None)
-            raise
-
-    threads.run_all([work] * workers, workers)
-
-
-def _run_on_executor(executor: Executor, most: int, calls: Calls, done: Done) -> None:
+def _run_on_executor(
+    executor: Executor,
+    most: int,
+    function: Callable[..., Any],
+    numbers: Iterator[int],
+    arguments: Callable[[int], tuple[Any, ...]],
+    done: Callable[[int, Any], None],
+) -> None:
+    """The same; at most ``most`` tasks are handed over, so little work is lost when one fails."""
     running: dict[Future[Any], int] = {}
     try:
         while True:
-            while len(running) < most and (following := next(calls, None)) is not None:
-                number, call = following
-                running[executor.submit(call)] = number
+            for number in islice(numbers, most - len(running)):
+                running[executor.submit(function, *arguments(number))] = number
             if not running:
                 return
             for future in wait(running, _LOOK_AGAIN, FIRST_COMPLETED).done:
