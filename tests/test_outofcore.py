@@ -239,7 +239,7 @@ def test_a_tile_knows_its_boxes():
     spread = spread_over(boxes, tiling, 100.0)
     inside = np.array([touches(boxes, low, high) for low, high in zip(tiling.low, tiling.high, strict=True)])
     assert np.array_equal(inside.sum(axis=0), spread.copies)
-    assert np.array_equal(inside.sum(axis=1), spread.own[:-1])
+    assert np.array_equal(inside.sum(axis=1), spread.counts[:-1])
     assert np.array_equal(inside.argmax(axis=0), spread.first)
     counted = np.zeros((400, 400), int)
     for tile, low in zip(inside, tiling.low, strict=True):
@@ -253,8 +253,8 @@ def test_copies_are_bounded():
     tiling = make_tiling(boxes, 1.0, 60)
     for most in (1.0, 1.5, 3.0):
         spread = spread_over(boxes, tiling, most)
-        assert spread.own.sum() <= most * 400
-        assert spread.own[:-1].sum() + spread.shared.sum() >= spread.copies.sum()
+        assert spread.counts.sum() <= most * 400
+        assert spread.counts[:-1].sum() + spread.shared.sum() >= spread.copies.sum()
 
 
 def test_the_plan_is_reported_beforehand(tmp_path):

@@ -11,46 +11,45 @@ refuse_in_browser("broadphase.outofcore", "processes and keeps no files")
 need("pyarrow", extra="io", purpose="broadphase.outofcore")
 
 from broadphase.outofcore import run  # noqa: E402
-from broadphase.outofcore.request import Plan, Progress, Written, make_request  # noqa: E402
+from broadphase.outofcore.request import Plan, Progress, Request, Written  # noqa: E402
 
 Path = str | os.PathLike[str]
 ProgressCallback = Callable[[Progress], None]
 
 
 class _Options(TypedDict, total=False):
-    ids: str | None
     touching: bool
-    static: Any
-    categories: Any
-    masks: Any
     memory: int | str
     executor: Executor | None
     workers: int | None
     work: Path | None
-    max_pairs: int | None
     progress: ProgressCallback | None
 
 
+class _Writing(_Options, total=False):
+    ids: str | tuple[str | None, str | None] | None
+    max_pairs: int | None
+
+
+class _Rules(TypedDict, total=False):
+    static: Any
+    categories: Any
+    masks: Any
+
+
+class _PairOptions(_Writing, _Rules, total=False):
+    pass
+
+
+class _CountOptions(_Options, _Rules, total=False):
+    pass
+
+
 @overload
-def pairs(source: Any, out: Path, **options: Unpack[_Options]) -> Written: ...
+def pairs(source: Any, out: Path, **options: Unpack[_PairOptions]) -> Written: ...
 @overload
-def pairs(source: Any, out: None = None, **options: Unpack[_Options]) -> Iterator[Any]: ...
-def pairs(
-    source: Any,
-    out: Path | None = None,
-    *,
-    ids: str | None = None,
-    touching: bool = True,
-    static: Any = None,
-    categories: Any = None,
-    masks: Any = None,
-    memory: int | str = "2 GB",
-    executor: Executor | None = None,
-    workers: int | None = None,
-    work: Path | None = None,
-    max_pairs: int | None = None,
-    progress: ProgressCallback | None = None,
-) -> Written | Iterator[Any]:
+def pairs(source: Any, out: None = None, **options: Unpack[_PairOptions]) -> Iterator[Any]: ...
+def pairs(source: Any, out: Path | None = None, **options: Unpack[_PairOptions]) -> Written | Iterator[Any]:
     """Find every pair of overlapping boxes among more boxes than fit into memory.
 
     Parameters
@@ -112,36 +111,15 @@ def pairs(
     >>> [batch.to_pydict() for batch in outofcore.pairs(boxes)]
     [{'i': [0, 1], 'j': [1, 2]}]
     """
-    request = make_request(
-        {"source": source},
-        out=out,
-        touching=touching,
-        ids=ids,
-        rules={"static": static, "categories": categories, "masks": masks},
-        memory=memory,
-        executor=executor,
-        workers=workers,
-        work=work,
-        max_pairs=max_pairs,
-        progress=progress,
-    )
+    request = Request({"source": source}, out, **options)
     return run.batches(request) if out is None else run.write(request)
 
 
-def join(
-    a: Any,
-    b: Any,
-    out: Path | None = None,
-    *,
-    ids: str | tuple[str | None, str | None] | None = None,
-    touching: bool = True,
-    memory: int | str = "2 GB",
-    executor: Executor | None = None,
-    workers: int | None = None,
-    work: Path | None = None,
-    max_pairs: int | None = None,
-    progress: ProgressCallback | None = None,
-) -> Any:
+@overload
+def join(a: Any, b: Any, out: Path, **options: Unpack[_Writing]) -> Written: ...
+@overload
+def join(a: Any, b: Any, out: None = None, **options: Unpack[_Writing]) -> Iterator[Any]: ...
+def join(a: Any, b: Any, out: Path | None = None, **options: Unpack[_Writing]) -> Written | Iterator[Any]:
     """Find every row of ``b`` that each row of ``a`` overlaps, among more boxes than fit into memory.
 
     Parameters
@@ -170,35 +148,11 @@ def join(
     >>> [batch.to_pydict() for batch in outofcore.join(shots, ships)]
     [{'i': [0, 1], 'j': [2, 1]}]
     """
-    request = make_request(
-        {"a": a, "b": b},
-        out=out,
-        touching=touching,
-        ids=ids,
-        memory=memory,
-        executor=executor,
-        workers=workers,
-        work=work,
-        max_pairs=max_pairs,
-        progress=progress,
-    )
+    request = Request({"a": a, "b": b}, out, **options)
     return run.batches(request) if out is None else run.write(request)
 
 
-def count_pairs(
-    source: Any,
-    *,
-    other: Any = None,
-    touching: bool = True,
-    static: Any = None,
-    categories: Any = None,
-    masks: Any = None,
-    memory: int | str = "2 GB",
-    executor: Executor | None = None,
-    workers: int | None = None,
-    work: Path | None = None,
-    progress: ProgressCallback | None = None,
-) -> int:
+def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_CountOptions]) -> int:
     """Count the pairs of boxes that overlap, without storing them.
 
     Parameters
@@ -220,21 +174,9 @@ def count_pairs(
     >>> outofcore.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    rules = {"static": static, "categories": categories, "masks": masks}
-    if other is not None and any(rule is not None for rule in rules.values()):
+    if other is not None and any(options.get(rule) is not None for rule in ("static", "categories", "masks")):
         raise ValueError("static, categories and masks are rules of one source; leave them out with other=")
-    request = make_request(
-        _with_other(source, other),
-        store=False,
-        touching=touching,
-        rules=rules,
-        memory=memory,
-        executor=executor,
-        workers=workers,
-        work=work,
-        progress=progress,
-    )
-    return run.count(request)
+    return run.count(Request(_with_other(source, other), store=False, **options))
 
 
 def _with_other(source: Any, other: Any) -> dict[str, Any]:
@@ -262,4 +204,4 @@ def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers:
     >>> outofcore.plan([[0, 0, 2, 2], [1, 1, 3, 3]]).tiles
     1
     """
-    return run.plan_only(make_request(_with_other(source, other), memory=memory, workers=workers))
+    return run.plan_only(Request(_with_other(source, other), memory=memory, workers=workers))

@@ -13,13 +13,13 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import ipc, parquet
+from pyarrow import fs, ipc, parquet
 
 from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray, as_boxes
@@ -43,33 +43,28 @@ RULE_TYPES = {"static": pa.uint8(), "categories": pa.uint32(), "masks": pa.uint3
 _BATCH_ROWS = 1 << 16
 _GROUP_ROWS = 1 << 20  # rows of a .npy file that are read together
 _BUFFER = 1 << 18  # bytes of a Parquet column that are read at a time
-_WILD = re.compile(r"[*?\[]")
+_NUMBER = re.compile(r"(\d+)")
 
 
 class InputFile(NamedTuple):
-    """A file of boxes."""
+    """A file of boxes, what messages call it, and what a memory map has of it: offset, type and shape."""
 
     path: str
     kind: str
     name: str
-    """What it is called in messages."""
     mapped: tuple[int, str, tuple[int, ...]] | None = None
-    """Of a memory map: the offset, type and shape of its numbers."""
 
 
 # ---- files of a source
 
 
-def is_remote(path: str) -> bool:
-    """Whether a path is opened by fsspec."""
-    return "://" in path
-
-
 def file_system(path: str) -> tuple[Any, str]:
-    """The file system of a remote path, and the path in it."""
+    """The file system of a path, of fsspec where it has ``://``, and the path in it."""
+    if "://" not in path:
+        return fs.LocalFileSystem(), path
     fsspec = need("fsspec.core", extra="dask", purpose=f"{path}: a path with ://")
-    found: tuple[Any, str] = fsspec.url_to_fs(path)
-    return found
+    system, inner = fsspec.url_to_fs(path)
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), inner
 
 
 def is_files(source: Any) -> bool:
@@ -90,14 +85,25 @@ def input_files(source: Any) -> list[InputFile]:
     if isinstance(source, (list, tuple)):
         return [file for item in source for file in input_files(item)]
     path = os.fspath(source)
-    paths = _remote_paths(path) if is_remote(path) else _local_paths(path)
+    system, inner = file_system(path)
+    remote = None if inner is path else system.handler.fs
+    kind = system.get_file_info(inner).type
+    if kind == fs.FileType.Directory:
+        entries = system.get_file_info(fs.FileSelector(inner, recursive=True))
+        paths = [entry.path for entry in entries if _is_data(os.path.relpath(entry.path, inner))]
+    elif kind == fs.FileType.File:
+        paths = [inner]
+    elif remote is not None:
+        paths = remote.glob(inner)
+    else:
+        anchor = Path(Path(inner).anchor)
+        paths = [str(file) for file in anchor.glob(os.path.relpath(inner, anchor)) if file.is_file()]
     if not paths:
-        raise FileNotFoundError(errno.ENOENT, f"no files of boxes ({', '.join(KINDS)}) there", path)
+        wanted = ", ".join(KINDS)
+        raise FileNotFoundError(errno.ENOENT, f"No such file, and no files of boxes ({wanted}) there", path)
     # By name, with numbers in it by their value: ``part.10`` comes after ``part.2``.
-    parts = {path: re.split(r"(\d+)", path) for path in paths}
-    paths.sort(
-        key=lambda path: [(part.isdigit(), int(part) if part.isdigit() else part) for part in parts[path]]
-    )
+    paths.sort(key=lambda path: [(s.isdigit(), int(s) if s.isdigit() else s) for s in _NUMBER.split(path)])
+    paths = paths if remote is None else list(map(remote.unstrip_protocol, paths))
     return [InputFile(path, _kind(path), path) for path in paths]
 
 
@@ -111,42 +117,20 @@ def _kind(path: str) -> str:
     return KINDS[suffix]
 
 
-def _local_paths(path: str) -> list[str]:
-    place = Path(path)
-    if place.is_dir():
-        return [str(file) for file in place.rglob("*") if _is_data(file.relative_to(place))]
-    if _WILD.search(path) and not place.exists():
-        anchor = Path(place.anchor)
-        return [str(file) for file in anchor.glob(str(place.relative_to(anchor))) if file.is_file()]
-    with place.open("rb"):  # raises if it cannot be read
-        return [path]
-
-
-def _remote_paths(path: str) -> list[str]:
-    system, inner = file_system(path)
-    if _WILD.search(inner):
-        paths = system.glob(inner)
-    elif system.isdir(inner):
-        paths = [file for file in system.find(inner) if _is_data(Path(os.path.relpath(file, inner)))]
-    else:
-        paths = [inner] if system.exists(inner) else []
-    return list(map(system.unstrip_protocol, paths))
-
-
-def _is_data(path: Path) -> bool:
+def _is_data(path: str) -> bool:
     """Whether a file in a folder is data: names that begin with a dot or an underscore are not."""
-    return path.suffix.lower() in KINDS and not any(part.startswith((".", "_")) for part in path.parts)
+    return Path(path).suffix.lower() in KINDS and not any(part[0] in "._" for part in Path(path).parts)
 
 
 def identity(file: InputFile) -> list[Any]:
     """A value that changes when the file does: its path, size and time."""
-    if is_remote(file.path):
-        system, inner = file_system(file.path)
-        status = system.info(inner)
+    system, inner = file_system(file.path)
+    if inner is not file.path:
+        status = system.handler.fs.info(inner)
         keys = ("size", "ETag", "etag", "mtime", "LastModified", "created")
         return [file.path, *(str(status.get(key)) for key in keys)]
-    status = Path(file.path).stat()
-    return [str(Path(file.path).resolve()), status.st_size, status.st_mtime_ns, str(file.mapped)]
+    status = system.get_file_info(inner)
+    return [str(Path(inner).resolve()), status.size, status.mtime_ns, str(file.mapped)]
 
 
 # ---- sources that are not files
@@ -216,13 +200,11 @@ def _bounds_of(shapes: Any, name: str, columns: Sequence[str]) -> Any:
 
 
 class OpenFile(NamedTuple):
-    """A file that is open."""
+    """A file that is open: the rows of its row groups or batches, and what reads columns of one."""
 
     schema: Any
     sizes: list[int]
-    """The rows of its row groups, record batches or, in ``.npy``, equal shares."""
-    read: Callable[[range, list[str]], Iterator[Any]]
-    """Reads some of them; only some columns of each."""
+    read: Callable[[int, list[str]], Iterator[Any]]
 
 
 @contextmanager
@@ -237,17 +219,11 @@ def opened(file: InputFile) -> Iterator[OpenFile]:
     if file.kind == "npy":
         yield _open_npy(file)
         return
-    with _source(file.path) as source:
+    system, inner = file_system(file.path)
+    with system.open_input_file(inner) as source:
         with one_error(file.name, file.kind):
             found = _open_parquet(source) if file.kind == "Parquet" else _open_ipc(source)
         yield found
-
-
-def _source(path: str) -> Any:
-    if is_remote(path):
-        system, inner = file_system(path)
-        return pa.PythonFile(system.open(inner, "rb"), mode="r")
-    return pa.OSFile(path)
 
 
 def _open_parquet(source: Any) -> OpenFile:
@@ -256,7 +232,7 @@ def _open_parquet(source: Any) -> OpenFile:
     return OpenFile(
         file.schema_arrow,
         sizes,
-        lambda groups, columns: file.iter_batches(_BATCH_ROWS, groups, columns, use_threads=False),
+        lambda group, columns: file.iter_batches(_BATCH_ROWS, [group], columns, use_threads=False),
     )
 
 
@@ -268,56 +244,58 @@ def _open_ipc(source: Any) -> OpenFile:
     else:
         sizes = [sum(batch.num_rows for batch in reader)]
 
-    def read(batches: range, columns: list[str]) -> Iterator[Any]:
+    def read(batch: int, columns: list[str]) -> Iterator[Any]:
         fields = [k for k, field in enumerate(schema) if not {*columns}.isdisjoint(flat_names([field]))]
         _, reader = open_arrow(source, ipc.IpcReadOptions(included_fields=fields))
-        return map(reader.get_batch, batches) if is_file else iter(reader)
+        return map(reader.get_batch, [batch]) if is_file else iter(reader)
 
     return OpenFile(schema, sizes, read)
 
 
 def _open_npy(file: InputFile) -> OpenFile:
-    if is_remote(file.path):
+    if "://" in file.path:
         raise FileError(
             f"{file.path}: a .npy file is mapped into memory and must be local; use Parquet or Arrow"
         )
-    if file.mapped is not None:
-        offset, kind, shape = file.mapped
-        array = np.memmap(file.path, kind, "r", offset, shape)
-    else:
-        with one_error(file.name, "npy"):
-            array = np.load(file.path, mmap_mode="r")
+    array = _numbers(file)
     if array.ndim != 2 or array.shape[1] not in (4, 6) or array.dtype.kind not in "iuf":
         raise FileError(
             f"{file.name}: holds {array.dtype} of shape {array.shape}, not numbers of shape (n, 4) or (n, 6)"
         )
-    number = pa.float32() if array.dtype == np.float32 else pa.float64()
-    schema = pa.schema([(name, number) for name in names_without_header(array.shape[1])])
-    starts = range(0, len(array), _GROUP_ROWS)
+    number = np.float32 if array.dtype == np.float32 else np.float64
+    schema = pa.schema([(name, pa.from_numpy_dtype(number)) for name in names_without_header(array.shape[1])])
+    sizes = [min(_GROUP_ROWS, len(array) - begin) for begin in range(0, len(array), _GROUP_ROWS)]
 
-    def read(groups: range, columns: list[str]) -> Iterator[Any]:
-        for begin in range(
-            groups.start * _GROUP_ROWS, min(groups.stop * _GROUP_ROWS, len(array)), _BATCH_ROWS
-        ):
-            rows = array[begin : begin + _BATCH_ROWS].T.astype(number.to_pandas_dtype(), "C")
-            yield pa.record_batch(list(rows), schema=schema)
+    def read(group: int, columns: list[str]) -> Iterator[Any]:
+        first = group * _GROUP_ROWS
+        for begin in range(first, first + sizes[group], _BATCH_ROWS):
+            end = min(begin + _BATCH_ROWS, first + sizes[group])
+            yield pa.record_batch(list(_numbers(file)[begin:end].T.astype(number, "C")), schema=schema)
 
-    return OpenFile(schema, [min(_GROUP_ROWS, len(array) - begin) for begin in starts], read)
+    return OpenFile(schema, sizes, read)
 
 
-@dataclass(frozen=True, slots=True)
-class FileInfo:
-    """What a file says of itself."""
+def _numbers(file: InputFile) -> Any:
+    """The numbers of a ``.npy`` file or a memory map, not yet read."""
+    if file.mapped is not None:
+        offset, kind, shape = file.mapped
+        return np.memmap(file.path, kind, "r", offset, shape)
+    with one_error(file.name, "npy"):
+        return np.load(file.path, mmap_mode="r")
+
+
+class FileInfo(NamedTuple):
+    """What a file says of itself.
+
+    ``single``: whether its edges are float32; ``sizes``: the rows of its row groups or record batches;
+    ``id``: the column of ids that is asked for, else ``id`` or ``fid``; ``id_type``: int64, uint64 or text.
+    """
 
     dim: int
     single: bool
-    """Whether its edges are float32."""
     sizes: list[int]
-    """The rows of its row groups or record batches."""
     id: str | None
-    """The column of ids: the one that is asked for, else ``id`` or ``fid``."""
     id_type: Any
-    """int64, uint64 or text."""
 
 
 def file_info(file: InputFile, ids: str | None = None, rules: Sequence[str] = ()) -> FileInfo:
@@ -363,60 +341,53 @@ def _columns(layout: Layout, ids: str | None, rules: Sequence[str]) -> list[str]
 
 
 class Piece(NamedTuple):
-    """Row groups or record batches of a file that follow each other."""
+    """A row group or record batch of a file, and the row of the file at which it begins."""
 
     file: InputFile
-    groups: range
+    group: int
     first_row: int
-    """The row of the file at which it begins."""
 
 
 class Unit(NamedTuple):
-    """What one task reads: about a chunk of rows, or a row group that is larger."""
+    """What one task reads: about a chunk of rows, or a row group that is larger.
+
+    ``first_row`` is the row of all input of its side at which it begins.
+    """
 
     side: int
     first_row: int
-    """The row of all the input of its side at which it begins."""
     first_chunk: int
     rows: int
-    pieces: tuple[Piece, ...]
+    pieces: list[Piece]
 
 
 class Input(NamedTuple):
-    """All input of a call, of one side or of two."""
+    """All input of a call, of one side or of two: the rows of each, and the side of each chunk."""
 
     units: list[Unit]
     rows: list[int]
-    """Of each side."""
     chunk_sides: list[int]
-    """The side of each chunk."""
-    schemas: list[Any]
-    """Of each side, as chunks are stored: ``box``, ``row``, then rules and ``id``."""
 
 
-def divide(
-    sides: Sequence[list[InputFile]], infos: Sequence[list[FileInfo]], schemas: list[Any], most: int
-) -> Input:
+def divide(sides: Sequence[list[InputFile]], infos: Sequence[list[FileInfo]], most: int) -> Input:
     """Divide the files into units and chunks of at most ``most`` rows; a larger row group is one unit."""
-    units: list[Unit] = []
-    chunk_sides: list[int] = []
-    totals = []
+    found = Input([], [], [])
     for side, (files, side_infos) in enumerate(zip(sides, infos, strict=True)):
-        pieces, sizes = [], []
-        for file, info in zip(files, side_infos, strict=True):
-            file_row = 0
-            for k, size in enumerate(info.sizes):
-                pieces.append(Piece(file, range(k, k + 1), file_row))
-                sizes.append(size)
-                file_row += size
+        sizes = [size for info in side_infos for size in info.sizes]
+        pieces = [
+            Piece(file, group, file_row)
+            for file, info in zip(files, side_infos, strict=True)
+            for group, file_row in enumerate(accumulate(info.sizes[:-1], initial=0))
+            if info.sizes
+        ]
         first_row = 0
         for begin, end in grouped(sizes, most):
             rows = sum(sizes[begin:end])
-            units.append(Unit(side, first_row, len(chunk_sides), rows, tuple(pieces[begin:end])))
-            chunk_sides += [side] * -(-rows // most)
+            found.units.append(Unit(side, first_row, len(found.chunk_sides), rows, pieces[begin:end]))
+            found.chunk_sides.extend([side] * -(-rows // most))
             first_row += rows
-        totals.append(first_row)
-    return Input(units, totals, chunk_sides, schemas)
+        found.rows.append(first_row)
+    return found
 
 
 def grouped(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
@@ -434,18 +405,18 @@ def grouped(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
 # ---- reading a unit
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How input is read."""
+class ReadOptions(NamedTuple):
+    """How input is read.
+
+    ``rows``: the most rows of a chunk; ``ids``: the column of the ids of each side; ``rules``: which column
+    holds the static flags, the categories, the masks; ``schemas``: how the boxes of each side are stored,
+    ``box``, ``row``, then rules and ``id``.
+    """
 
     rows: int
-    """The most rows of a chunk."""
     ids: tuple[str | None, ...]
-    """The column of the ids of each side."""
     rules: Mapping[str, str]
-    """Which column holds the static flags, the categories, the masks."""
     schemas: list[Any]
-    """Of each side, see `Input`."""
 
 
 def box_column(boxes: BoxArray) -> Any:
@@ -499,7 +470,7 @@ def tables_of(unit: Unit, options: ReadOptions) -> Iterator[Any]:
         file, row = piece.file, piece.first_row
         with opened(file) as found:
             layout = _layout_of(found.schema, file, ids, rules)
-            batches = found.read(piece.groups, _columns(layout, ids, rules))
+            batches = found.read(piece.group, _columns(layout, ids, rules))
             while (batch := _next(batches, file)) is not None:
                 for begin in range(0, batch.num_rows, _BATCH_ROWS):
                     table = pa.table(batch.slice(begin, _BATCH_ROWS)).flatten()

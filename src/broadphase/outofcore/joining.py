@@ -11,7 +11,6 @@ ranges of boxes (`_stored`).
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,25 +52,22 @@ class TaskSpec(NamedTuple):
 
 
 class Message(NamedTuple):
-    """Where boxes are in the file of a chunk: a row of `TileTask.left` and ``right``."""
+    """Where boxes are in the file of a chunk, and whether they are its large ones: some touch the tile."""
 
     chunk: int
     begin: int
     end: int
     check: int
     large: int
-    """1 where it holds the large boxes of the chunk, of which some touch the tile."""
 
 
-@dataclass(frozen=True, slots=True)
-class TileTask:
-    """One join: of a block with itself, or of two blocks with each other."""
+class TileTask(NamedTuple):
+    """One join: of a block with itself, or of two blocks with each other; a block is rows of `Message`."""
 
     number: int
     low: npt.NDArray[Any]
     high: npt.NDArray[Any]
     left: Numbers
-    """One `Message` for each row."""
     right: Numbers | None
 
 
@@ -141,16 +137,16 @@ class ChunkTable:
 # ---- the boxes of a task
 
 
-@dataclass(slots=True)
-class Loaded:
-    """The boxes of a task: first those of its left block, then those of its right block."""
+class Loaded(NamedTuple):
+    """The boxes of a task: first the ``left`` ones of its left block, then those of its right block.
+
+    ``labels``: for each column of the output, what it says of the boxes of its block, rows or ids.
+    """
 
     boxes: BoxArray
     filter: PairFilter
     left: int
-    """How many boxes belong to the left block."""
     labels: tuple[Any, Any]
-    """For each column of the output, what it says of the boxes of its block: rows or ids."""
 
 
 def _load(task: TileTask, options: "JoinOptions") -> Loaded:
@@ -186,7 +182,7 @@ def _read_block(messages: Numbers, schema: Any, task: TileTask, options: "JoinOp
     folder = WorkFolder(Path(options.folder))
     batches, is_sorted = [], True
     for message in map(Message._make, messages.tolist()):
-        batch = read_message(folder.chunk(message.chunk), *message[1:4], schema)
+        batch = read_message(folder, *message[:4], schema)
         if message.large:
             batch = batch.filter(pa.array(touches(boxes_in(batch), task.low, task.high)))
             is_sorted = False
@@ -198,19 +194,18 @@ def _read_block(messages: Numbers, schema: Any, task: TileTask, options: "JoinOp
 # ---- the pairs of a task
 
 
-@dataclass(frozen=True, slots=True)
-class JoinOptions:
-    """The options of all tasks that join."""
+class JoinOptions(NamedTuple):
+    """The options of all tasks that join: the schemas of each side and of the output, the rules, the limits.
+
+    A search stores at most ``most_stored`` pairs.
+    """
 
     folder: str
     schemas: list[Any]
-    """Of the chunks of each side."""
     output: Any
-    """The schema of the output."""
     touching: bool
     store: bool
     most_stored: int
-    """Pairs that one search may store."""
     max_pairs: int
     threads: int
 
@@ -229,7 +224,7 @@ def join_tile(task: TileTask, options: JoinOptions) -> int:
         mark = _write_part(folder, task.number, loaded, options)
     else:
         mark = Mark(_count(loaded, 0, loaded.left, options))
-    folder.save(folder.mark(task.number), mark=np.array(mark, np.int64))
+    folder.save(folder.file("marks", task.number), mark=np.array(mark, np.int64))
     return mark.pairs
 
 

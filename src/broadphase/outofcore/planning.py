@@ -49,16 +49,10 @@ _FILE_BYTES, _COLUMN_BYTES = 1_500, 150  # what an index takes, and what a messa
 
 
 class Sizes(NamedTuple):
-    """What one task may hold."""
+    """What one task may hold: rows of input in a chunk, boxes in memory at a time."""
 
     rows: int
-    """Rows of input in a chunk."""
     boxes: int
-    """Boxes in memory at a time."""
-    tile: int
-    """Boxes of a tile, as `make_tiling` aims for."""
-    pairs: int
-    """Pairs that one search may store."""
 
 
 def sizes_for(memory: int, workers: int, box_bytes: int, more_bytes: int) -> Sizes:
@@ -76,24 +70,20 @@ def sizes_for(memory: int, workers: int, box_bytes: int, more_bytes: int) -> Siz
         )
     boxes = each // (4 * (box_bytes + 8) + 3 * more_bytes + 60 * PAIRS_A_BOX)
     rows = each // (6 * box_bytes + 3 * more_bytes + 80)
-    return Sizes(
-        min(max(rows, 8), MOST_ROWS, max(boxes // 2, 8)),
-        max(boxes, 16),
-        max(min(boxes // 2, BEST_BOXES), 8),
-        PAIRS_A_BOX * max(boxes, 16),
-    )
+    return Sizes(min(max(rows, 8), MOST_ROWS, max(boxes // 2, 8)), max(boxes, 16))
 
 
 class FullPlan(NamedTuple):
-    """All that the tasks need to know."""
+    """All that the tasks need to know, and as ``summary`` what callers see.
+
+    ``to_write``: the bytes of temporary files without buffered input, which is written already.
+    """
 
     input: Input
     sizes: Sizes
     partition: PartitionOptions
     summary: Plan
-    """The part that callers see."""
     to_write: int
-    """Bytes of temporary files, without those of input that can be read only once: it is written already."""
 
 
 def make_plan(
@@ -120,10 +110,10 @@ def make_plan(
         more_bytes = max(sum(map(_bytes_of, list(schema)[2:])) for schema in schemas)
         sizes = sizes_for(request.memory, request.workers, box_bytes, more_bytes)
         folder.save(folder.plan, request=json.dumps(identity), sizes=np.array(sizes, np.int64))
-    input_ = divide(files, infos, schemas, sizes.rows)
+    input_ = divide(files, infos, sizes.rows)
     reading = ReadOptions(sizes.rows, request.ids, request.rules, schemas)
     total = sum(input_.rows)
-    tile = max(sizes.tile, min(total // _MANY_TILES, sizes.boxes // 2))
+    tile = min(sizes.boxes // 2, max(BEST_BOXES, total // _MANY_TILES))
     sample, sampled_bytes = _take_sample(request, input_, reading, tile, folder, reporter)
     if not folder.tiling.exists():
         folder.save(folder.tiling, **asdict(make_tiling(sample, total / max(len(sample), 1), tile)))
@@ -174,7 +164,7 @@ def _most_copies(sample: BoxArray, tiling: Tiling) -> float:
     """How many copies of a box there may be on average: a quarter more than in the sample."""
     if not len(sample):
         return 1.0
-    expected = float(spread_over(sample, tiling, _MOST_COPIES).own.sum()) / len(sample)
+    expected = float(spread_over(sample, tiling, _MOST_COPIES).counts.sum()) / len(sample)
     return min(_MOST_COPIES, 1.25 * expected + 0.25)
 
 
@@ -191,7 +181,7 @@ def _take_sample(
         units = [units[len(units) * k // _MOST_UNITS] for k in range(_MOST_UNITS)]
     rows = sum(unit.rows for unit in units)
     share = min(1.0, wanted / max(rows, 1))
-    todo = [k for k in range(len(units)) if not folder.sample(k).exists()]
+    todo = [k for k in range(len(units)) if not folder.file("samples", k).exists()]
     reporter.begin("sample", rows, rows - sum(units[k].rows for k in todo))
     run_tasks(
         request.executor,
@@ -203,7 +193,7 @@ def _take_sample(
     )
     boxes, box_bytes = [boxes_in(reading.schemas[0].empty_table())], [0.0] * len(input_.rows)
     for k, unit in enumerate(units):
-        sample = load(folder.sample(k))
+        sample = load(folder.file("samples", k))
         boxes.append(sample["boxes"])
         box_bytes[unit.side] = max(box_bytes[unit.side], float(sample["box_bytes"]))
     return np.concatenate(boxes), box_bytes

@@ -5,8 +5,7 @@ import json
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from time import monotonic
 from typing import Any, Literal
 
@@ -21,11 +20,7 @@ from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import InputFile, identity
 from broadphase.runtime import threads
 
-FORMAT = 2
-"""Version of the files in a work folder; a run does not resume the work of another version."""
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+FORMAT = 2  # of the files in a work folder; a run does not resume the work of another version
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 
 Step = Literal["copy", "sample", "partition", "join"]
@@ -33,17 +28,25 @@ Step = Literal["copy", "sample", "partition", "join"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a call is going to do, and what that takes."""
+    """What a call is going to do, and what that takes.
+
+    Attributes
+    ----------
+    boxes, tiles, workers : int
+    chunks : int
+        How many files of boxes the input is written to.
+    memory : int
+        Bytes that all tasks together may hold.
+    temporary_bytes : int
+        The most that the work folder takes on disk, in addition to the output.
+    """
 
     boxes: int
     chunks: int
-    """How many files of boxes the input is written to."""
     tiles: int
     memory: int
-    """Bytes that all tasks together may hold."""
     workers: int
     temporary_bytes: int
-    """The most that the work folder takes on disk, in addition to the output."""
 
     def __str__(self) -> str:
         return (
@@ -54,31 +57,48 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a call."""
+    """The progress of a call.
+
+    Attributes
+    ----------
+    step : str
+        ``"copy"``, ``"sample"``, ``"partition"`` or ``"join"``.
+    done, total : int
+        Boxes that were read, or joins that are done, and all; 0 if the total is unknown.
+    pairs : int
+        How many were found so far.
+    seconds_left : float or None
+        The rest of this step, estimated from the time that it took so far.
+    plan : Plan or None
+        What the call is going to take; known once the sample is taken.
+    """
 
     step: Step
     done: int
-    """Boxes that were read, or joins that are done."""
     total: int
-    """The total; 0 if it is unknown."""
     pairs: int
     seconds_left: float | None
-    """The rest of this step, estimated from the time that it took so far."""
     plan: Plan | None
-    """What the call is going to take; known once the sample is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The result of a call that writes to a folder."""
+    """The result of a call that writes to a folder.
+
+    Attributes
+    ----------
+    folder : str
+        A folder of Parquet files.
+    pairs, boxes, tiles : int
+    was_done : bool
+        Whether an earlier call had finished this already, and all parts are still as it wrote them.
+    """
 
     folder: str
-    """A folder of Parquet files."""
     pairs: int
     boxes: int
     tiles: int
     was_done: bool
-    """Whether an earlier call had finished this already, and all parts are still as it wrote them."""
 
 
 class Reporter:
@@ -121,65 +141,49 @@ class Reporter:
             self._callback(self._now)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """The arguments of one call of `pairs`, `join` or `count_pairs`, checked."""
+    """The arguments of one call of `pairs`, `join` or `count_pairs`; they are checked when it is made.
+
+    ``sources`` has one source or the two sides of a join, by the name of the caller's argument, and ``ids``
+    the column of each; ``rules`` become the names of columns, ``given`` those rules that are arrays.
+    """
 
     sources: dict[str, Any]
-    """By the name of the caller's argument: one source, or the two sides of a join."""
-    out: str | None
-    store: bool
-    touching: bool
-    ids: tuple[str | None, ...]
-    """The column of ids of each side."""
-    rules: dict[str, str]
-    """Rules that are columns: ``static``, ``categories``, ``masks``."""
-    given: dict[str, Any]
-    """Rules that are arrays."""
-    memory: int
-    executor: Executor | None
-    workers: int
-    work: str | None
-    max_pairs: int
-    progress: Callable[[Progress], None] | None = field(compare=False)
+    out: Any = None
+    _: KW_ONLY
+    store: bool = True
+    touching: bool = True
+    ids: Any = None
+    static: InitVar[Any] = None
+    categories: InitVar[Any] = None
+    masks: InitVar[Any] = None
+    memory: Any = "2 GB"
+    executor: Any = None
+    workers: Any = None
+    work: Any = None
+    max_pairs: Any = None
+    progress: Callable[[Progress], None] | None = None
+    rules: dict[str, str] = field(init=False)
+    given: dict[str, Any] = field(init=False)
 
-
-def make_request(
-    sources: dict[str, Any],
-    *,
-    memory: Any,
-    workers: int | None,
-    out: Any = None,
-    store: bool = True,
-    touching: bool = True,
-    ids: Any = None,
-    rules: dict[str, Any] | None = None,
-    executor: Any = None,
-    work: Any = None,
-    max_pairs: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Request:
-    """Check the arguments of a call."""
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function or None; got {progress!r}")
-    used = {rule: value for rule, value in (rules or {}).items() if value is not None}
-    columns = {rule: value for rule, value in used.items() if isinstance(value, str)}
-    given = {rule: settled(value, rule) for rule, value in used.items() if rule not in columns}
-    return Request(
-        sources,
-        None if out is None else path_of(out, "out"),
-        store,
-        bool(touching),
-        _id_columns(ids, len(sources)),
-        columns,
-        given,
-        parse_size(memory),
-        executor,
-        worker_count(executor, workers),
-        None if work is None else path_of(work, "work"),
-        pair_limit(max_pairs),
-        progress,
-    )
+    def __post_init__(self, static: Any, categories: Any, masks: Any) -> None:
+        if self.progress is not None and not callable(self.progress):
+            raise TypeError(f"progress must be a function or None; got {self.progress!r}")
+        used = {"static": static, "categories": categories, "masks": masks}
+        self.rules = {rule: value for rule, value in used.items() if isinstance(value, str)}
+        self.given = {
+            rule: settled(value, rule)
+            for rule, value in used.items()
+            if value is not None and rule not in self.rules
+        }
+        self.out = None if self.out is None else path_of(self.out, "out")
+        self.touching = bool(self.touching)
+        self.ids = _id_columns(self.ids, len(self.sources))
+        self.memory = parse_size(self.memory)
+        self.workers = worker_count(self.executor, self.workers)
+        self.work = None if self.work is None else path_of(self.work, "work")
+        self.max_pairs = pair_limit(self.max_pairs)
 
 
 def _id_columns(ids: Any, sides: int) -> tuple[str | None, ...]:
@@ -203,8 +207,7 @@ def parse_size(memory: Any) -> int:
             raise ValueError(
                 f'memory={memory!r} is no size; write it as "2 GB", "512 MiB" or a number of bytes'
             )
-        number, unit, binary = float(found[1]), found[2].lower(), found[3]
-        return int(number * (_BINARY_UNITS[unit] if binary and unit else _UNITS[unit]))
+        return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2].lower() or " "))
     return whole(memory, "memory", 'a size such as "2 GB" or a number of bytes')
 
 

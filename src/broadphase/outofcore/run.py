@@ -12,11 +12,10 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pyarrow import parquet
+from pyarrow import fs, parquet
 
 from broadphase.errors import FileError, PairLimitExceeded
 from broadphase.outofcore.inputs import (
@@ -26,7 +25,6 @@ from broadphase.outofcore.inputs import (
     file_system,
     input_files,
     is_files,
-    is_remote,
 )
 from broadphase.outofcore.joining import (
     ChunkTable,
@@ -36,17 +34,16 @@ from broadphase.outofcore.joining import (
     open_part,
     output_schema,
 )
-from broadphase.outofcore.planning import FullPlan, make_plan
+from broadphase.outofcore.planning import PAIRS_A_BOX, FullPlan, make_plan
 from broadphase.outofcore.request import Plan, Reporter, Request, Written, digest, fingerprint, rule_arrays
 from broadphase.outofcore.tiling import partition_unit
-from broadphase.outofcore.work import Mark, WorkFolder, load, locked, part_name, run_tasks, size_and_checksum
+from broadphase.outofcore.work import WorkFolder, load, locked, run_tasks, size_and_checksum
 from broadphase.runtime import threads
 
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _CANNOT_BE_MOVED = {errno.EXDEV, errno.EBUSY, errno.EACCES, errno.EPERM, errno.EROFS}
-REPORT = "_broadphase.json"
-"""The file in a finished output folder that holds the request and the result."""
+REPORT = "_broadphase.json"  # in a finished output folder: the request and the result
 
 
 class Run:
@@ -70,7 +67,7 @@ class Run:
         request = self.request
         if request.work is not None:
             return Path(request.work).resolve()
-        if request.out is not None and not is_remote(request.out):
+        if request.out is not None and "://" not in request.out:
             out = Path(request.out).resolve()
             return out.with_name(f"{out.name}.work")
         return Path(tempfile.gettempdir()) / f"broadphase-{digest({**self.identity, 'out': request.out})}"
@@ -150,18 +147,18 @@ class Run:
     def prepare(self) -> None:
         """Plan, partition the input, and list the tasks that join."""
         self.make_plan()
-        request, plan = self.request, self.plan
+        request, plan, schemas = self.request, self.plan, self.plan.partition.reading.schemas
         self.chunks = self._partition()
         self.specs = self.chunks.specs(plan.sizes.boxes, len(plan.input.rows))
         # If there are fewer tasks than cores, each of them searches with several threads.
         search_threads = max(1, threads.cores() // max(len(self.specs), 1)) if request.executor is None else 1
         self.options = JoinOptions(
             str(self.folder.root),
-            plan.input.schemas,
-            output_schema(plan.input.schemas),
+            schemas,
+            output_schema(schemas),
             request.touching,
             request.store,
-            plan.sizes.pairs,
+            PAIRS_A_BOX * plan.sizes.boxes,
             request.max_pairs,
             search_threads,
         )
@@ -175,7 +172,7 @@ class Run:
 
         def is_done(unit: Unit) -> bool:
             last = unit.first_chunk - (-unit.rows // plan.sizes.rows)
-            return all(folder.index(number).exists() for number in range(unit.first_chunk, last))
+            return all(folder.file("indexes", number).exists() for number in range(unit.first_chunk, last))
 
         def arguments(number: int) -> tuple[Any, ...]:
             unit = units[number]
@@ -194,7 +191,7 @@ class Run:
             )
         self.reporter.begin("partition", total, total - rows)
         self._run(partition_unit, todo, arguments, lambda _, rows: self.reporter.advance(rows))
-        indexes = [load(folder.index(number)) for number in chunks]
+        indexes = [load(folder.file("indexes", number)) for number in chunks]
         return ChunkTable(plan.input.chunk_sides, indexes, plan.partition.tiling)
 
     def join_all(self) -> int:
@@ -247,7 +244,8 @@ def count(request: Request) -> int:
 def plan_only(request: Request) -> Plan:
     """What a call would take; its folder is removed."""
     # In a folder of its own, not in that of an interrupted call.
-    run = Run(replace(request, work=tempfile.mkdtemp(prefix="broadphase-plan-")))
+    request.work = tempfile.mkdtemp(prefix="broadphase-plan-")
+    run = Run(request)
     with run.working():
         run.make_plan()
         return run.plan.summary
@@ -285,7 +283,7 @@ def write(request: Request) -> Written:
                 run._check_before()
             run.folder.remove()
         return Written(out, before["pairs"], before["boxes"], before["tiles"], was_done=True)
-    _check_free(out, report, before)
+    _check_free(out, before)
     with run.working():
         run.prepare()
         pairs, plan = run.join_all(), run.plan.summary
@@ -304,13 +302,11 @@ def _sealed(content: dict[str, Any]) -> dict[str, Any]:
 
 def _report_in(out: str) -> dict[str, Any] | None:
     """The report in a folder, if there is one; it has the size and the checksum of each part."""
-    if is_remote(out):
-        system, inner = file_system(out)
-        text = system.cat_file(f"{inner}/{REPORT}") if system.exists(f"{inner}/{REPORT}") else None
-    else:
-        path = Path(out) / REPORT
-        text = path.read_bytes() if path.exists() else None
-    if text is None:
+    system, inner = file_system(out)
+    try:
+        with system.open_input_stream(f"{inner}/{REPORT}") as file:
+            text = file.read()
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         report: dict[str, Any] = json.loads(text)
@@ -325,66 +321,61 @@ def _report_in(out: str) -> dict[str, Any] | None:
 
 def _is_intact(out: str, report: dict[str, Any]) -> bool:
     """Whether all parts are as they were written; for remote parts only the size is compared."""
-    parts = report["parts"].items()
-    if is_remote(out):
-        system, inner = file_system(out)
-        paths = {f"{inner}/{name}": size for name, (size, _) in parts}
-        return all(system.exists(path) and system.size(path) == size for path, size in paths.items())
-    return all(Mark(0, size, checksum).matches(Path(out) / name) for name, (size, checksum) in parts)
+    system, inner = file_system(out)
+    for name, (size, checksum) in report["parts"].items():
+        path = f"{inner}/{name}"
+        same = system.get_file_info(path).size == size
+        if not same or (inner is out and size_and_checksum(Path(path)) != (size, checksum)):
+            return False
+    return True
 
 
-def _check_free(out: str, report: dict[str, Any] | None, before: dict[str, Any] | None) -> None:
+def _check_free(out: str, before: dict[str, Any] | None) -> None:
     """Refuse a folder that holds anything but the output of the same call, whose report is ``before``."""
-    place = Path(out)
-    if is_remote(out):
-        taken = report is not before
-    elif place.exists() and not place.is_dir():
+    system, inner = file_system(out)
+    kind = system.get_file_info(inner).type
+    if kind == fs.FileType.File:
         raise NotADirectoryError(errno.ENOTDIR, "is a file; the pairs become a folder of files", out)
-    else:
+    if kind == fs.FileType.Directory:
         known = set() if before is None else {*before["parts"], REPORT}
-        taken = place.is_dir() and any(path.name not in known for path in place.iterdir())
-    if taken:
-        raise FileExistsError(
-            errno.EEXIST,
-            "holds something already, and not what this call would write; name another folder",
-            out,
-        )
+        if any(entry.base_name not in known for entry in system.get_file_info(fs.FileSelector(inner))):
+            raise FileExistsError(
+                errno.EEXIST,
+                "holds something already, and not what this call would write; name another folder",
+                out,
+            )
 
 
 def _put_in_place(run: Run, out: str, content: dict[str, Any], before: dict[str, Any] | None) -> None:
     """Move the output to its place; ``before`` is the report of the same call with damaged parts."""
     folder = run.folder
-    marks = {part_name(number): mark[1:] for number, mark in sorted(folder.marks().items()) if mark.size}
+    marks = {folder.part(number).name: mark[1:] for number, mark in folder.marks().items() if mark.size}
     if not marks:  # an empty part, so that readers of the folder see the names of the columns
         open_part(str(folder.part(0)), run.options.output).close()
-        marks[part_name(0)] = size_and_checksum(folder.part(0))
+        marks[folder.part(0).name] = size_and_checksum(folder.part(0))
     report = json.dumps(_sealed({**content, "parts": marks}), sort_keys=True)
     (folder.parts / REPORT).write_text(report, "utf-8")
-    if is_remote(out):
-        system, inner = file_system(out)
-        for path in _report_first(folder.parts):
-            system.put_file(str(path), f"{inner}/{path.name}")
-        return
-    place = Path(out).resolve()  # what a link leads to
+    system, inner = file_system(out)
     for name in [] if before is None else [*before["parts"], REPORT]:
-        (place / name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            system.delete_file(f"{inner}/{name}")
+    if inner is out and _moved(folder.parts, Path(out).resolve()):  # what a link leads to
+        return
+    # The report first: by it the same call knows a folder that it was killed in as its own.
+    system.create_dir(inner)
+    for path in sorted(folder.parts.iterdir(), key=lambda path: (path.name != REPORT, path.name)):
+        fs.copy_files(str(path), f"{inner}/{path.name}", destination_filesystem=system)
+
+
+def _moved(parts: Path, place: Path) -> bool:
+    """Make the folder appear as a whole; False where it is the root of a file system, or in another one."""
     try:
         if place.exists():
             place.rmdir()
         place.parent.mkdir(parents=True, exist_ok=True)
-        folder.parts.rename(place)
-    except OSError as error:  # another file system than that of the work folder, or the root of one
-        if error.errno not in _CANNOT_BE_MOVED:
-            raise
-        place.mkdir(exist_ok=True)
-        for path in _report_first(folder.parts):
-            try:
-                shutil.copyfile(path, place / path.name)
-            except BaseException:
-                (place / path.name).unlink(missing_ok=True)
-                raise
-
-
-def _report_first(parts: Path) -> list[Path]:
-    """The files to copy: by the report the same call knows a folder that it was killed in as its own."""
-    return sorted(parts.iterdir(), key=lambda path: (path.name != REPORT, path.name))
+        parts.rename(place)
+    except OSError as error:
+        if error.errno in _CANNOT_BE_MOVED:
+            return False
+        raise
+    return True

@@ -17,9 +17,10 @@ chunks of a unit of input to files that are sorted by tile.
 
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,18 +41,18 @@ _NO_LIMIT = 2**31 - 1  # copies of a box
 
 @dataclass(frozen=True)
 class Tiling:
-    """A tree of splits; its leaves are the tiles."""
+    """A tree of splits; its leaves are the tiles.
+
+    ``nodes`` has a row for each node, the tiles last: axis, and the next nodes; ``splits`` is where each node
+    splits, see `broadphase.kernels.partition`.  ``depth`` is that of the deepest tile.  Tiles begin at
+    ``low``, ``(tiles, dim)``, ``-inf`` at the edge of the world, and end before ``high``.
+    """
 
     nodes: npt.NDArray[np.int32]
-    """One row for each node, the tiles last: axis, and the next nodes; see `broadphase.kernels.partition`."""
     splits: npt.NDArray[Any]
-    """Where each node splits."""
     depth: int
-    """Of the deepest tile."""
     low: npt.NDArray[Any]
-    """``(tiles, dim)``: where each tile begins, ``-inf`` at the edge of the world."""
     high: npt.NDArray[Any]
-    """Where it ends; boxes on this edge belong to the next tile."""
 
     @property
     def tiles(self) -> int:
@@ -161,17 +162,18 @@ def touches(boxes: BoxArray, low: npt.NDArray[Any], high: npt.NDArray[Any]) -> n
 # ---- the copies of boxes
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """In how many tiles each box of a chunk is, and which boxes are too large to be copied."""
+class Spread(NamedTuple):
+    """In how many tiles each box of a chunk is, and which boxes are too large to be copied.
+
+    ``counts`` are the copies in each tile, and at the end the large boxes, which touch more than ``most``
+    tiles; ``shared`` are the large boxes that touch each tile.
+    """
 
     first: npt.NDArray[np.int32]
     copies: npt.NDArray[np.int32]
     most: int
-    own: npt.NDArray[np.int64]
-    """Copies in each tile, and at the end the large boxes."""
+    counts: npt.NDArray[np.int64]
     shared: npt.NDArray[np.int64]
-    """Large boxes that touch each tile."""
 
 
 def spread_over(boxes: BoxArray, tiling: Tiling, most_copies: float) -> Spread:
@@ -182,16 +184,16 @@ def spread_over(boxes: BoxArray, tiling: Tiling, most_copies: float) -> Spread:
     n, tiles = len(boxes), tiling.tiles
     first, copies = np.empty(n, np.int32), np.empty(n, np.int32)
     stack, leaves = np.empty(tiles + 1, np.int32), np.empty(tiles + 1, np.int32)
-    own, shared = np.zeros(tiles + 1, np.int64), np.zeros(tiles, np.int64)
-    scratch = stack, leaves, first, copies, own, shared
+    counts, shared = np.zeros(tiles + 1, np.int64), np.zeros(tiles, np.int64)
+    scratch = stack, leaves, first, copies, counts, shared
     count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, _NO_LIMIT, *scratch)
     most = _NO_LIMIT
-    if own.sum() > most_copies * n:
+    if counts.sum() > most_copies * n:
         most = _most_for(copies, most_copies)
-        own[:] = 0
+        counts[:] = 0
         count_tiles(boxes, tiling.nodes, tiling.splits, tiling.depth, most, *scratch)
-        own[tiles] = np.count_nonzero(copies > most)
-    return Spread(first, copies, most, own, shared)
+        counts[tiles] = np.count_nonzero(copies > most)
+    return Spread(first, copies, most, counts, shared)
 
 
 def _most_for(copies: npt.NDArray[np.int32], most_copies: float) -> int:
@@ -204,12 +206,11 @@ def _most_for(copies: npt.NDArray[np.int32], most_copies: float) -> int:
 
 def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, npt.NDArray[np.uint32]]:
     """The copies in the order of the tiles, and the row of each."""
-    total = int(spread.own.sum())
+    total = int(spread.counts.sum())
     out, order = np.empty((total, boxes.shape[1]), boxes.dtype), np.empty(total, np.uint32)
-    at = np.zeros(tiling.tiles + 1, np.int64)
-    np.cumsum(spread.own[:-1], out=at[1:])
+    begins = np.cumsum(spread.counts) - spread.counts
     stack, leaves = np.empty(tiling.tiles + 1, np.int32), np.empty(tiling.tiles + 1, np.int32)
-    scratch = stack, leaves, spread.first, spread.copies, at, out, order
+    scratch = stack, leaves, spread.first, spread.copies, begins, out, order
     copy_to_tiles(boxes, tiling.nodes, tiling.splits, spread.most, *scratch)
     return out, order
 
@@ -221,15 +222,13 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
 # checksum is; a chunk whose index exists is finished.
 
 
-@dataclass(frozen=True)
-class PartitionOptions:
-    """The options of all tasks that read input."""
+class PartitionOptions(NamedTuple):
+    """How input is partitioned; ``most_copies`` of a box, averaged over a chunk."""
 
     folder: str
     reading: ReadOptions
     tiling: Tiling
     most_copies: float
-    """The most copies of a box, averaged over a chunk."""
 
 
 def sample_unit(number: int, unit: Unit, folder: str, reading: ReadOptions, share: float) -> int:
@@ -243,7 +242,7 @@ def sample_unit(number: int, unit: Unit, folder: str, reading: ReadOptions, shar
         rows = np.unique(random.integers(0, n, random.binomial(n, share))) if share < 1.0 else slice(None)
         sampled.append(boxes[rows])
     work = WorkFolder(Path(folder))
-    work.save(work.sample(number), boxes=np.concatenate(sampled), box_bytes=size / max(unit.rows, 1))
+    work.save(work.file("samples", number), boxes=np.concatenate(sampled), box_bytes=size / max(unit.rows, 1))
     return unit.rows
 
 
@@ -253,7 +252,7 @@ def partition_unit(unit: Unit, options: PartitionOptions, given: Mapping[str, np
     row = unit.first_row
     for number, table in enumerate(chunks_of(unit, options.reading), unit.first_chunk):
         rows = np.arange(row, row + table.num_rows)
-        if not folder.index(number).exists():
+        if not folder.file("indexes", number).exists():
             columns = {name: values[rows - unit.first_row] for name, values in given.items()}
             _write_chunk(folder, number, table, rows, columns, options.reading.schemas[unit.side], options)
         row += table.num_rows
@@ -278,23 +277,23 @@ def _write_chunk(
     columns |= {name: table.column(name).combine_chunks().take(pa.array(order)) for name in rest}
     batch = pa.record_batch([columns[name] for name in schema.names], schema=schema)
     ends, checks, position, begin = [], [], 0, 0
-    with folder.appearing(folder.chunk(number)) as part, part.open("wb") as file:
-        for count in spread.own.tolist():
+    with folder.appearing(folder.file("chunks", number, "")) as part, part.open("wb") as file:
+        for count in spread.counts.tolist():
             message = batch.slice(begin, count).serialize() if count else b""
             file.write(message)
             begin, position = begin + count, position + len(message)
             ends.append(position)
             checks.append(zlib.crc32(message))
     folder.save(
-        folder.index(number),
-        boxes=spread.own.astype(np.int32),
+        folder.file("indexes", number),
+        boxes=spread.counts.astype(np.int32),
         shared=spread.shared.astype(np.int32),
         ends=np.array(ends, np.int64),
         checks=np.array(checks, np.uint32),
     )
 
 
-def read_message(path: Path, begin: int, end: int, check: int, schema: Any) -> Any:
+def read_message(folder: WorkFolder, chunk: int, begin: int, end: int, check: int, schema: Any) -> Any:
     """The boxes of a tile.
 
     Raises
@@ -302,13 +301,11 @@ def read_message(path: Path, begin: int, end: int, check: int, schema: Any) -> A
     OSError
         The file is damaged; it and its index were removed.
     """
-    try:
-        with path.open("rb") as file:
-            file.seek(begin)
-            message = file.read(end - begin)
-    except FileNotFoundError:
-        message = b""
+    path, message = folder.file("chunks", chunk, ""), b""
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        file.seek(begin)
+        message = file.read(end - begin)
     if len(message) < end - begin or zlib.crc32(message) != check:
-        path.with_suffix(".npz").unlink(missing_ok=True)
+        folder.file("indexes", chunk).unlink(missing_ok=True)
         raise damaged(path)
     return ipc.read_record_batch(pa.py_buffer(message), schema)

@@ -24,53 +24,40 @@ import pyarrow as pa
 
 from broadphase.runtime import threads
 
+_FOLDERS = ("samples", "chunks", "indexes", "parts", "marks", "begun")
 _AHEAD = 2  # tasks that wait, for each one that runs
 _LOOK_AGAIN = 0.1  # seconds; on Windows no Ctrl-C ends a wait that has no end of its own
 
 
 class WorkFolder:
-    """Names in a work folder."""
+    """Names in a work folder.
+
+    In this order a run writes ``plan``, the request and the sizes that were planned for it; ``buffer``, input
+    that can be read only once; the samples of the units of input; ``tiling``; the chunks and their indexes;
+    ``parts``, the output until it is complete, and the `Mark` of each.  ``lock`` is next to the folder.
+    """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
-        self.plan = root / "plan.npz"
-        """The request, and the sizes that were planned for it; written before any boxes are read."""
-        self.tiling = root / "tiling.npz"
-        self.buffer = root / "input"
-        """Input that can be read only once."""
-        self.parts = root / "parts"
-        """The output, until it is complete."""
-        self.lock = root.with_name(f"{root.name}.lock")
-        """Held by the run that works in the folder; the file is next to the folder."""
+        self.root, self.lock = root, root.with_name(f"{root.name}.lock")
+        self.plan, self.tiling = root / "plan.npz", root / "tiling.npz"
+        self.buffer, self.parts = root / "input", root / "parts"
 
-    def sample(self, number: int) -> Path:
-        """The boxes that were taken as a sample from a unit of input."""
-        return self.root / "samples" / f"{number:06}.npz"
-
-    def chunk(self, number: int) -> Path:
-        """The boxes of a chunk by tile."""
-        return self.root / "chunks" / f"{number:06}"
-
-    def index(self, number: int) -> Path:
-        """Which boxes of a chunk are where in its file; written after that file."""
-        return self.root / "chunks" / f"{number:06}.npz"
+    def file(self, kind: str, number: int, ending: str = ".npz") -> Path:
+        """The file of one of the ``"samples"``, ``"chunks"``, ``"indexes"`` or ``"marks"``."""
+        return self.root / kind / f"{number:06}{ending}"
 
     def part(self, number: int) -> Path:
         """The pairs of a task."""
-        return self.parts / part_name(number)
-
-    def mark(self, number: int) -> Path:
-        """The `Mark` of a task that is done."""
-        return self.root / "done" / f"{number:06}.npz"
+        return self.parts / f"part-{number:06}.parquet"
 
     def make(self) -> None:
         """Make the folder and its subfolders."""
-        for name in ("samples", "chunks", "parts", "done", "begun"):
+        for name in _FOLDERS:
             (self.root / name).mkdir(parents=True, exist_ok=True)
 
     def is_ours(self) -> bool:
         """Whether it holds nothing that no run would write."""
-        known = {"plan.npz", "tiling.npz", "input", "samples", "chunks", "parts", "done", "begun"}
+        known = {*_FOLDERS, self.plan.name, self.tiling.name, self.buffer.name}
         return all(path.name in known for path in self.root.iterdir())
 
     @contextmanager
@@ -92,7 +79,7 @@ class WorkFolder:
 
     def marks(self) -> dict[int, "Mark"]:
         """The marks of all tasks that are done, by number."""
-        paths = sorted((self.root / "done").iterdir())
+        paths = sorted((self.root / "marks").iterdir())
         return {int(path.stem): Mark(*load(path)["mark"].tolist()) for path in paths}
 
     def clear(self) -> None:
@@ -133,11 +120,6 @@ def damaged(path: Path) -> OSError:
     return OSError(
         errno.EIO, "was damaged and has been removed; call again to make it anew and go on", str(path)
     )
-
-
-def part_name(number: int) -> str:
-    """The name of the output of a task."""
-    return f"part-{number:06}.parquet"
 
 
 class Mark(NamedTuple):
