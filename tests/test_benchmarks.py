@@ -172,12 +172,10 @@ class TestPeers:
     def test_a_wrong_method_stops_the_run_too(self, two_peers, monkeypatch):
         ask = contest.search
         monkeypatch.setattr(
-            contest,
-            "search",
-            lambda case, **how: ask(case, **how)[1 if how.get("method") == "box_tree" else 0 :],
+            contest, "search", lambda case, **how: ask(case, **how)[1 if how.get("method") == "tree" else 0 :]
         )
         with pytest.raises(contest.DisagreementError, match="tree finds"):
-            measure(Options(("uniform",), (60,), methods=("box_tree",), seconds=1e-4, memory=False))
+            measure(Options(("uniform",), (60,), methods=("tree",), seconds=1e-4, memory=False))
 
 
 class TestRun:
@@ -218,9 +216,7 @@ class TestRun:
 
     def test_methods_threads_and_the_other_questions(self, two_peers):
         scenes = ("few_movers", "large_and_small")
-        options = Options(
-            scenes, (200,), (2, 3), ("box_tree", "strips"), threads=1, seconds=1e-4, memory=False
-        )
+        options = Options(scenes, (200,), (2, 3), ("tree", "strips"), threads=1, seconds=1e-4, memory=False)
         report = measure(options)
         assert [(r.scene, r.dim, r.asked) for r in report.results] == [
             ("few_movers", 2, "pairs, static"),
@@ -228,9 +224,9 @@ class TestRun:
             ("large_and_small", 2, "join"),
             ("large_and_small", 3, "join"),
         ]
-        assert all({"box_tree", "strips"} < set(r.milliseconds) for r in report.results)
+        assert all({"tree", "strips"} < set(r.milliseconds) for r in report.results)
         for result in report.results:
-            best = min(result.milliseconds[name] for name in ("box_tree", "strips"))
+            best = min(result.milliseconds[name] for name in ("tree", "strips"))
             assert result.auto_times_best == pytest.approx(result.milliseconds["sort=False"] / best)
         assert next(tables(report)).rows[-1][0] == "auto/best"
         assert "shapely" in report.results[0].milliseconds

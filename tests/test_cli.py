@@ -146,7 +146,7 @@ class TestRefusals:
         ("arguments", "wrong"),
         [
             (["pairs"], "parameter FILE requires an argument"),
-            (["pairs", "a.csv", "--methd", "box_tree"], "--methd"),
+            (["pairs", "a.csv", "--methd", "tree"], "--methd"),
             (["pairs", "--methd", "a.csv"], "There is no such option; a file of that name is ./--methd."),
             (["pairs", "a.csv", "b.csv"], "b.csv"),
             (["frobnicate"], 'Unknown command "frobnicate"'),

@@ -92,7 +92,7 @@ def test_what_is_refused(source, tmp_path, capfd):
     memory = ["--memory", "1 MB"]
     assert "name it with --output" in refused(capfd, "pairs", source, *memory)
     assert "end its name in .parquet" in refused(capfd, "pairs", source, *memory, "-o", tmp_path / "a.csv")
-    assert "leave out --method" in refused(capfd, "pairs", source, *memory, "--method", "box_tree", "--count")
+    assert "leave out --method" in refused(capfd, "pairs", source, *memory, "--method", "tree", "--count")
     assert "memory='much' is no size" in refused(capfd, "pairs", source, "--memory", "much", "--count")
     csv = save_csv(tmp_path / "a.csv", BOXES)
     assert "the ending '.csv' is not known" in refused(capfd, "pairs", csv, *memory, "--count")

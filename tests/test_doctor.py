@@ -218,7 +218,7 @@ def test_what_moves_should_not_be_static(advised, ask, tmp_path):
     [
         ("brute_force", 'method="strips"'),
         ("sort_and_sweep", 'method="strips"'),
-        ("spatial_hash", 'method="box_tree"'),
+        ("spatial_hash", 'method="tree"'),
     ],
 )
 def test_methods_of_boxes_are_tried(ask, monkeypatch, method, change):

@@ -89,7 +89,7 @@ def test_every_predicate_is_that_of_shapely(grid, predicate):
     assert len(expected) > (0 if grid == "whole" else -1)
     assert_same(bp.join(a, b, predicate=predicate), expected)
     queried = shapely.STRtree(b).query(a, predicate=predicate).T.astype(np.int32)
-    assert_same(bp.join(list(a), gpd.GeoSeries(b), predicate=predicate, method="box_tree"), in_order(queried))
+    assert_same(bp.join(list(a), gpd.GeoSeries(b), predicate=predicate, method="tree"), in_order(queried))
 
 
 @pytest.mark.parametrize("grid", GRIDS)

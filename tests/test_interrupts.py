@@ -151,7 +151,7 @@ def test_slices_cover_everything_once(each):
 
 @compiled
 @signals
-@pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep", "uniform_grid", "box_tree"])
+@pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep", "uniform_grid", "tree"])
 def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(method):
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (60_000, 1))
     bp.count_pairs(boxes[:3_000], method=method, threads=1)

@@ -226,5 +226,5 @@ def test_the_answer_is_the_same_without_the_jit():
 
 @pytest.mark.smaller_set
 def test_methods_are_the_promised_ones():
-    textbook = {"brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "box_tree"}
+    textbook = {"brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree"}
     assert textbook | {"strips", "auto"} <= set(bp.METHODS)

@@ -58,7 +58,7 @@ def test_crowded_strips_are_sorted_exactly():
     boxes = np.repeat(rng.random((60_000, 2)), 2, axis=1)[:, [0, 2, 1, 3]] * [1e-9, 1.0, 1e-9, 1.0]
     boxes[:9, [0, 2]] = 1e9
     boxes[:, 2:] += [1e-14, 1e-3]
-    right = bp.pairs(boxes, method="box_tree")
+    right = bp.pairs(boxes, method="tree")
     assert len(right) > 50
     for threads in (1, 2):
         assert_same(bp.pairs(boxes, method="strips", threads=threads), right)

@@ -13,7 +13,6 @@ POINTS = np.array([[0.5, 0.5], [9.5, 9.5]])
 
 WRONG = [
     # names
-    ("bp.make_index('tree')", ValueError, "the nearest is box_tree"),
     ("bp.make_index('BoxTree')", ValueError, "the nearest is box_tree"),
     ("bp.World('grid')", ValueError, "the nearest is uniform_grid"),
     ("bp.pairs(BOXES, method='Strip')", ValueError, "the nearest is strips"),
@@ -225,3 +224,20 @@ def test_long_results_print_in_a_line_or_two():
         assert printed.startswith(type(result).__name__)
         assert len(printed) < 400
         assert "\n" not in printed
+
+
+def test_the_tree_has_the_name_of_its_method_and_of_its_index_everywhere():
+    for name in ("tree", "box_tree"):
+        assert bp.pairs(BOXES, method=name).tolist() == [[0, 1]]
+        assert bp.count_pairs(BOXES, method=name, env=[0, 0, 0]) == 1
+        assert type(bp.make_index(name)) is type(bp.make_index(BOXES, name)) is bp.BoxTree
+        assert len(bp.World(broadphase=name).bodies()) == 0
+
+
+@pytest.mark.parametrize("bounds", [(0, 0, 9, 9), [0.0, 0, 0, 9, 9, 9], np.array([0, 0, 9, 9])])
+def test_the_bounds_of_a_grid_may_stand_first(bounds):
+    dim = len(bounds) // 2
+    grid, same = bp.UniformGrid(bounds, 3, dim=dim), bp.UniformGrid(bounds=bounds, cell_size=3, dim=dim)
+    assert repr(grid) == repr(same)
+    assert "cell_size=3" in repr(grid)
+    assert bp.UniformGrid(BOXES, (0, 0, 9, 9), 3).pairs().tolist() == [[0, 1]]

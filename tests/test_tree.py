@@ -9,7 +9,7 @@ from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scen
 from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.tree.bvh import LEAF, build_tree
-from broadphase.methods.box_tree import find
+from broadphase.methods.tree import find
 
 NO_CLASSES = np.empty(0, np.uint8)
 

@@ -454,8 +454,9 @@ def _other_methods(subject: Subject, frame: RecordedFrame) -> Iterator[Proposal]
     for name in names:
         if name == subject.setting.method:
             continue
+        one_shot = "tree" if name == "box_tree" else name
         change = {
-            "file": f'broadphase.pairs(..., method="{name}"); without method= the fastest is picked',
+            "file": f'broadphase.pairs(..., method="{one_shot}"); without method= the fastest is picked',
             "index": "make_index(...)",
             "world": "World(...) without broadphase=",
         }[subject.kind]

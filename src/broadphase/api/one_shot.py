@@ -1,6 +1,6 @@
 """Arrays in, arrays out: `pairs`, `join`, `count_pairs` and `explain`."""
 
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from broadphase.api.geometries import Predicate
 
-Method = Literal[methods.Name, "auto"]
-METHODS: tuple[Method, ...] = get_args(Method)
-"""The names that ``method=`` accepts."""
+Method = Literal[methods.Name, "auto", "box_tree"]
+METHODS: tuple[Method, ...] = (*methods.NAMES, "auto")
+"""The names of ``method=``; ``"box_tree"``, the name of the index, is ``"tree"`` too."""
 
 _BY_ROW = {"category": "a set for each row is categories=", "mask": "a set for each row is masks="}
 _TWO_SIDES = "two sets of boxes are join(a, b)"
@@ -400,6 +400,8 @@ def explain(boxes: Any) -> choose.Explanation:
 
 def search(method: str, task: Task, space: Space | None = None) -> Found:
     """Run a method by name; shared by `pairs`, `join` and `count_pairs`, and the tables of the command."""
+    if method == "box_tree":
+        method = "tree"
     if method not in METHODS:
         raise not_one_of(method, METHODS, "method")
     if space is not None:

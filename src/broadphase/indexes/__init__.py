@@ -24,6 +24,7 @@ Choice = Literal[
     "sort_and_sweep",
     "sweep_and_prune",
 ]
+_Synonym = Literal["tree"]
 
 CLASSES: dict[Choice, str] = {
     name: "AdaptiveIndex" if name == "auto" else "".join(word.capitalize() for word in name.split("_"))
@@ -41,7 +42,9 @@ class Array(Protocol):
 
 
 def make_index(
-    boxes: list[Any] | tuple[Any, ...] | Array | Choice | None = None, name: Choice = "auto", **options: Any
+    boxes: list[Any] | tuple[Any, ...] | Array | Choice | _Synonym | None = None,
+    name: Choice | _Synonym = "auto",
+    **options: Any,
 ) -> "Index":
     """An index by its name, of boxes or empty.
 
@@ -51,7 +54,8 @@ def make_index(
         The first boxes, as of `Index.insert_many`; dimension and dtype are those of the boxes.  Without any,
         the name may stand in this place.
     name : str
-        A name of `broadphase.INDEXES`; ``"auto"`` is an `AdaptiveIndex`.
+        A name of `broadphase.INDEXES`; ``"auto"`` is an `AdaptiveIndex`.  ``"tree"``, the name of the method,
+        is ``"box_tree"`` too.
     **options
         What the class takes: ``dim=2, dtype=np.float64, touching=True, sort=True`` and its own.
 
@@ -78,6 +82,8 @@ def make_index(
         if name != "auto":
             raise TypeError(f"make_index({boxes!r}, ...): the boxes come first, then the name of the index")
         boxes, name = None, cast(Choice, boxes)
+    if name == "tree":
+        name = "box_tree"
     if not isinstance(name, str) or name not in CLASSES:
         raise not_one_of(name, CLASSES, "index")
     made: Index = getattr(classes, CLASSES[name])(boxes, **options)

@@ -15,7 +15,7 @@ Source: Guttman's R-tree (1984) for the balance; the margins are those of the ph
 trees of Bullet and Box2D).  Looking at 16 boxes at a time is what suits a processor of today.
 
 Cost: ``log n`` for a query, an insert, a removal and a move beyond the margin.  Many boxes at once are built
-into a tree from the top, as in `broadphase.methods.box_tree`.  It is the all-round index: no bounds, no cell
+into a tree from the top, as in `broadphase.methods.tree`.  It is the all-round index: no bounds, no cell
 size, any mix of sizes.  It loses, by a constant factor, where all boxes move in every frame (to strips) or
 lie evenly (to grids).
 """

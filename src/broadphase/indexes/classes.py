@@ -4,7 +4,10 @@ The file with the name of an index explains how it works; it is imported when su
 """
 
 import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
 
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Shared, Structure
@@ -271,7 +274,8 @@ class UniformGrid(CellIndex):
         Side of the cells.  ``"auto"`` is two and a half times a typical box, or more where the world
         would have more than two cells a box.
     boxes, dim, dtype, touching, sort, threads, period
-        As of `broadphase.Index`.
+        As of `broadphase.Index`.  The bounds may stand first where there are no boxes:
+        ``UniformGrid(bounds, cell_size)``.
 
     Raises
     ------
@@ -293,8 +297,10 @@ class UniformGrid(CellIndex):
     name = "uniform_grid"
 
     def __init__(
-        self, boxes: Any = None, *, bounds: Any = None, cell_size: CellSize = "auto", **common: Any
+        self, boxes: Any = None, bounds: Any = None, cell_size: CellSize = "auto", **common: Any
     ) -> None:
+        if isinstance(boxes, list | tuple | np.ndarray) and len(boxes) and isinstance(boxes[0], Real):
+            boxes, bounds, cell_size = None, boxes, cell_size if bounds is None else bounds
         self._given = bounds, cell_size
         super().__init__(boxes, **common)
 

@@ -614,6 +614,7 @@ def _first_non_number(array: Array, wanted: Wanted = NUMBERS) -> str:
                 fix = "; give its bounds" if hasattr(type(value), "bounds") else fix
             elif wanted is POINTS:
                 fix = place_hint(value) or fix
+                fix += "; ShapeIndex searches shapes" if hasattr(type(value), "moved_to") else ""
             return f": {at} is {shown} ({type(value).__name__}){fix}"
     return ": numbers as Python objects; give them a dtype of numbers with .astype(float)"
 

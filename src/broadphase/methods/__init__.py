@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from broadphase.methods.task import Found, Task
 
 # "auto" is not a method: `broadphase.methods.choose` picks one of these.
-Name = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "box_tree", "strips"]
+Name = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 NAMES: tuple[Name, ...] = get_args(Name)
 
 

@@ -22,7 +22,7 @@ NANOSECONDS_PER_BOX = {  # 2-D, 3-D
     "sort_and_sweep": (60.0, 70.0),
     "uniform_grid": (270.0, 420.0),
     "spatial_hash": (360.0, 550.0),
-    "box_tree": (140.0, 220.0),
+    "tree": (140.0, 220.0),
     "strips": (40.0, 75.0),
 }
 NANOSECONDS_PER_PAIR = 5.0

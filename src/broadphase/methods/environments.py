@@ -32,7 +32,7 @@ from broadphase.kernels.partition import (
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import RAW_APART, RAW_TOUCHING
-from broadphase.methods import box_tree, brute_force
+from broadphase.methods import brute_force, tree
 from broadphase.methods.strips import strips_of, tags_of
 from broadphase.methods.task import Found, Task, find_in_shares, together
 from broadphase.runtime import threads
@@ -94,7 +94,7 @@ def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
     task = replace(task, filter=task.filter._replace(classes=classes))
     few = int(np.count_nonzero(shared))
     if few > _FEW_SHARED:
-        return box_tree.find(task)
+        return tree.find(task)
     rows = np.argsort(~shared, kind="stable").astype(np.int32)
     boxes, rules = task.boxes.take(rows, 0), rules_of(task.filter, rows)
     found = brute_force.find(replace(task, boxes=boxes, filter=rules), few)

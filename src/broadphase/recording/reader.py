@@ -221,7 +221,7 @@ class Recording:
         Returns
         -------
         numpy.ndarray
-            ``(len, 3)``: bodies, overlaps and tests of the method ``"box_tree"``.
+            ``(len, 3)``: bodies, overlaps and tests of the method ``"tree"``.
 
         Examples
         --------

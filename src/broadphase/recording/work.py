@@ -38,7 +38,7 @@ class Work(NamedTuple):
     overlaps: int
     """Pairs of boxes that overlap and may be paired."""
     tests: int
-    """The comparisons with which the method ``"box_tree"`` finds them.
+    """The comparisons with which the method ``"tree"`` finds them.
 
     It suits all scenes, and the number changes little while bodies only move about.
     """
@@ -46,7 +46,7 @@ class Work(NamedTuple):
 
 def count_work(task: Task, space: Space | None = None) -> Work:
     """Search the boxes of a task once, without storing pairs."""
-    found = search("box_tree", replace(task, store=False), space)
+    found = search("tree", replace(task, store=False), space)
     return Work(len(task.boxes), found.pairs, found.tests)
 
 
