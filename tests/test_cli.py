@@ -111,7 +111,7 @@ class TestRefusals:
         out = tmp_path / "out.csv"
         out.write_text("old")
         line = refused(capfd, "pairs", path, "-o", out)
-        assert line == f"{path}: row 3 (line 5), column max_x: 'abc' is not a number"
+        assert line == f"{path}: row 3, column max_x: 'abc' is not a number"
         assert out.read_text() == "old"
         assert sorted(file.name for file in tmp_path.iterdir()) == ["a.csv", "out.csv"]
 

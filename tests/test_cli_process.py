@@ -34,7 +34,7 @@ class TestProcess:
         result = command("pairs", "-", input="x,y,width,height\n1,2,3,4\n\n1,2,3,\n")
         assert result.returncode == 2
         assert result.stdout == ""
-        assert result.stderr == "broadphase: standard input: row 1 (line 4), column height: is empty\n"
+        assert result.stderr == "broadphase: standard input: row 1, column height: is empty\n"
 
     @pytest.mark.parametrize("package", ["cyclopts", "rich"])
     def test_without_the_extra_the_missing_extra_is_named(self, package):

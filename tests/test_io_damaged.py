@@ -253,7 +253,7 @@ def test_the_command_says_it_in_one_line(tmp_path, ending, data):
 def test_an_edge_beyond_the_range_of_numbers(tmp_path):
     path = written(tmp_path, "a.csv", "x,y,w,h\n1,2,3,4\n1e308,0,1e308,1\n")
     wrong = "column x = 1e+308 and w = 1e+308 give no upper edge; use min and max columns"
-    assert message(path) == f"row 1 (line 3), {wrong}"
+    assert message(path) == f"row 1, {wrong}"
     path = written(tmp_path, "a.geojson", '{"type": "Point", "coordinates": [1, 1e999]}')
     assert message(path) == "feature 0 has [1, Infinity] where a position [x, y] belongs"
 
@@ -268,7 +268,7 @@ def test_half_a_character_is_no_id(tmp_path):
 
 def test_names_with_line_breaks_stay_on_the_line(tmp_path):
     path = written(tmp_path, "a.csv", '"min\nx",min_y,max_x,max_y\nabc,2,3,4\n')
-    assert message(path) == r"row 0 (line 3), column min\nx: 'abc' is not a number"
+    assert message(path) == r"row 0, column min\nx: 'abc' is not a number"
 
 
 def test_offsets_that_lead_outside_the_file(tmp_path):

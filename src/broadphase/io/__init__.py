@@ -85,7 +85,7 @@ def read_boxes(
     ------
     FileError
         The file does not hold boxes, or more than ``limits``; the message names file, row, column and value.
-        Rows count from 0, as in the pairs; lines of text from 1.
+        Rows count from 0, as in the pairs.
     OSError
         The file cannot be opened.
     MissingExtraError

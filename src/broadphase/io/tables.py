@@ -1,9 +1,9 @@
 """Tables of boxes: CSV, TSV and NumPy's ``.npy``; how much a file may hold; and pairs as text or array.
 
 CSV goes through the standard library's reader.  The code here turns fields into numbers, in batches, and
-knows the row and the line of a bad one.  That takes about 3 seconds for a million rows of five columns.
-NumPy's loader takes a fifth of that and pyarrow's a tenth; but the first does not notice a row with too many
-fields, the second names no row for a bad value, and neither names the line.
+knows the row of a bad one.  That takes about 3 seconds for a million rows of five columns.  NumPy's loader
+takes a fifth of that and pyarrow's a tenth; but the first does not notice a row with too many fields, and the
+second names no row for a bad value.
 
 Files that are written appear completely or not at all (`whole_file`): the standard library has the parts for
 that but no function, and the package atomicwrites is no longer maintained.
@@ -16,7 +16,6 @@ import os
 import secrets
 import shutil
 import warnings
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,13 +40,13 @@ Columns = list[npt.NDArray[Any]]
 
 _PAIRS_AT_ONCE = 50_000  # pairs
 
-# The schema or footer of a file may take a sixteenth of what its columns may.
-_OWN_SHARE = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a file may hold; more is refused with a `FileError` before it is decoded.
+
+    Arrow does not say how large it is when it is decompressed, so it is refused after the batch that is too
+    much.
 
     Attributes
     ----------
@@ -93,15 +92,6 @@ class Limits:
         if size > most:
             raise FileError(
                 f"{name}: the columns to be read take {_shown_size(size)} when they are decoded, "
-                f"the limit is {_shown_size(most)}; {self.way_out}"
-            )
-
-    def check_own(self, name: str, size: int) -> None:
-        """Raise `FileError` where the schema or footer takes too many bytes."""
-        most = self.size // _OWN_SHARE
-        if size > most:
-            raise FileError(
-                f"{name}: what it says of its columns takes {_shown_size(size)}, "
                 f"the limit is {_shown_size(most)}; {self.way_out}"
             )
 
@@ -203,12 +193,11 @@ class _TextTable:
         self, text: io.TextIOWrapper, name: str, delimiter: str | None, id_column: str | None, limits: Limits
     ) -> None:
         self.name, self.limits = name, limits
-        first_line, blank_lines = _first_line(text, name)
+        first_line = _first_line(text, name)
         delimiter = delimiter or max(",;\t", key=first_line.count)
         self.limited = _LimitedLines(chain([first_line], text), delimiter, name, limits)
         self.reader = csv.reader(self.limited, delimiter=delimiter)
         self.rows: Iterator[Row] = self.reader
-        self.lines = _LineNumbers(blank_lines)
         first_row = next(self.reader)
         if all(map(_is_number, first_row)):
             self.header, self.layout = self._without_header(len(first_row), id_column)
@@ -216,7 +205,6 @@ class _TextTable:
         else:
             self.header = [field.strip() for field in first_row]
             self.layout = find_layout(self.header, name, id_column)
-            self.lines.skip(self.reader.line_num)
 
     def _without_header(self, count: int, id_column: str | None) -> tuple[list[str], Layout]:
         if count not in HEADERLESS:
@@ -236,7 +224,6 @@ class _TextTable:
         ids: list[str] = []
         done = 0
         while raw := list(islice(self.rows, self.limited.take(_ROWS_AT_ONCE))):
-            self.lines.add(raw, self.reader.line_num)
             rows = raw if all(raw) else [row for row in raw if row]
             self._check_widths(rows, done)
             fields = list(zip(*rows, strict=True)) or [()] * len(self.header)
@@ -248,14 +235,11 @@ class _TextTable:
             self.limits.check_rows(self.name, done)
             progress()
         columns = {edge: np.concatenate(part) for edge, part in parts.items()}
-        boxes = boxes_from_columns(self.layout, columns, self.name, self._row_name)
+        boxes = boxes_from_columns(self.layout, columns, self.name, lambda row: f"row {row}")
         return Table(boxes, None if id_column is None else ids_from_text(ids))
 
-    def _row_name(self, row: int) -> str:
-        return f"row {row} (line {self.lines.line_of(row)})"
-
     def _error(self, row: int, wrong: str) -> FileError:
-        return FileError(f"{self.name}: {self._row_name(row)}, {wrong}")
+        return FileError(f"{self.name}: row {row}, {wrong}")
 
     def _check_widths(self, rows: list[Row], begin: int) -> None:
         width = len(self.header)
@@ -308,50 +292,13 @@ class _LimitedLines:
         return line
 
 
-class _LineNumbers:
-    """On which line of the file each row ends, where blank lines and line breaks in quotes are counted."""
-
-    def __init__(self, blank_lines: int) -> None:
-        self._blank_lines = blank_lines
-        self._line = 0
-        self._row = 0
-        # Row _rows[k] ends on line _ends[k], the next row on the next line, up to the next entry.
-        self._rows: list[int] = []
-        self._ends: list[int] = []
-
-    def skip(self, line: int) -> None:
-        """Note the header, which ends on ``line``."""
-        self._line = line
-
-    def add(self, raw: list[Row], line: int) -> None:
-        """Note a batch of rows with blank ones, the last of which ends on ``line``."""
-        if line - self._line == len(raw) and all(raw):
-            self._note(len(raw), self._line + 1)
-        else:
-            for row in raw:
-                self._line += 1 + sum(map(_line_breaks, row))
-                if row:
-                    self._note(1, self._line)
-        self._line = line
-
-    def _note(self, rows: int, end: int) -> None:
-        self._rows.append(self._row)
-        self._ends.append(end)
-        self._row += rows
-
-    def line_of(self, row: int) -> int:
-        """The line on which ``row`` ends."""
-        k = bisect_right(self._rows, row) - 1
-        return self._ends[k] + row - self._rows[k] + self._blank_lines
-
-
-def _first_line(text: io.TextIOWrapper, name: str) -> tuple[str, int]:
-    """The first line that is not blank, and the number of blank ones before it."""
-    for blank_lines, line in enumerate(text):
+def _first_line(text: io.TextIOWrapper, name: str) -> str:
+    """The first line that is not blank."""
+    for line in text:
         if line.strip():
             if "\0" in line:
                 raise FileError(f"{name}: is no text in UTF-8; save the table as UTF-8")
-            return line, blank_lines
+            return line
     raise FileError(f"{name}: is empty; a table begins with a header or with a row of numbers")
 
 
@@ -370,10 +317,6 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _line_breaks(field: str) -> int:
-    return field.count("\n") + field.count("\r") - field.count("\r\n")
 
 
 def _shown(field: str) -> str:

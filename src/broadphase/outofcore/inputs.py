@@ -30,6 +30,7 @@ from broadphase.io.arrow import (
     as_texts,
     check_no_nulls,
     edge_numbers,
+    fields_to_read,
     flat_fields,
     flat_names,
     layout_in,
@@ -223,6 +224,7 @@ def opened(file: InputFile) -> Iterator[OpenFile]:
     with system.open_input_file(inner) as source:
         with one_error(file.name, file.kind):
             found = _open_parquet(source) if file.kind == "Parquet" else _open_ipc(source)
+            flat_fields(found.schema)  # raises where a name is no text
         yield found
 
 
@@ -245,8 +247,7 @@ def _open_ipc(source: Any) -> OpenFile:
         sizes = [sum(batch.num_rows for batch in reader)]
 
     def read(batch: int, columns: list[str]) -> Iterator[Any]:
-        fields = [k for k, field in enumerate(schema) if not {*columns}.isdisjoint(flat_names([field]))]
-        _, reader = open_arrow(source, ipc.IpcReadOptions(included_fields=fields))
+        _, reader = open_arrow(source, fields_to_read(schema, columns))
         return map(reader.get_batch, [batch]) if is_file else iter(reader)
 
     return OpenFile(schema, sizes, read)
