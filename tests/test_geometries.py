@@ -1,6 +1,8 @@
 """`join` with a predicate: the pairs that shapely's predicate finds among all, and that `sjoin` finds."""
 
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
@@ -282,6 +284,137 @@ def test_points_are_tested_by_their_coordinates(predicate):
         assert_same(bp.join(a, b, predicate=predicate), of_all(a, b, predicate))
 
 
+@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
+def test_points_may_be_numbers(predicate):
+    areas = geometries(40, 12, 1)
+    places = np.random.default_rng(2).integers(0, 16, (300, 2))
+    more = {"distance": 1.0} if predicate == "dwithin" else {}
+    for some in (places, places[:9], places[:0], places.astype(np.float32)):
+        dots = shapely.points(some.astype(float))
+        for a, b, c, d in ((some, areas, dots, areas), (areas, some, areas, dots), (some, dots, dots, dots)):
+            expected = of_all(c, d, predicate, *(np.full(len(c), one) for one in more.values()))
+            assert_same(bp.join(a, b, predicate=predicate, **more), expected)
+    with pytest.raises(ValueError, match=r"a\[1\] has y = inf"):
+        bp.join([[0, 0], [0, np.inf]], areas, predicate="within")
+
+
+# ---- geometries that are kept
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
+def test_an_index_of_geometries_joins_as_they_do(predicate, threads):
+    a, b = geometries(150, 12, 1), geometries(180, 12, 2)
+    index, more = bp.GeometryIndex(b), {"distance": 1.0} if predicate == "dwithin" else {}
+    for others in (a, a[:9], a[:0], np.random.default_rng(3).integers(0, 16, (90, 2))):
+        for _ in range(2):  # the first tests of prepared geometries make what the next use
+            how = {"predicate": predicate, "threads": threads, **more}
+            assert_same(bp.join(others, index, **how), bp.join(others, b, **how))
+            assert_same(bp.join(index, others, **how), bp.join(b, others, **how))
+    assert_same(bp.join(index, index, **how), bp.join(b, b, **how))
+    assert not shapely.is_prepared(b[b != np.array(None)]).any()
+
+
+def test_an_index_of_geometries_shared_out_to_threads():
+    """Pieces of one geometry with many candidates, and calls that wait for each other."""
+    areas = shapely.buffer(shapely.points([[5, 5], [12, 5], [40, 5]]), [4, 5, 0.1], quad_segs=64)
+    places = np.random.default_rng(4).random((20_000, 2)) * 20
+    expected = in_order(np.argwhere(shapely.contains_xy(areas, *places.T[..., None])).astype(np.int32))
+    assert len(expected) > 5_000
+    for threads in (1, 2, 3):
+        found = []
+
+        def call(index, threads=threads, found=found):
+            found.append(bp.join(places, index, predicate="within", threads=threads))
+
+        index = bp.GeometryIndex(areas)
+        callers = [threading.Thread(target=call, args=(index,)) for _ in range(4)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join()
+        assert len(found) == 4
+        for rows in found:
+            assert_same(rows, expected)
+
+
+@pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
+@pytest.mark.parametrize("count", [0, 1, 2, 16, 150])
+def test_pairs_of_an_index_of_geometries(predicate, count):
+    shapes = geometries(count, 12, 5)
+    more = {"distance": 0.5} if predicate == "dwithin" else {}
+    expected = of_all(shapes, shapes, predicate, *(np.full(count, one) for one in more.values()))
+    symmetric = predicate not in ("within", "contains", "covers", "covered_by", "contains_properly")
+    first, second = expected.T
+    expected = expected[first < second if symmetric else first != second]
+    assert len(expected) or count < 150
+    assert_same(bp.GeometryIndex(shapes).pairs(predicate, **more), expected)
+    if len(expected):
+        with pytest.raises(PairLimitExceeded):
+            bp.GeometryIndex(list(shapes)).pairs(predicate, max_pairs=len(expected) - 1, **more)
+
+
+def test_the_nearest_of_an_index_of_geometries():
+    shapes = geometries(60, None, 6)
+    index, dots = bp.GeometryIndex(shapes), np.random.default_rng(7).random((40, 2)) * 20
+    for k, r in ((1, np.inf), (3, 1.5), (200, np.inf)):
+        wanted = nearest_of_all(shapely.points(dots), shapes, k, r)
+        for points in (dots, dots.tolist(), shapely.points(dots)):
+            for found in (index.nearest(points, k, r=r), bp.nearest(points, k, other=index, r=r)):
+                np.testing.assert_array_equal(found.ids, wanted[0])
+                np.testing.assert_array_equal(found.distances, wanted[1])
+        one = index.nearest(tuple(dots[0]), k, r=r)
+        np.testing.assert_array_equal(one.ids, wanted[0][0])
+        np.testing.assert_array_equal(one.distances, wanted[1][0])
+    assert index.nearest(dots).ids.shape == (40, 1)
+    assert bp.GeometryIndex([]).nearest(dots, 2).ids.tolist() == [[-1, -1]] * 40
+
+
+def test_an_index_of_geometries_is_like_its_table():
+    index = bp.GeometryIndex(SQUARES.set_crs(3857))
+    assert len(index) == 3
+    assert repr(index) == "<GeometryIndex: 3 geometries>"
+    assert bp.join(DOTS, index, predicate="within", labels=True).to_dict() == {10: "a"}
+    assert bp.join(DOTS, index, predicate="within", how="left").tolist() == [[0, 0], [1, -1], [2, -1]]
+    with pytest.raises(ValueError, match="a is in the coordinate system"):
+        bp.join(DOTS.set_crs(4326), index, predicate="within")
+    np.testing.assert_array_equal(index.bounds, SQUARES.bounds)
+    assert_same(bp.pairs(index), bp.pairs(SQUARES))
+    assert_same(bp.join(DOTS, index), bp.join(DOTS, SQUARES))
+    for other in (pickle.loads(pickle.dumps(index)), copy.copy(index), copy.deepcopy(index)):
+        assert_same(other.pairs(), index.pairs())
+        assert other.crs == index.crs
+        assert bp.join(DOTS, other, predicate="within", labels=True).to_dict() == {10: "a"}
+    with_holes = bp.GeometryIndex([None, SQUARES["a"], shapely.Polygon()])
+    assert with_holes.bounds.tolist()[1] == [0, 0, 2, 2]
+    assert np.isnan(with_holes.bounds[[0, 2]]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: bp.GeometryIndex([[0, 0, 1, 1]]),
+            TypeError,
+            "GeometryIndex needs geometries .* such as BoxTree",
+        ),
+        (lambda: bp.GeometryIndex([SQUARES["a"], 3]), TypeError, r"geometries\[1\] = 3 is no geometry"),
+        (lambda: bp.GeometryIndex(SQUARES).pairs("inside"), ValueError, "unknown predicate 'inside'"),
+        (lambda: bp.GeometryIndex(SQUARES).pairs("dwithin"), ValueError, "needs distance="),
+        (
+            lambda: bp.GeometryIndex(SQUARES).pairs("dwithin", distance=[1, 2, 3]),
+            ValueError,
+            "distance must be one number",
+        ),
+        (lambda: bp.GeometryIndex(SQUARES).nearest((0, 0), 0), ValueError, "k must be at least 1"),
+        (lambda: bp.GeometryIndex(SQUARES).nearest((0, np.nan)), ValueError, r"points\[0\] has y = nan"),
+    ],
+)
+def test_what_an_index_of_geometries_refuses(call, kind, message):
+    with pytest.raises(kind, match=message):
+        call()
+
+
 # ---- the nearest geometries
 
 
@@ -327,10 +460,8 @@ def test_what_nearest_geometries_cannot_do_is_said():
             bp.nearest(SQUARES, 1, other=DOTS, **wrong)
     with pytest.raises(TypeError, match=r"other\[1\] = 'x' is no geometry"):
         bp.nearest(SQUARES, 1, other=[DOTS.iloc[0], "x"])
-    with pytest.raises(
-        TypeError, match=r"nearest of geometries needs .*; other holds int64; .*shapely\.points"
-    ):
-        bp.nearest(SQUARES, 1, other=[[0, 0]])
+    with pytest.raises(TypeError, match=r"nearest of geometries needs .*; other holds int64; .*shapely\.box"):
+        bp.nearest(SQUARES, 1, other=[[0, 0, 1, 1]])
     for call, fix in ((bp.pairs, "give its bounds"), (bp.PointIndex, "give its center; ShapeIndex")):
         with pytest.raises(TypeError, match=rf"row 0 is Circle\(.*; {fix}"):
             call([bp.Circle(0, 0, 1)])

@@ -60,6 +60,7 @@ from .inputs.boxes import from_xywh as from_xywh
 from .loading import preload as preload
 from .objects import colliding as colliding
 from .objects import in_range as in_range
+from .points.geometry_index import GeometryIndex as GeometryIndex
 from .points.index import PointIndex as PointIndex
 from .points.neighbor_lists import Neighbors as Neighbors
 from .points.neighborhoods import NearestPoints as NearestPoints

@@ -9,10 +9,10 @@ from broadphase.api.devices import on_its_device
 from broadphase.errors import PairLimitExceeded, not_one_of, with_hints
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
-from broadphase.inputs.foreign import BOXES, check_same_crs, labelled
+from broadphase.inputs.foreign import BOXES, are_geometries, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.rules import join_filter
-from broadphase.inputs.search import Space, settled_join, settled_search
+from broadphase.inputs.search import Space, points_among, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near
@@ -216,6 +216,7 @@ def join(
     ----------
     a, b : array_like
         Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
+        One may be points, ``(n, 2)`` or ``(n, 3)``: which boxes they lie in, edges included if ``touching``.
     method, touching, sort, period, threads, max_pairs
         As for `pairs`.
     env : tuple of array_like, optional
@@ -227,8 +228,10 @@ def join(
         not only for their bounds.  ``"intersects"``, ``"within"`` (a lies in b), ``"contains"`` (b lies in
         a), ``"dwithin"`` (at most ``distance`` apart), or ``"covers"``, ``"covered_by"``,
         ``"contains_properly"``, ``"crosses"``, ``"overlaps"``, ``"touches"``: the functions of shapely with
-        these names.  Missing and empty geometries are in no pair.  ``period``, ``env`` and
-        ``touching=False`` are for boxes alone.
+        these names.  Missing and empty geometries are in no pair.  One side may be points ``(n, 2)``, or a
+        `GeometryIndex`, whose geometries are prepared once.  For points and boxes given as numbers
+        ``"within"`` and ``"contains"`` do not count edges, ``"covered_by"``, ``"covers"`` and
+        ``"intersects"`` do.  ``period``, ``env`` and ``touching=False`` are there without ``predicate``.
     distance : float or array_like, optional
         For ``predicate="dwithin"``: the largest distance, one for all or one for each row of ``a``.
     how : str
@@ -269,6 +272,13 @@ def join(
     >>> bp.join(shots, ships, env=([0, 0], [0, 0, 1]))
     array([[1, 1]], dtype=int32)
 
+    Points in boxes:
+
+    >>> bp.join([[0.5, 0.5], [6, 6], [9, 9]], ships)
+    array([[0, 2],
+           [1, 0],
+           [2, 1]], dtype=int32)
+
     Geometries of shapely, and labels:
 
     >>> import geopandas, shapely
@@ -292,18 +302,24 @@ def join(
     parts, limit, touching = thread_count(threads), pair_limit(max_pairs), bool(touching)
     if how not in ("inner", "left"):
         raise ValueError(f'how must be "inner" or "left"; got {how!r}')
-    tables = a, b
+    tables, question = (a, b), None
     if predicate is not None:
         if period is not None or env is not None or not touching:
             raise ValueError("period=, env= and touching=False are for boxes; leave them out with predicate=")
-        from broadphase.api.geometries import as_geometry_join  # 3 ms, which most programs do not need
+        if not (are_geometries(a) or are_geometries(b)):
+            a, b = settled(a, "a", BOXES), settled(b, "b", BOXES)
+        if points_among(a, b) or points_among(b, a):
+            touching = _counts_edges(predicate, points_among(a, b))
+        else:
+            from broadphase.api.geometries import as_geometry_join  # 3 ms, which most programs do not need
 
-        question = as_geometry_join(a, b, predicate, distance)
+            question = as_geometry_join(a, b, predicate, distance)
+    if question is not None:
         candidates = _join_boxes(question.first.boxes, question.second.boxes, method, True, True, parts)
         result, rows = question.decide(candidates, sort, parts, limit), question.rows
     else:
         if distance is not None:
-            raise ValueError('distance= is for predicate="dwithin"')
+            raise ValueError('distance= is for predicate="dwithin", which is for geometries of shapely')
         given = settled_join(a, b, period, env)
         few = join_of_few(given, touching) if method == "auto" else None
         first, second, space = given.checked() if few is None else (given.a, given.b, None)
@@ -319,6 +335,22 @@ def join(
     if how == "left":
         result = _with_all(result, rows)
     return labelled(result, *tables) if labels else result
+
+
+_OF_POINTS = {"within": False, "covered_by": True, "intersects": True}
+_OF_BOXES = {"contains": False, "contains_properly": False, "covers": True, "intersects": True}
+"""Predicates of points and boxes, whichever ``a`` holds, and whether a point on an edge counts."""
+
+
+def _counts_edges(predicate: str, points_first: bool) -> bool:
+    """What a predicate of shapely means for points and boxes given as numbers: whether edges count."""
+    known = _OF_POINTS if points_first else _OF_BOXES
+    if predicate not in known:
+        order = "points in boxes" if points_first else "boxes around points"
+        raise ValueError(
+            f"predicate={predicate!r} is not there for {order}; choose one of {', '.join(known)}"
+        )
+    return known[predicate]
 
 
 def _with_all(found: PairArray, rows: int) -> PairArray:

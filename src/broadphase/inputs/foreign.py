@@ -415,7 +415,7 @@ def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
     ValueError
         Their coordinate systems differ.
     """
-    first, second = _crs_of(a), _crs_of(b)
+    first, second = crs_of(a), crs_of(b)
     if first is not None and second is not None and not _is_same_crs(first, second):
         raise ValueError(
             f"{name} is in the coordinate system {_crs_name(first)} and {other_name} in {_crs_name(second)}; "
@@ -423,7 +423,7 @@ def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
         )
 
 
-def _crs_of(values: Any) -> Any:
+def crs_of(values: Any) -> Any:
     """The ``crs`` of a GeoDataFrame, GeoSeries or array of shapes; None where it is unknown."""
     kind = type(values)  # attributes of the type: on a pandas table itself, columns are attributes too
     if hasattr(kind, "active_geometry_name"):
@@ -670,19 +670,29 @@ def as_geometries(values: Any, name: str, needed_by: str, fix: str) -> Array:
     return shapes
 
 
+def are_geometries(values: Any) -> bool:
+    """Whether these are geometries of shapely, by the first of them."""
+    if isinstance(values, np.ndarray):
+        return bool(values.dtype.kind == "O")
+    if isinstance(values, (list, tuple)):
+        return hasattr(next((one for one in values if one is not None), None), "geom_type")
+    return hasattr(type(values), "geom_type")
+
+
 def has_extent(values: Any) -> bool:
     """Whether these are geometries of shapely, not all of them points; others are not looked at."""
-    if isinstance(values, np.ndarray):
-        if values.dtype.kind != "O":
-            return False
-    elif isinstance(values, (list, tuple)):
-        if not hasattr(next((one for one in values if one is not None), None), "geom_type"):
-            return False
-    elif not hasattr(type(values), "geom_type"):
+    if not are_geometries(values):
         return False
     shapely: Any = sys.modules.get("shapely")
     kinds = shapely.get_type_id(np.asarray(as_array(values, "points", BOXES), object))
     return bool((kinds > 0).any())
+
+
+def index_of(values: Any) -> Any:
+    """The index of a table of pandas, or of what was made of one; None where there is none."""
+    pandas: Any = sys.modules.get("pandas")  # it is imported if there is one
+    index = getattr(values, "index", None)
+    return index if pandas is not None and isinstance(index, pandas.Index) else None
 
 
 def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
@@ -693,11 +703,8 @@ def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
     TypeError
         Neither has an index of pandas.
     """
-    pandas: Any = sys.modules.get("pandas")  # it is imported if there is one
-    own, others = (
-        side.index if pandas is not None and isinstance(getattr(side, "index", None), pandas.Index) else None
-        for side in (a, b)
-    )
+    pandas: Any = sys.modules.get("pandas")
+    own, others = index_of(a), index_of(b)
     if own is None and others is None:
         raise TypeError("labels=True needs tables of pandas or geopandas; neither a nor b has an index")
     left = rows[:, 0] if own is None else own.take(rows[:, 0])

@@ -11,6 +11,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
     BOX_WIDTHS,
+    POINT_WIDTHS,
     Envs,
     as_env,
     in_rows,
@@ -86,10 +87,20 @@ class GivenJoin(NamedTuple):
 
 
 def settled_join(a: Any, b: Any, period: Any, env: Any) -> GivenJoin:
-    """The arguments of a join, settled."""
+    """The arguments of a join, settled; points are boxes without size."""
     a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
+    if points_among(a, b):
+        a = np.concatenate((a, a), axis=-1)
+    elif points_among(b, a):
+        b = np.concatenate((b, b), axis=-1)
     a, b, env = rows_of_both(a, b, settled_envs(env), ("a", "b"), BOX_WIDTHS)
     return GivenJoin(a, b, period, env)
+
+
+def points_among(points: Any, boxes: Any) -> bool:
+    """Whether these are arrays whose rows are points, and boxes of the same dimension."""
+    sizes = [side.shape[-1] if getattr(side, "ndim", 0) > 1 else 0 for side in (points, boxes)]
+    return sizes[0] in POINT_WIDTHS and sizes[1] == 2 * sizes[0]
 
 
 def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:

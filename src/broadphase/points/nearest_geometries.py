@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from broadphase.api.geometries import Side, as_side, grown, pieces_of
 from broadphase.api.one_shot import join
-from broadphase.inputs.foreign import as_geometries, check_same_crs
+from broadphase.inputs.foreign import check_same_crs
 from broadphase.inputs.points import PointQuery, Points, as_distance, as_query
 from broadphase.points.nearest import Places, find_nearest_points
 from broadphase.runtime.arrays import Floats
@@ -33,14 +33,13 @@ def find_nearest_geometries(a: Any, b: Any, places: Places, r: Any, threads: int
     """
     if b is not None:
         check_same_crs(a, "points", b, "other")
-    given = ("nearest of geometries", "make geometries of them by shapely.points")
-    shapes = as_geometries(a, "points", *given)
-    left = as_side(shapes)
-    right = left if b is None else as_side(as_geometries(b, "other", *given))
-    k = places.capped(len(shapes), len(right.shapes))
-    reach = np.full(len(left.shapes), as_distance(r, np.dtype(np.float64)))
-    ids, distances = np.full((len(shapes), k), -1, np.int32), np.full((len(shapes), k), np.inf)
-    if not (len(left.shapes) and len(right.shapes)):
+    given = ("nearest of geometries", "make geometries of them by shapely.box")
+    left = as_side(a, "points", *given)
+    right = left if b is None else as_side(b, "other", *given)
+    k = places.capped(left.total, len(right.rows))
+    reach = np.full(len(left.rows), as_distance(r, np.dtype(np.float64)))
+    ids, distances = np.full((left.total, k), -1, np.int32), np.full((left.total, k), np.inf)
+    if not (len(left.rows) and len(right.rows)):
         return places.of(ids, distances)
     near, count = find_nearest_points(_middles(left, right), k + (b is None), np.inf, threads)[0], len(reach)
     if b is None:
@@ -78,7 +77,7 @@ def _distances(left: Side, right: Side, firsts: Rows, seconds: Rows, threads: in
     def find(begin: int, end: int) -> None:
         for first, last in growing(end, begin):
             some = slice(first, last)
-            out[some] = distance(left.shapes[firsts[some]], right.shapes[seconds[some]])
+            out[some] = distance(left.at(firsts[some]), right.at(seconds[some]))
 
     run_all([partial(find, *piece) for piece in pieces_of(len(firsts), threads)], threads)
     return out
