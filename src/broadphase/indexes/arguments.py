@@ -239,10 +239,7 @@ class Reader:
                 f"{name} must have shape ({width},) or (n, {width}) in this {self.dim}-D index; "
                 f"got shape {array.shape}"
             )
-        if array.dtype == self.dtype:
-            return array
-        with np.errstate(over="ignore"):
-            return array.astype(self.dtype)
+        return array if array.dtype == self.dtype else rounded(array, self.dtype)
 
 
 @cache
@@ -259,6 +256,12 @@ def first_boxes(boxes: Any) -> BoxArray:
             f"got shape {array.shape}.  The options of an index, such as cell_size=, are given by name"
         )
     return array  # type: ignore[no-any-return]
+
+
+def rounded(array: BoxArray, dtype: "np.dtype[Any]") -> BoxArray:
+    """The numbers in another type; what overflows float32 is infinite."""
+    with np.errstate(over="ignore"):
+        return array.astype(dtype)
 
 
 def distance_or_distances(value: Any, name: str) -> float | Rows:

@@ -13,6 +13,7 @@ from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
+from broadphase.indexes.new_boxes import MOST_SCANNED, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
     Nearest,
@@ -100,6 +101,10 @@ class Index(ById):
     """What `broadphase.make_index` calls it."""
     _classes: ClassVar[dict[str, type["Index"]]] = {}
     """All classes by their names."""
+    _asked: PlainSpace | NewBoxes | None
+    """What answers a box query without rules, as the caller wrote it; None if it has to be checked."""
+    _asked_tree: PlainSpace | NewBoxes | None
+    """What answers a ray, or a point, likewise."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
@@ -122,34 +127,61 @@ class Index(ById):
             dim = 2 if first is None else first.shape[-1] // 2 or 2  # an empty list has no width
         elif dim not in (2, 3):
             raise ValueError(f"dim must be 2 or 3; got {dim!r}")
-        if dtype is None:
-            dtype = np.float64 if first is None else first.dtype
-        kept_in = np.dtype(dtype)
-        if kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
-            raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
-        lengths = None if period is None else as_period(period, int(dim))
-        self._store = BoxStore(int(dim), kept_in)
+        if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ValueError(f"dtype must be float32 or float64; got {np.dtype(dtype)}")
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
         self._threads = arguments.thread_limit(threads)
+        kept_in = np.dtype(np.float64 if first is None else first.dtype) if dtype is None else np.dtype(dtype)
+        lengths = None if period is None else as_period(period, int(dim))
+        if first is None:
+            self._complete(int(dim), kept_in, lengths)
+        elif lengths is None and first.shape[1:] == (2 * dim,) and len(first) <= MOST_SCANNED:
+            rows = first if first.dtype == kept_in else arguments.rounded(first, kept_in)
+            check_sound(rows, "boxes")
+            self._asked = self._asked_tree = NewBoxes(rows, self._touching)
+        else:
+            self._complete(int(dim), kept_in, lengths)
+            self._add(first, False, 1, EVERY_BIT, None)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What an index of new boxes does not have: all but its rows is made when it is first needed."""
+            if type(self.__dict__.get("_asked")) is NewBoxes:
+                self._make_whole()
+                if name in self.__dict__:
+                    return self.__dict__[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _make_whole(self) -> None:
+        """Give an index of new boxes what all others have."""
+        new = self._asked
+        if isinstance(new, NewBoxes):
+            made = object.__new__(type(self))
+            made.__dict__.update(self.__dict__)
+            made._complete(new.rows.shape[1] // 2, new.rows.dtype, None)
+            made._add(new.rows, False, 1, EVERY_BIT, None)
+            made._space.last = new.last
+            self.__dict__.update(made.__dict__)  # all or nothing, if this is interrupted
+
+    def _complete(self, dim: int, dtype: "np.dtype[Any]", lengths: Any) -> None:
+        """Make what keeps boxes and follows them."""
+        self._store = BoxStore(dim, dtype)
         self._history = History(np.empty((0, 2), np.int32))
         self._journal = Journal()
-        self._reader = Reader(int(dim), kept_in)
+        self._reader = Reader(dim, dtype)
         structure = self._make_structure(Shared(self._store, self._touching, self._sort, self._threads))
         if lengths is None:
             self._space: PlainSpace = PlainSpace(structure, self._reader, self._sort)
         else:
             from broadphase.indexes.periodic import PeriodicReader, PeriodicSpace
 
-            self._reader = PeriodicReader(int(dim), kept_in, lengths, self._touching)
+            self._reader = PeriodicReader(dim, dtype, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
         self._structure: Any = structure
-        self._as_given = self._space.searched.reads_given
-        """Whether a box query without rules is passed to the structure unchecked."""
-        self._tree_as_given = True
-        """Whether a ray, or a point, is."""
-        if first is not None:
-            self._add(first, False, 1, EVERY_BIT, None)
+        self._asked = self._space if self._space.searched.reads_given else None
+        self._asked_tree = self._space
 
     def _make_structure(self, shared: Shared) -> Structure:
         """The structure of such an index; ``shared`` is what `Structure` takes."""
@@ -464,7 +496,7 @@ class Index(ById):
             # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self._store.envs = envs
             self._space = space
-            self._as_given = self._tree_as_given = False
+            self._asked = self._asked_tree = None
 
     # ---- pairs
 
@@ -657,9 +689,10 @@ class Index(ById):
                [0, 1],
                [1, 2]], dtype=int32)
         """
-        if self._as_given and category is None and mask is None and env is None:
+        asked = self._asked
+        if asked is not None and category is None and mask is None and env is None:
             given = tuple(box) if type(box) is list else arguments.as_given(box)
-            found = None if given is None else self._space.in_box("query_box", given)
+            found = None if given is None else asked.in_box("query_box", given)
             if found is not None:
                 return found
         (box,), env, _ = self._in_rows(env, (self._reader.settled_box(box), "box", 2 * self.dim))
@@ -688,9 +721,10 @@ class Index(ById):
         TypeError, ValueError
             A coordinate is NaN, or the dimension is another.
         """
-        if self._as_given and category is None and mask is None and env is None:
+        asked = self._asked
+        if asked is not None and category is None and mask is None and env is None:
             given = arguments.as_given(point)
-            found = None if given is None else self._space.in_box("query_point", given + given)
+            found = None if given is None else asked.in_box("query_point", given + given)
             if found is not None:
                 return found
         (point,), env, _ = self._in_rows(env, (self._reader.settled_point(point, "point"), "point", self.dim))
@@ -723,7 +757,7 @@ class Index(ById):
         TypeError, ValueError
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
-        if self._as_given and category is None and mask is None and env is None:
+        if self._asked is not None and category is None and mask is None and env is None:
             given = self._reader.floats(center, self._reader.dim)
             if given is not None and type(r) in (float, int) and r >= 0:
                 found = self._space.in_circle(given, r)
@@ -808,7 +842,7 @@ class Index(ById):
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if self._tree_as_given and category is None and mask is None and env is ignore is out is None:
+        if self._asked_tree is not None and category is mask is env is ignore is out is None:
             at, towards = arguments.as_given(origin), arguments.as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
                 hit = self._space.first_hit(at, towards, max_distance)
@@ -887,10 +921,11 @@ class Index(ById):
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
-        if self._tree_as_given and category is None and mask is None and env is None:
+        asked = self._asked_tree
+        if asked is not None and category is None and mask is None and env is None:
             given = arguments.as_given(point)
             if given is not None and type(k) is int and k > 0:
-                nearest = self._space.nearest_one(given, k)
+                nearest = asked.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
         point = self._reader.settled_point(point, "point")
@@ -1002,6 +1037,7 @@ class Index(ById):
         )
 
     def __getstate__(self) -> dict[str, Any]:
+        self._make_whole()
         # A `broadphase.Recorder` hides methods by attributes, which are not part of the index.
         return {
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))

@@ -176,6 +176,8 @@ class SortAndSweep(Index):
     def __init__(self, boxes: Any = None, *, axis: Axis = "auto", **common: Any) -> None:
         self._axis = axis
         super().__init__(boxes, **common)
+        if axis != "auto":
+            self._make_whole()  # which checks the axis
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.sort_and_sweep import SortStructure
@@ -303,6 +305,8 @@ class UniformGrid(CellIndex):
             boxes, bounds, cell_size = None, boxes, cell_size if bounds is None else bounds
         self._given = bounds, cell_size
         super().__init__(boxes, **common)
+        if bounds is not None or type(cell_size) is not str or cell_size != "auto":
+            self._make_whole()  # which checks them
 
     def _make_structure(self, shared: Shared) -> Structure:
         from broadphase.indexes.cells import as_cell_size

@@ -7,12 +7,20 @@ This is the shortest example of a search for pairs.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, finished, put_row
+from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, put_row, result
+from broadphase.kernels.boxes.checks import take_box, take_point
 from broadphase.kernels.boxes.overlap import may_pair
-from broadphase.kernels.boxes.queries import box_meets, passes, set_array
+from broadphase.kernels.boxes.queries import (
+    box_meets,
+    distance_to_box,
+    keep_nearest,
+    passes,
+    set_array,
+    sort_by_distance,
+)
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import inline, jit, numbers
-from broadphase.kernels.machine.memory import few, many
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
+from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -109,7 +117,8 @@ def _let_through(lanes, i, j, filter):  # noqa: A002
 # Queries by brute force: every box is tested.  The oracle, and the fallback of small indexes.
 
 
-_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
+# np.int64(0) and not 0, for which Numba would compile once more.
+_FIRST, _NO_RULE = np.int64(0), np.int64(-1)
 
 
 @jit
@@ -118,14 +127,46 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
     query = few(len(values), np.float64)
     set_array(values, query)
+    return _scan(boxes, n, categories, masks, query, touching, category, mask), n
+
+
+@holds_gil
+@numbers(values=(4, 6))
+def scan_rows_for_box(boxes, values, touching):
+    """Ids of all rows that overlap a box, which is read and checked here; returns ``ids, tests``."""
+    query = one_row(len(values), boxes.dtype)
+    if not take_box(values, boxes, query):
+        return result(0, np.int32), np.int64(-1)
+    n, no_sets = np.int64(boxes.shape[0]), few(0, np.uint32)
+    return _scan(boxes, n, no_sets, no_sets, query[_FIRST], touching, _NO_RULE, _NO_RULE), n
+
+
+@holds_gil
+@numbers(values=(2, 3))
+def scan_rows_for_nearest(boxes, values, k):
+    """The ``k`` rows nearest to a point by distance, then id; returns ``ids, distances, tests``."""
+    point = few(len(values), np.float64)
+    ids, distances = result(k, np.int32), result(k, np.float64)
+    if not take_point(values, boxes, point):
+        return ids, distances, np.int64(-1)
+    n, kept = np.int64(boxes.shape[0]), _FIRST
+    for i in range(n):
+        kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
+    sort_by_distance(distances, ids, kept)
+    return ids, distances, n
+
+
+@inline
+def _scan(boxes, n, categories, masks, query, touching, category, mask):
+    """Ids of the first ``n`` rows that overlap the box, in order."""
     out = many(STACK_CAPACITY, np.int32)
     found = _meet(boxes, _FIRST, n, categories, masks, query, touching, category, mask, out, _FIRST)
     if found <= STACK_CAPACITY:
-        return finished(out, found), n
+        return begun(out, found, found)
     ids = begun(out, STACK_CAPACITY, found)
     after = out[STACK_CAPACITY - 1] + 1
     _meet(boxes, after, n, categories, masks, query, touching, category, mask, ids, STACK_CAPACITY)
-    return ids, n
+    return ids
 
 
 @inline
