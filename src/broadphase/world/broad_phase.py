@@ -301,13 +301,13 @@ class BroadPhase:
 
     def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit:
         """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none."""
-        found: ShapeHit = first_shape_on_ray(self._all_trees(), ray, self._store.table.columns, rules)
+        found: ShapeHit = first_shape_on_ray(self.all_trees(), ray, self._store.table.columns, rules)
         if found[0] != TOO_TALL:
             return found
         rows, hits = self.first_on_rays(np.array([ray]), _NO_OWN, rules)
         return (rows.item(0), *hits[0].tolist())
 
-    def _all_trees(self) -> tuple[Tree, ...]:
+    def all_trees(self) -> tuple[Tree, ...]:
         """The trees of all bodies, for kernels."""
         if self._store.marks.counts.item(-1) or self._unsettled:
             self.hand_over()
@@ -324,7 +324,7 @@ class BroadPhase:
 
         Ray ``k`` passes through the bodies in ``own[k]``.
         """
-        trees = self._all_trees()
+        trees = self.all_trees()
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         scratch = _scratch(trees)
         for begin, end in ranges(0, len(rays), _AT_A_TIME):
@@ -335,7 +335,7 @@ class BroadPhase:
     def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats]:
         """The bodies nearest to a point, by distance, then row."""
         columns = self._store.table.columns
-        rows, distances, count = nearest_shapes(self._all_trees(), point, k, columns, rules)
+        rows, distances, count = nearest_shapes(self.all_trees(), point, k, columns, rules)
         if count >= 0:
             return rows, distances
         several = self.nearest_to_many(np.array([point]), k, _NO_OWN, rules)
@@ -344,7 +344,7 @@ class BroadPhase:
 
     def nearest_to_many(self, points: Floats, k: int, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
         """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
-        trees = self._all_trees()
+        trees = self.all_trees()
         rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
         scratch = _scratch(trees)
         for begin, end in ranges(0, len(points), max(_AT_A_TIME // k, 1)):

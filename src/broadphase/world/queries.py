@@ -55,6 +55,7 @@ _Flags = npt.NDArray[np.bool_]
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
 _NONE, _NO_ROWS, _NO_BITS = np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.uint32)
+_NO_RADII = np.empty(0)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -63,6 +64,9 @@ _new: Any = tuple.__new__  # a named tuple in half the time
 _try_box, _try_ray, _try_nearest = map(
     try_call, (in_trees.shapes_in_box, in_trees.raycast_shapes, in_trees.nearest_shapes)
 )
+# The same for few queries in arrays: at most so many, because they hold the GIL.
+_MOST_AT_ONCE = 16
+_try_few, _try_few_rays = map(try_call, (in_trees.shapes_of_few, in_trees.raycast_few))
 
 
 @briefly
@@ -256,6 +260,9 @@ class Queries:
 
     def _boxes(self, boxes: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
+        few = self._of_few(boxes, 4, None, rules)
+        if few is not None:
+            return few
         (boxes,), _ = _in_rows((boxes, "box", 4))
         given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
         if given.shape[1] != 4:
@@ -266,6 +273,9 @@ class Queries:
 
     def _points(self, points: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
+        few = self._of_few(points, 2, None, rules)
+        if few is not None:
+            return few
         (points,), _ = _in_rows((points, "point", 2))
         at = as_points(points, "point")
         shapes = plain_columns(BOX, at, 0.0, 0.0)
@@ -273,6 +283,9 @@ class Queries:
 
     def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
+        few = self._of_few(centers, 2, r, rules)
+        if few is not None:
+            return few
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
         at = checked_points(centers, "center")
@@ -280,6 +293,30 @@ class Queries:
         radii = np.minimum(radii, _FARTHEST)
         reach = np.hstack((at - radii[:, None], at + radii[:, None]))
         return self._overlapping_many(reach, plain_columns(CIRCLE, at, radii, 0.0), rules)
+
+    def _few_trees(self, values: Any) -> Any:
+        """The trees to search for few queries in an array of rows; None: ask in another way."""
+        if type(values) is not np.ndarray or values.ndim != 2 or not len(values) <= _MOST_AT_ONCE:
+            return None
+        return None if self._space.periodic else self._broad_phase.all_trees()
+
+    def _of_few(self, values: Any, columns: int, r: Any, rules: Rules) -> Rows | None:
+        """``[query, id]`` of the bodies that overlap few shapes; None: ask in another way."""
+        trees = self._few_trees(values)
+        if trees is None or values.shape[1] != columns:
+            return None
+        radii, radius = _NO_RADII, -1.0
+        if type(r) is np.ndarray:
+            radii = r
+        elif r is not None:
+            if type(r) not in (float, int):
+                return None
+            radius = float(r)
+            if not 0.0 <= radius < _FARTHEST:
+                return None
+        known = self._store.table.columns, rules or self._known(None)
+        found = _try_few(trees, values, radii, radius, self._shape, *known)
+        return None if found is None or found[1] < 0 else found[0]
 
     def cone(
         self, origin: Any, direction: Any, angle: Any, r: Any, sight: bool, rules: Rules, as_ids: bool
@@ -557,6 +594,9 @@ class Queries:
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
     ) -> BodyHits:
         """See `World.raycast`, for many."""
+        few = self._few_rays(origins, directions, max_distance, tiles, rules, ignore)
+        if few is not None:
+            return few
         (origins, directions, max_distance, ignore), axes = _in_rows(
             (origins, "origin", 2), (directions, "direction", 2), (max_distance, "max_distance", 0),
             (_no_empty(ignore), "ignore", 0),
@@ -578,6 +618,20 @@ class Queries:
         if self.asked.wanted:
             self.asked.note(np.column_stack((rays[:, :4], lengths)), distances)
         return arguments.in_axes(BodyHits(found, distances, normals, at), axes)
+
+    def _few_rays(
+        self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
+    ) -> BodyHits | None:
+        """What few rays among bodies hit; None: ask in another way."""
+        trees = self._few_trees(origins) if _no_empty(ignore) is None and not self.asked.wanted else None
+        if trees is None or (tiles and self._state.tiles is not None) or len(directions) > _MOST_AT_ONCE:
+            return None
+        known = self._store.table.columns, rules or self._known(None)
+        found = _try_few_rays(trees, origins, directions, max_distance, *known)
+        if found is None or not found[3]:
+            return None
+        ids, distances, normals, _ = found
+        return BodyHits(ids, distances, normals, np.full((len(ids), 2), -1, np.int64))
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
         """Write down which tile each ray hits first, how far away, and the side."""

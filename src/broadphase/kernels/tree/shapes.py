@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, finished, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
@@ -14,8 +15,8 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.queries import distance_of, fits, ray_of
-from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.shapes.queries import distance_of, fits, ray_of, sort_near
+from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
     WAITING,
@@ -55,6 +56,41 @@ def _is_far(x, y):
 # The shapes that overlap a box or hold a point.
 
 
+@inline
+def _overlapping(trees, limits, queue, query, shapes, rules, near):
+    """Write the shapes that overlap shape 0 of ``query``, sorted; how many, or `REFUSED`.
+
+    ``limits``, its bounds, and ``queue`` are one row each, and are written to.
+    """
+    set_limits(limits[NODE_0], False, limits, NODE_0)
+    no_sets, count = few(0, np.uint32), np.int64(0)
+    for edges, children, boxes, rows in trees:
+        source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
+        first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
+        if first < 0:
+            return REFUSED
+        for at in range(first, last):
+            row = rows[queue[0, at]]
+            known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
+            if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
+                if count == FEW:
+                    return REFUSED
+                near[0, count] = row
+                count += 1
+    sort_near(near[0], count)
+    return count
+
+
+@inline
+def _take_box(left, top, right, bottom, limits, query):
+    """Write a box as the query and its limits; whether it is sound."""
+    width, height = right - left, bottom - top
+    limits[NODE_0, 0], limits[NODE_0, 1], limits[NODE_0, 2], limits[NODE_0, 3] = left, top, right, bottom
+    query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = BOX, left, top, width, height
+    is_near = not _is_far(left, top) and not _is_far(left + width, top + height)
+    return is_near and width >= 0.0 and height >= 0.0
+
+
 @holds_gil
 @numbers(values=(2, 4))
 def shapes_in_box(trees, values, box, shapes, rules):
@@ -65,29 +101,51 @@ def shapes_in_box(trees, values, box, shapes, rules):
     """
     end = len(values) // 2 - 1
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    for axis in range(2):
-        limits[NODE_0, axis], limits[NODE_0, 2 + axis] = float(values[axis]), float(values[2 * end + axis])
-    x, y = limits[NODE_0, 0], limits[NODE_0, 1]
-    width, height = limits[NODE_0, 2] - x, limits[NODE_0, 3] - y
-    near, count = some_rows(1, FEW, np.int32), np.int64(0)  # on Windows there are 4,096 bytes for both
-    if _is_far(x, y) or _is_far(x + width, y + height) or not (width >= 0.0 and height >= 0.0):
+    near = some_rows(1, FEW, np.int32)  # on Windows there are 4,096 bytes for both
+    left, top, right, bottom = (
+        float(values[0]), float(values[1]), float(values[2 * end]), float(values[2 * end + 1])
+    )  # fmt: skip
+    if not _take_box(left, top, right, bottom, limits, box):
         return result(0, np.int32), REFUSED
-    box.kinds[0], box.x[0], box.y[0], box.width[0], box.height[0] = BOX, x, y, width, height
-    set_limits(limits[NODE_0], False, limits, NODE_0)
-    no_sets = few(0, np.uint32)
-    for edges, children, boxes, rows in trees:
-        source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
-        first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
-        if first < 0:
-            return result(0, np.int32), REFUSED
-        for at in range(first, last):
-            row = rows[queue[0, at]]
-            if fits(rules, row) and (shapes.kinds[row] == BOX or contact_of(box, 0, shapes, row, False)[0]):
-                if count == FEW:
-                    return result(0, np.int32), REFUSED
-                near[0, count] = row
-                count += 1
-    return finished(near[0], count), count
+    count = _overlapping(trees, limits, queue, box, shapes, rules, near)
+    return finished(near[0], max(count, 0)), count
+
+
+@holds_gil
+def shapes_of_few(trees, values, radii, radius, query, shapes, rules):
+    """The shapes that overlap each of few boxes or circles, or hold points: rows ``[k, row]``, and how many.
+
+    ``values`` are rows of a box or a point; with ``radii``, or a ``radius`` of at least 0, the points are
+    centres.  `REFUSED` and ``query``: as of `shapes_in_box`.
+    """
+    m, columns, total = np.int64(values.shape[0]), values.shape[1], np.int64(0)
+    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
+    near, found = some_rows(1, FEW, np.int32), np.empty((8 * m, 2), np.int32)
+    around = radii.shape[0] > 0 or radius >= 0.0
+    if not (columns == 4 or columns == 2) or (radii.shape[0] > 0 and radii.shape[0] != m):
+        return found[:0], REFUSED
+    if around and columns != 2:
+        return found[:0], REFUSED
+    for k in range(m):
+        left, top = values[k, 0], values[k, 1]
+        right, bottom = values[k, columns - 2], values[k, columns - 1]
+        reach = radii[k] if radii.shape[0] > 0 else radius
+        if around:
+            left, top, right, bottom = left - reach, top - reach, right + reach, bottom + reach
+        if not _take_box(left, top, right, bottom, limits, query):
+            return found[:0], REFUSED
+        if around:
+            query.kinds[0], query.width[0], query.height[0] = CIRCLE, reach, 0.0
+            query.x[0], query.y[0] = values[k, 0], values[k, 1]
+        count = _overlapping(trees, limits, queue, query, shapes, rules, near)
+        if count < 0:
+            return found[:0], REFUSED
+        while total + count > found.shape[0]:
+            found = larger(found, total)
+        for at in range(count):
+            found[total + at, 0], found[total + at, 1] = k, near[0, at]
+        total += count
+    return found[:total], total
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -153,27 +211,58 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
     return best, nearest, nx, ny
 
 
+@inline
+def _take_ray(x, y, dx, dy, max_distance, ray):
+    """Write a ray with a unit vector; whether it is sound.  What is exactly ``max_distance`` away is hit."""
+    largest = max(abs(dx), abs(dy))
+    if _is_far(x, y) or _is_far(dx, dy) or largest == 0.0 or not max_distance >= 0.0:
+        return False
+    dx, dy = dx / largest, dy / largest
+    size = math.sqrt(dx * dx + dy * dy)
+    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, dx / size, dy / size
+    ray[0, 4] = next_up(max_distance) if max_distance < math.inf else math.inf
+    return True
+
+
 @holds_gil
 @numbers(origin=(2,), direction=(2,))
 def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
     """`first_shape_on_ray` for a ray as the caller wrote it; then its direction as a unit vector.
 
-    What is exactly ``max_distance`` away is hit.  The row is `REFUSED` if the numbers are not sound.
+    The row is `REFUSED` if the numbers are not sound.
     """
     ray, own = one_row(5, np.float64), one_row(1, np.int32)
     x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
-    if _is_far(x, y) or _is_far(dx, dy) or (dx == 0.0 and dy == 0.0) or not max_distance >= 0.0:
+    if not _take_ray(x, y, dx, dy, max_distance, ray):
         return REFUSED, 0.0, 0.0, 0.0, dx, dy
-    largest = max(abs(dx), abs(dy))
-    dx, dy = dx / largest, dy / largest
-    size = math.sqrt(dx * dx + dy * dy)
-    dx, dy = dx / size, dy / size
-    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, dx, dy
-    ray[0, 4] = next_up(max_distance) if max_distance < math.inf else math.inf
     stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
     own[0, 0] = NO_ROW
     row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
-    return row, distance, nx, ny, dx, dy
+    return row, distance, nx, ny, ray[0, 2], ray[0, 3]
+
+
+@holds_gil
+def raycast_few(trees, origins, directions, max_distance, shapes, rules):
+    """The same for few rays: ``rows, distances, normals, done``; -1, inf and zeros where one hits nothing."""
+    m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
+    found, distances, normals = np.empty(m, np.int32), np.empty(m, np.float64), np.empty((m, 2), np.float64)
+    ray, own = one_row(5, np.float64), one_row(1, np.int32)
+    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
+    own[0, 0] = NO_ROW
+    done = origins.shape[1] == directions.shape[1] == 2
+    done = done and (origins.shape[0] == m or origins.shape[0] == 1)
+    done = done and (directions.shape[0] == m or directions.shape[0] == 1)
+    for k in range(m):
+        start, way = min(k, origins.shape[0] - 1), min(k, directions.shape[0] - 1)
+        if not done or not _take_ray(
+            origins[start, 0], origins[start, 1], directions[way, 0], directions[way, 1], max_distance, ray
+        ):
+            return found, distances, normals, False
+        row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
+        if row == TOO_TALL:
+            return found, distances, normals, False
+        found[k], distances[k], normals[k, 0], normals[k, 1] = row, distance, nx, ny
+    return found, distances, normals, True
 
 
 @holds_gil
