@@ -1,7 +1,7 @@
 """Small calls: each way to ask about five rows, beside NumPy by hand, SciPy and vesin.
 
     python -m pip install scipy vesin
-    python benchmarks/small.py [--parts points crystals boxes] [--rounds 20]
+    python benchmarks/small.py [--parts points crystals boxes queries] [--rounds 20]
 
 The arrays are given; trees are built in the call.  By hand is the least that a program would write in NumPy,
 all rows against all.  All must find the same before they are timed; then they take turns, and the best of
@@ -272,7 +272,62 @@ def of_boxes() -> list[Row]:
     ]
 
 
-PARTS: dict[str, Callable[[], list[Row]]] = {"points": of_points, "crystals": of_crystals, "boxes": of_boxes}
+# -----------------------------------------------------------------------------------------------------------
+# Queries: three at once, of five boxes that are kept.
+
+
+def of_queries() -> list[Row]:
+    """Queries of an index, a world and a `ShapeIndex`."""
+    random = np.random.default_rng(SEED)
+    low, places = random.random((FIVE, 2)) * 9, random.random((3, 2)) * 9
+    boxes, asked, r = np.hstack((low, low + 3)), np.hstack((places, places + 2)), 2.0
+    index, world = bp.make_index(boxes), bp.World()
+    world.add_many(boxes)
+    shapes = bp.ShapeIndex([bp.Box(x, y, 3, 3) for x, y in low.tolist()])
+
+    def distances() -> Any:
+        gaps = np.maximum(boxes[:, :2] - places[:, None], places[:, None] - boxes[:, 2:])
+        return np.sqrt((np.maximum(gaps, 0.0) ** 2).sum(axis=-1))
+
+    def nearest_by_hand() -> Any:
+        far = distances()
+        ids = far.argmin(axis=1)
+        return ids, far[np.arange(3), ids]
+
+    by_hand = {"NumPy": lambda: np.column_stack(np.nonzero(overlaps_by_hand(asked, boxes)))}
+    within = {"NumPy": lambda: np.column_stack(np.nonzero(distances() < r))}
+    nearest = {"NumPy": nearest_by_hand}
+    rows = [Row("index.query_box", lambda: index.query_box(asked), by_hand)]
+    rows += [Row("index.query_radius", lambda: index.query_radius(places, r), within)]
+    rows += [
+        Row(
+            "index.nearest",
+            lambda: index.nearest(places),
+            nearest,
+            lambda found: [one[:, 0] for one in found[:2]],
+        )
+    ]
+    for name, kept in (("world", world), ("ShapeIndex", shapes)):
+        rows += [Row(f"{name}.query_box", lambda kept=kept: kept.query_box(asked), by_hand)]
+        rows += [Row(f"{name}.query_radius", lambda kept=kept: kept.query_radius(places, r), within)]
+    rows += [
+        Row(
+            "world.nearest",
+            lambda: world.nearest(places),
+            nearest,
+            lambda found: [one[:, 0] for one in found[:2]],
+        )
+    ]
+    rows += [Row("ShapeIndex.nearest", lambda: shapes.nearest(places), nearest, lambda found: found[:2])]
+    return rows
+
+
+PARTS: dict[str, Callable[[], list[Row]]] = {
+    "points": of_points,
+    "crystals": of_crystals,
+    "boxes": of_boxes,
+    "queries": of_queries,
+}
 
 
 def check(row: Row) -> None:

@@ -241,3 +241,63 @@ def test_numbers_beyond_ids_ignore_nothing():
     for none in (2**32, -(2**32), np.uint64(2**32 + 1)):
         assert index.raycast([-3, 0], [1, 0], ignore=none) == (0, 2.0, (-1.0, 0.0))
         assert index.nearest([-3, 0], ignore=none).ids == 0
+
+
+@pytest.mark.parametrize("count", [1, 16, 17, 300])
+def test_few_queries_and_many_and_tuples_find_the_same(count):
+    random = np.random.default_rng(count)
+    places = random.integers(0, 60, (50, 2)).tolist()
+    makers = (
+        lambda x, y: bp.Box(x, y, 5, 3),
+        lambda x, y: bp.Circle(x, y, 3),
+        lambda x, y: bp.Capsule(x, y, x + 6, y, 0),
+        lambda x, y: bp.Capsule(x, y, x + 2, y + 5, 1),
+        lambda x, y: bp.Box(x, y, 4, 6).rotated(30),
+    )
+    shapes = [makers[k % 5](x, y) for k, (x, y) in enumerate(places)]
+    plain, worlds = bp.ShapeIndex(shapes), bp.ShapeIndex(shapes, env=[0] * len(shapes))
+    points = random.integers(0, 60, (count, 2)).astype(float)
+    boxes = np.hstack((points, points + random.integers(0, 9, (count, 2))))
+    ways, radii = random.integers(-2, 3, (count, 2)) + 0.5, random.integers(0, 9, count).astype(float)
+    asks = [
+        ("query_box", (boxes,)),
+        ("query_radius", (points, radii)),
+        ("query_radius", (points, 4.0)),
+        ("raycast", (points, ways, 12.0)),
+        ("nearest", (points,)),
+    ]
+    for name, given in asks:
+        found, expected = (
+            getattr(plain, name)(*given),
+            getattr(worlds, name)(*given, env=np.zeros(count, np.int64)),
+        )
+        np.testing.assert_equal(found, expected)
+        for k in range(min(count, 20)):
+            one = [tuple(np.atleast_1d(part[k]).tolist()) if np.ndim(part) else part for part in given]
+            one = [part[0] if isinstance(part, tuple) and len(part) == 1 else part for part in one]
+            single, same = getattr(plain, name)(*one), getattr(worlds, name)(*one, env=0)
+            np.testing.assert_equal(single, same)
+
+
+def test_what_is_as_far_as_a_ray_is_long_is_hit():
+    for shape in (bp.Box(5, -1, 1, 2), bp.Circle(6, 0, 1)):
+        index = bp.ShapeIndex([shape])
+        assert index.raycast((0.0, 0.0), (1.0, 0.0), 5.0).distance == 5.0
+        assert index.raycast([[0.0, 0.0]] * 2, [1.0, 0.0], 5.0).ids.tolist() == [0, 0]
+        assert index.raycast((0.0, 0.0), (1.0, 0.0), 4.9) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "given"),
+    [
+        ("query_box", [np.array([[3.0, 0, 1, 1]])]),
+        ("query_box", [(3, 0, 1, 1)]),
+        ("query_radius", [(0, 0), -1.0]),
+        ("query_radius", [np.zeros((2, 2)), np.array([1.0, np.nan])]),
+        ("raycast", [(0, 0), (0, 0)]),
+        ("nearest", [(0, np.nan)]),
+    ],
+)
+def test_bad_questions_of_few_are_refused(query, given):
+    with pytest.raises(ValueError, match=r"min_x = 3|must not be negative|must be finite|points nowhere|nan"):
+        getattr(bp.ShapeIndex([bp.Box(0, 0, 1, 1)]), query)(*given)

@@ -19,12 +19,15 @@ from broadphase.geometry.table import plain_columns, table_of
 from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES, FloatTuple
 from broadphase.indexes.classes import BoxTree
+from broadphase.indexes.protocol import NO_IDS
 from broadphase.indexes.results import RayHit, RayHits, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats, briefly
 from broadphase.runtime.memory import PairArray
@@ -32,6 +35,13 @@ from broadphase.runtime.slices import growing, joined
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
+# Up to so many queries in arrays of NumPy, or one as a tuple of numbers, kernels check and answer themselves.
+_FEW = 16
+_try_shapes, _try_rays, _try_nearest = map(
+    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_shapes)
+)
+_NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0)
+_ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS, NO_IDS, -1, -1)
 # The second search for the nearest looks so much farther than the first found, which is rounded.
 _WIDER = 1.0 + 1e-9
 
@@ -86,6 +96,8 @@ class ShapeIndex:
         self._boxes._store.what = "shape"
         self._boxes.insert_many(self._table.bounds(), env=as_env(settled(env, "env"), len(known)))
         self._moved = False
+        self._rows, self._other_tree = np.arange(len(known), dtype=np.int32), BoxTree()
+        self._query = plain_columns(BOX, np.zeros((1, 2)), 0.0, 0.0)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -145,6 +157,13 @@ class ShapeIndex:
             self._follow()
         return self._boxes
 
+    def _trees(self, rows: Any, env: Any) -> Any:
+        """What kernels that answer few queries search; None: ask in another way."""
+        boxes = self._searched()
+        if rows is None or len(rows) > _FEW or env is not None or boxes._store.envs is not None:
+            return None
+        return boxes._space.tree.tree(self._rows), self._other_tree._space.tree.tree(NO_IDS)
+
     def pairs(self) -> PairArray:
         """Every pair of shapes that overlap, by `broadphase.overlap`.
 
@@ -187,6 +206,16 @@ class ShapeIndex:
         RayHit, None or RayHits
             As there; normals are those of the shapes.
         """
+        rows, ways, single = _few_rows(origin), _few_rows(direction), type(origin) is tuple
+        plain = ignore is dtype is out is None and normals is True and ways is not None and len(ways) <= _FEW
+        trees = self._trees(rows, env) if plain else None
+        if trees is not None:
+            few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
+            if few is not None and few[3] and not single:
+                return RayHits(*few[:3])
+            if few is not None and few[3] and len(few[0]) == 1:
+                ids, far, sides, _ = few
+                return RayHit(ids.item(0), far.item(0), tuple(sides[0].tolist())) if ids[0] >= 0 else None
         boxes = self._searched()
         rays, ignore, env, axes = boxes._rays_in_rows(env, origin, direction, max_distance, ignore)
         rows, env, single = self._in_rows(rays, env)
@@ -197,7 +226,8 @@ class ShapeIndex:
             own[:] = arguments.as_ignored(ignore, len(rows))
         space, placed, _ = boxes._placed(rows, env)
         near = space.all_hits(arguments.rows_of(placed), NO_RULES)
-        given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), rows[:, 4]))
+        lengths = np.nextafter(rows[:, 4], np.inf)  # what is exactly so far away is hit
+        given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), lengths))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
         hits[:, 0] = np.inf
         numbers, every = np.arange(len(rows)), np.arange(len(self), dtype=np.int32)
@@ -232,6 +262,9 @@ class ShapeIndex:
         -------
         NearestOnShapes
         """
+        few = self._nearest_to_few(point, env) if ignore is None else None
+        if few is not None:
+            return few
         boxes = self._searched()
         point, ignore = boxes._reader.settled_point(point, "point"), settled(ignore, "ignore")
         (point, ignore), env, axes = boxes._in_rows(env, (point, "point", 2), (ignore, "ignore", 0))
@@ -258,6 +291,23 @@ class ShapeIndex:
             return NearestOnShapes(*(array[0] for array in result))
         return arguments.in_axes(result, axes)
 
+    def _nearest_to_few(self, points: Any, env: Any) -> NearestOnShapes | None:
+        """`nearest` of few points; None: ask in another way."""
+        at, columns = _few_rows(points), self._table.columns
+        trees = self._trees(at, env)
+        if trees is None or at is None or at.shape[1] != 2 or not len(self) or at.dtype != np.float64:
+            return None
+        ids, found = np.full(len(at), -1, np.int32), np.empty((len(at), 5))
+        rows = np.empty((len(at), 2), np.int32)
+        for k, spot in enumerate(at.tolist()):
+            near = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
+            if near is None or near[2] != 1:
+                return None
+            rows[k] = k, near[0].item(0)
+        kernel.nearest_of_rows(rows, plain_columns(CIRCLE, at, 0.0, 0.0), columns, ids, found)
+        result = NearestOnShapes(ids, found[:, 0].copy(), found[:, 1:3].copy(), found[:, 3:].copy())
+        return NearestOnShapes(*(array[0] for array in result)) if type(points) is tuple else result
+
     def query_box(self, box: Any, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
 
@@ -268,6 +318,9 @@ class ShapeIndex:
         env
             As of `nearest`.
         """
+        few = self._of_few(box, 4, None, env)
+        if few is not None:
+            return few
         boxes = self._searched()
         (box,), env, _ = boxes._in_rows(env, (boxes._reader.settled_box(box), "box", 4))
         rows, env, single = self._in_rows(boxes._reader.box_or_boxes(box), env)
@@ -287,6 +340,9 @@ class ShapeIndex:
         env
             As of `nearest`.
         """
+        few = self._of_few(center, 2, r, env)
+        if few is not None:
+            return few
         boxes, reader = self._searched(), self._boxes._reader
         center, r = reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
@@ -298,6 +354,27 @@ class ShapeIndex:
         radii = np.full(len(at), np.minimum(radii, _FARTHEST))
         bounds = np.hstack((at - radii[:, None], at + radii[:, None]))
         return self._overlapping(bounds, plain_columns(CIRCLE, at, radii, 0.0), env, single)
+
+    def _of_few(self, values: Any, columns: int, r: Any, env: Any) -> IdArray | None:
+        """The shapes that overlap few boxes or circles; None: ask in another way."""
+        rows, radii, radius = _few_rows(values), _NO_RADII, -1.0
+        if type(r) is np.ndarray:
+            radii = r
+        elif r is not None:
+            radius = float(r) if type(r) in (float, int) else math.nan
+        trees = self._trees(rows, env)
+        if (
+            trees is None
+            or rows is None
+            or rows.shape[1] != columns
+            or not (r is None or radius >= 0.0 or len(radii))
+        ):
+            return None
+        few = _try_shapes(trees, rows, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
+        if few is None or few[1] < 0:
+            return None
+        found: IdArray = few[0][:, 1].copy() if type(values) is tuple else few[0]
+        return found
 
     def _overlapping(self, bounds: Floats, shapes: ShapeColumns, env: Any, single: bool) -> IdArray:
         rows = self._kept(self._boxes.query_box(bounds, env=env), bounds, shapes)
@@ -320,3 +397,12 @@ class ShapeIndex:
         if self._boxes._store.envs is not None and env is None:
             env = 0
         return rows, env, single
+
+
+def _few_rows(values: Any) -> Floats | None:
+    """An array of rows as it is, or a tuple of numbers as one row; None for anything else."""
+    if type(values) is np.ndarray and values.ndim == 2:
+        return values
+    if type(values) is tuple and {float, int}.issuperset(map(type, values)):
+        return np.array([values], np.float64)
+    return None

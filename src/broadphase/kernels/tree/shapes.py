@@ -203,7 +203,7 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
                     left = stack_by_key(stack, keys, left, begin, child, level, near)
                     continue
                 row = np.int64(rows[child])
-                if not _counts(rules, own, first, row) or ray_distance(boxes, child, ray, False) < 0.0:
+                if not _counts(rules, own, first, row) or ray_distance(boxes, child, ray, True) < 0.0:
                     continue
                 distance, out_x, out_y = ray_of(shapes, row, x, y, dx, dy, values[first, 4])
                 if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
