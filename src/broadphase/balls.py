@@ -405,10 +405,10 @@ def count_of(n: int | None, positions: Any) -> int:
 
 def number(value: float, name: str, low: float, high: float) -> float:
     """A finite number in a range."""
-    own = real(value, name, "a number")
-    if not (low <= own <= high and math.isfinite(own)):
-        raise ValueError(f"{name} must be finite and between {low:g} and {high:g}; got {own}")
-    return own
+    checked = real(value, name, "a number")
+    if not (low <= checked <= high and math.isfinite(checked)):
+        raise ValueError(f"{name} must be finite and between {low:g} and {high:g}; got {checked}")
+    return checked
 
 
 def two(values: Any, name: str) -> tuple[float, float]:

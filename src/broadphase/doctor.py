@@ -260,11 +260,17 @@ def look_at_boxes(name: str, boxes: BoxArray, ids: Any, method: str, options: Ma
         forms=[],
         _places=boxes,
     )
-    frames, some = _thinned([frame])
+    frames, remark = _thinned([frame])
     title = f"{name}: {n:,} boxes in {dim}-D, {boxes.dtype}"
     about = {"dim": dim, "touching": True}
     return Subject(
-        title, "file", about, boxes.dtype, Setting(method, options), frames, f"Built and searched once{some}"
+        title,
+        "file",
+        about,
+        boxes.dtype,
+        Setting(method, options),
+        frames,
+        f"Built and searched once{remark}",
     )
 
 
@@ -278,8 +284,8 @@ def look_at_recording(
         options = {**about.get("options", {}), **options}
     many = min(max(_MOST_BOXES // max(recording.most_bodies, 1), 2), _FRAMES, len(recording))
     begin = int(np.convolve(recording.counts()[:, 2], np.ones(many), "valid").argmax())
-    frames, some = _thinned(list(recording.frames(begin, begin + many)))
-    where = f"Frames {begin} to {begin + many - 1}, those with the most work{some}"
+    frames, remark = _thinned(list(recording.frames(begin, begin + many)))
+    where = f"Frames {begin} to {begin + many - 1}, those with the most work{remark}"
     subject = Subject("", about["kind"], about, recording.dtype, Setting(method, options), frames, where)
     what = "a world" if subject.kind == "world" else "an index"
     size = subject.several(recording.most_bodies)
@@ -346,8 +352,8 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[s
         subject.notes.append(f"nothing moves in any frame; {change}")
     _note_barriers(subject, times)
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
-        each = times.get(name, 0) / len(recording)
-        if each >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
+        milliseconds = times.get(name, 0) / len(recording)
+        if milliseconds >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
             of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
             has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
             one = f"{name}_many" if has_many else f"{name} with an array"
@@ -357,7 +363,7 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[s
                 one += ", or a listener (World.on) for all pairs of two tags,"
             cost = " of the ".join(of_all)
             subject.notes.append(
-                f"{name} is called {each:,.0f} times per frame and takes {cost} that was recorded; "
+                f"{name} is called {milliseconds:,.0f} times per frame and takes {cost} that was recorded; "
                 f"one call of {one} does the same"
             )
     return _where_time_went(names, made, np.array(changed), recording.counts()[:, 2])
@@ -391,8 +397,8 @@ def _where_time_went(names: list[str], made: Columns, changed: Columns, tests: C
     """
     (times, spent), frames = np.moveaxis(made, 2, 0), made[:, :, 1].sum(axis=1)
     if not frames.any():
-        each = zip(np.median(changed, axis=0), _CHANGES, strict=True)
-        usually = ", ".join(f"{count:,.0f} {what}" for count, what in each)
+        medians = zip(np.median(changed, axis=0), _CHANGES, strict=True)
+        usually = ", ".join(f"{count:,.0f} {what}" for count, what in medians)
         return [f"No call was timed, only the replay below is; a usual frame has {usually}."]
     shares = spent.sum(axis=0) / spent.sum()
     per_call = ", ".join(

@@ -180,8 +180,8 @@ def in_range(
         (i, j), distance = pairs_near.T, distances[:, 0]
     else:
         centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
-        near = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
-        i, j, distance = near.i, near.j, near.distance
+        within = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
+        i, j, distance = within.i, within.j, within.distance
     if sort == "distance":
         order = np.lexsort((distance, i))
         i, j = i[order], j[order]
@@ -276,16 +276,16 @@ def _near_circles(a: _Shapes, b: _Shapes | None, margin: float) -> tuple[Any, An
     other = a if b is None else b
     targets = None if b is None else b.centers
     if isinstance(a.radii, float) and isinstance(other.radii, float):
-        near = neighbors(a.centers, a.radii + other.radii + margin, other=targets)
+        found = neighbors(a.centers, a.radii + other.radii + margin, other=targets)
     else:
         # Half the margin is rounded: what is a little too far is let through, and compared below.
         reach = [
             np.broadcast_to(np.nextafter(shapes.radii + 0.5 * margin, np.inf), len(shapes.cores))
             for shapes in (a, other)
         ]
-        near = neighbors(a.centers, reach[0] if b is None else tuple(reach), other=targets)
-    touches = near.distance < _radii(a, near.i) + _radii(other, near.j) + margin
-    return near.i[touches], near.j[touches]
+        found = neighbors(a.centers, reach[0] if b is None else tuple(reach), other=targets)
+    touches = found.distance < _radii(a, found.i) + _radii(other, found.j) + margin
+    return found.i[touches], found.j[touches]
 
 
 def _radii(shapes: _Shapes, rows: Any) -> Any:

@@ -290,9 +290,9 @@ def draw_world(world: Any, view: Any = None, *, ax: "Axes | None" = None, **opti
     found = [(one, one.segments()) for one in world.outlines(view, **options)]
     ends = [lines.min(axis=1) for _, lines in found] + [lines.max(axis=1) for _, lines in found]
     points = np.concatenate([np.empty((0, 2)), *ends])
-    own = ax is None
+    has_own_figure = ax is None
     ax = _prepared(ax, np.hstack((points, points)), None)
-    if own:
+    if has_own_figure:
         ax.invert_yaxis()
     from matplotlib.collections import LineCollection
 

@@ -127,10 +127,10 @@ def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
         others.sort(key=slot_of.__getitem__)
         return _overlapping(sprite, others)
     x, y = sprite._position
-    near = near_slots(sprite_list, x, y, max(sprite._width, sprite._height))
-    if near is None:
+    candidates = near_slots(sprite_list, x, y, max(sprite._width, sprite._height))
+    if candidates is None:
         return None
-    return _overlapping(sprite, _within_reach(sprite, near))
+    return _overlapping(sprite, _within_reach(sprite, candidates))
 
 
 def _within_reach(sprite: Any, others: Iterable[Any]) -> list[Any]:
@@ -158,8 +158,8 @@ def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
         return []
     corners, ends = corners_of((sprite, *others))
     hits = np.empty(len(others), np.bool_)
-    own = ends[0]
-    sprite_kernels.meets(corners[:own], 0.0, 0.0, corners[own:], ends[1:] - own, hits)
+    start = ends[0]
+    sprite_kernels.meets(corners[:start], 0.0, 0.0, corners[start:], ends[1:] - start, hits)
     return [other for other, hit in zip(others, hits.tolist(), strict=True) if hit]
 
 

@@ -71,13 +71,13 @@ def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] |
     sizes = np.frombuffer(sprite_list._sprite_size_data, np.float32)
     found = sprite_kernels.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), result)
     slot_of, sprites, slots = sprite_list.sprite_slot, sprite_list.sprite_list, known.slots
-    near = []
+    nearby = []
     for k in result[:found].tolist():
         if slot_of.get(sprites[k]) != slots[k]:
             del known_slots[sprite_list]
             return None
-        near.append(sprites[k])
-    return near
+        nearby.append(sprites[k])
+    return nearby
 
 
 def _slots_of(sprite_list: Any) -> Slots:
@@ -95,9 +95,9 @@ def sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterabl
     """All sprites of a list that may reach into a square around a point, in the order of the list."""
     hashed = sprite_list.spatial_hash
     if hashed is not None:
-        near = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
+        candidates = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
         slot_of = getattr(sprite_list, "sprite_slot", {})
-        return sorted(near, key=lambda one: slot_of.get(one, -1))
+        return sorted(candidates, key=lambda one: slot_of.get(one, -1))
     if has_arrays(sprite_list):
         found = near_slots(sprite_list, x, y, 2.0 * half)
         if found is not None:

@@ -333,10 +333,10 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
             tag = tags.get(entity)
             if tag is not None:
                 for wanted in (*callbacks.begin, *callbacks.stay, *callbacks.end):
-                    for own in tag.names:
-                        if (own, wanted) not in self._heard:
-                            self._heard.add((own, wanted))
-                            self.world.on(own, wanted)
+                    for name in tag.names:
+                        if (name, wanted) not in self._heard:
+                            self._heard.add((name, wanted))
+                            self.world.on(name, wanted)
 
     # ---- calling the functions
 

@@ -133,12 +133,12 @@ class AABBQuery:
 
     def _nearest(self, points: Singles, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Singles]:
         """More than the ``k`` nearest: as many more as may be too near, and the point itself."""
-        own, others = self._own(points), self._own(self.points)
+        queries, others = self._own(points), self._own(self.points)
         more = 1
         if r_min > 0:
-            inner = neighbors(own, r_min, other=others, period=self._period)
+            inner = neighbors(queries, r_min, other=others, period=self._period)
             more += int(np.bincount(inner.i, minlength=1).max())
-        found = nearest(own, min(k + more, len(others)), other=others, r=r_max, period=self._period)
+        found = nearest(queries, min(k + more, len(others)), other=others, r=r_max, period=self._period)
         i, place = np.nonzero(found.ids >= 0)
         return i.astype(np.int32), found.ids[i, place], found.distances[i, place]
 

@@ -266,9 +266,9 @@ class _Reader:
     def _level(self, node: Node) -> LdtkLevel:
         name = documents.text(node, "identifier", f"{self._file}: a level")
         where = f"{self._file}: level {shown(name)}"
-        at = documents.point(node, ("worldX", "worldY"), where)
+        world_corner = documents.point(node, ("worldX", "worldY"), where)
         size = documents.point(node, ("pxWid", "pxHei"), where)
-        return LdtkLevel(name, *at, *size, self._fields(node, where))
+        return LdtkLevel(name, *world_corner, *size, self._fields(node, where))
 
     def _whole(self, level: LdtkLevel, node: Node) -> Node:
         """A level with its layers, which may be in a file of their own."""
@@ -327,12 +327,12 @@ class _Reader:
             cells += [_Cells(where, x, y, size, grid, tags) for grid in grids]
 
     def _entities(
-        self, layer: Node, level: str, name: str, at: tuple[float, float], where: str
+        self, layer: Node, level: str, name: str, corner: tuple[float, float], where: str
     ) -> Iterator[LdtkEntity]:
         for one in documents.nodes(layer, "entityInstances", where):
             kind = documents.text(one, "__identifier", f"{where}: an entity")
             place = f"{where}, entity {shown(kind)}"
-            x, y = (a + b for a, b in zip(at, _pair(one, "px", place), strict=True))
+            x, y = (a + b for a, b in zip(corner, _pair(one, "px", place), strict=True))
             width, height = documents.point(one, ("width", "height"), place, least=0.0)
             left, top = _pair({"__pivot": [0, 0]} | dict(one), "__pivot", place)
             tags = frozenset(str(tag) for tag in documents.parts(one, "__tags", place))
@@ -382,16 +382,16 @@ def _map_of(
     known: dict[frozenset[str], int] = {frozenset(): 0}
     kinds, blocks = np.zeros((rows, columns), np.uint16), False
     for one, (row, column) in zip(cells, places, strict=True):
-        at = slice(row, row + len(one.numbers)), slice(column, column + one.numbers.shape[1])
+        region = slice(row, row + len(one.numbers)), slice(column, column + one.numbers.shape[1])
         for number in np.unique(one.numbers[one.numbers != 0]).tolist():
             names = one.names[number]
-            here, lower = one.numbers == number, _lower(names)
-            for kind in np.unique(kinds[at][here]).tolist():
+            has_number, lower = one.numbers == number, _lower(names)
+            for kind in np.unique(kinds[region][has_number]).tolist():
                 both = [*known][kind] | names
-                kinds[at][here & (kinds[at] == kind)] = known.setdefault(both, len(known))
-            tiles.solid[at] |= here & (not lower.isdisjoint(solid))
+                kinds[region][has_number & (kinds[region] == kind)] = known.setdefault(both, len(known))
+            tiles.solid[region] |= has_number & (not lower.isdisjoint(solid))
             sides = [side for name, side in one_way.items() if name in lower]
-            for line, place in np.argwhere(here).tolist() if sides else ():
+            for line, place in np.argwhere(has_number).tolist() if sides else ():
                 tiles.set_one_way(column + place, row + line, sides)
             blocks = blocks or not lower.isdisjoint(solid) or bool(sides)
     tiles._take_data(kinds, [(names, {}) for names in known])

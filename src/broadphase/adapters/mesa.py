@@ -227,13 +227,13 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
             return neighbors(positions, radius, offsets=offsets)
         # Moving the origin to 0 rounds positions; a slightly larger radius finds all pairs.
         tolerance = 16 * np.finfo(np.float64).eps * float(np.max(np.abs(self.dimensions)) + np.max(self.size))
-        near = neighbors(
+        found = neighbors(
             positions - self.dimensions[:, 0], radius + tolerance, period=self.size, offsets=offsets
         )
-        distances = self._distances(positions[near.j], positions[near.i])
+        distances = self._distances(positions[found.j], positions[found.i])
         kept = distances <= radius
-        offset = None if near.offset is None else near.offset[kept]
-        return Neighbors(near.i[kept], near.j[kept], distances[kept], near.shape, offset=offset)
+        offset = None if found.offset is None else found.offset[kept]
+        return Neighbors(found.i[kept], found.j[kept], distances[kept], found.shape, offset=offset)
 
     def nearest(self, k: int) -> NearestPoints:
         """The ``k`` nearest other agents of each agent, as arrays of rows; see `broadphase.nearest`.
@@ -276,9 +276,9 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
             order = np.lexsort((self._ages[indices], queries))
             indices, distances = indices[order], distances[order]
         agents = self.active_agents
-        near = [agents[row] for row in indices.tolist()]
+        nearby = [agents[row] for row in indices.tolist()]
         spans = pairwise(found.indptr.tolist())
-        return {agent: (near[a:b], distances[a:b]) for agent, (a, b) in zip(agents, spans, strict=True)}
+        return {agent: (nearby[a:b], distances[a:b]) for agent, (a, b) in zip(agents, spans, strict=True)}
 
     def _all_placed(self) -> Floats:
         positions: Floats = self.agent_positions

@@ -647,17 +647,17 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         bodies = self._bodies
         bodies._add_new()
         members, store = self._members(), bodies.world._state.store
-        near, is_known = members.rows, False
+        candidates, is_known = members.rows, False
         if len(members.rows) <= _FEW_BOXES and not store.space.periodic:
             box = float(left), float(top), float(right), float(bottom)
-            near, is_known = sprite_kernels.boxes_among(store.table.places, members.rows, *box)
+            candidates, is_known = sprite_kernels.boxes_among(store.table.places, members.rows, *box)
         if not is_known:
             ids = bodies.world.query_box((left, top, right, bottom), as_ids=True)
             ids = ids[ids < len(members.numbers)]
             bounds = store.table.bounds(ids)
-            near = np.sort(members.numbers[ids[(bounds[:, :2] < bounds[:, 2:]).all(axis=1)]])
-            near = near[near >= 0]
-        found = map(members.sprites.__getitem__, near.tolist())
+            candidates = np.sort(members.numbers[ids[(bounds[:, :2] < bounds[:, 2:]).all(axis=1)]])
+            candidates = candidates[candidates >= 0]
+        found = map(members.sprites.__getitem__, candidates.tolist())
         return [one for one in found if one is not sprite]
 
     def _members(self) -> _Members:
@@ -668,12 +668,12 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
             members = self._known_members = None if has_left else members._replace(looked=store.departures)
         if members is None:
             sprites, known = self.sprites(), self._bodies._known
-            each = [known.get(sprite) for sprite in sprites]
-            rows = np.array([GONE if one is None else one.body._row for one in each], np.int32)
-            here, numbers = np.flatnonzero(rows >= 0), np.full(len(store.alive), -1)
-            numbers[rows[here]] = here
-            is_whole = len(here) == len(rows)
-            lead = is_whole and not any(one and one.leads for one in each)
+            handles = [known.get(sprite) for sprite in sprites]
+            rows = np.array([GONE if one is None else one.body._row for one in handles], np.int32)
+            present, numbers = np.flatnonzero(rows >= 0), np.full(len(store.alive), -1)
+            numbers[rows[present]] = present
+            is_whole = len(present) == len(rows)
+            lead = is_whole and not any(one and one.leads for one in handles)
             members = _Members(sprites, rows, numbers, lead, store.departures)
             # Bodies that are gone may come back by `World.restore`.
             self._known_members = members if is_whole else None
@@ -880,7 +880,7 @@ def draw_world(
         centers, radii = on_screen(one.circles[:, :2]).tolist(), np.clip(one.circles[:, 2] * scale, 1.0, _FAR)
         for center, radius in zip(centers, radii.tolist(), strict=True):
             draw.circle(surface, color, center, radius, 1)
-        for corners in chain.from_iterable(on_screen(some).tolist() for some in one.polygons):
+        for corners in chain.from_iterable(on_screen(polygons).tolist() for polygons in one.polygons):
             draw.lines(surface, color, True, corners)
         for start, end in on_screen(one.lines.reshape(-1, 2, 2)).tolist():
             draw.line(surface, color, start, end)

@@ -127,12 +127,12 @@ class KDTree:
         places: Any = k if np.ndim(k) == 0 else list(k)
         bound = float(distance_upper_bound)
         below = bound if bound == math.inf else math.nextafter(bound, -math.inf)
-        some = below >= 0.0  # nothing is nearer than nan
-        near = self._index.nearest(
-            self._points(x), places, r=below if some else 0.0, threads=_threads(workers)
+        finite = below >= 0.0  # nothing is nearer than nan
+        neighborhood = self._index.nearest(
+            self._points(x), places, r=below if finite else 0.0, threads=_threads(workers)
         )
-        distances, ids = near.distances, near.ids.astype(np.intp)
-        if not some:
+        distances, ids = neighborhood.distances, neighborhood.ids.astype(np.intp)
+        if not finite:
             distances, ids = np.full_like(distances, np.inf), np.full_like(ids, -1)
         ids[ids < 0] = self.n
         return (distances[..., 0][()], ids[..., 0][()]) if places == 1 else (distances, ids)
@@ -156,12 +156,12 @@ class KDTree:
         points = self._points(x)
         shape = points.shape[:-1]
         reach = r if np.ndim(r) == 0 else np.broadcast_to(_real(r, "r"), shape)
-        near = self._index.neighbors(points, reach, threads=_threads(workers))
+        found = self._index.neighbors(points, reach, threads=_threads(workers))
         if return_length:
-            return np.bincount(near.i, minlength=near.shape[0]).astype(np.intp).reshape(shape)[()]
+            return np.bincount(found.i, minlength=found.shape[0]).astype(np.intp).reshape(shape)[()]
         if not shape:
-            return near.j.tolist()
-        lists = _lists(near)
+            return found.j.tolist()
+        lists = _lists(found)
         return np.fromiter(lists, object, len(lists)).reshape(shape)
 
     def query_ball_tree(self, other: Any, r: float, p: float = 2.0, eps: float = 0.0) -> list[list[int]]:
@@ -176,10 +176,10 @@ class KDTree:
             return self.scipy_tree.query_pairs(r, p, eps, output_type)
         if output_type not in ("set", "ndarray"):
             raise ValueError(f"unknown output_type {output_type!r}; choose one of set, ndarray")
-        near = neighbors(self._among, r, period=self._period)
+        found = neighbors(self._among, r, period=self._period)
         if output_type == "set":
-            return set(zip(near.i.tolist(), near.j.tolist(), strict=True))
-        return np.stack([near.i, near.j], axis=1).astype(np.intp)
+            return set(zip(found.i.tolist(), found.j.tolist(), strict=True))
+        return np.stack([found.i, found.j], axis=1).astype(np.intp)
 
     def count_neighbors(
         self, other: Any, r: Any, p: float = 2.0, weights: Any = None, cumulative: bool = True
@@ -211,13 +211,13 @@ class KDTree:
         """
         if not self._answers(p):
             return self.scipy_tree.sparse_distance_matrix(_scipys(other), max_distance, p, output_type)
-        near = neighbors(self._among, max_distance, other=_plane(other.data), period=self._period)
-        i, j, distance = near
+        nearby = neighbors(self._among, max_distance, other=_plane(other.data), period=self._period)
+        i, j, distance = nearby
         if output_type == "dict":
             return dict(zip(zip(i.tolist(), j.tolist(), strict=True), distance.tolist(), strict=True))
         if output_type == "ndarray":
             kind = [("i", np.intp), ("j", np.intp), ("v", np.float64)]
-            found = np.empty(len(near), kind)
+            found = np.empty(len(nearby), kind)
             found["i"], found["j"], found["v"] = i, j, distance
             return found
         if output_type not in ("dok_matrix", "coo_matrix"):
@@ -225,7 +225,7 @@ class KDTree:
                 f"unknown output_type {output_type!r}; choose one of dok_matrix, coo_matrix, dict, ndarray"
             )
         sparse = need("scipy.sparse", extra="scipy", purpose=f"a {output_type}")
-        matrix = sparse.coo_matrix((distance, (i, j)), shape=near.shape)
+        matrix = sparse.coo_matrix((distance, (i, j)), shape=nearby.shape)
         return matrix if output_type == "coo_matrix" else matrix.todok()
 
     # ---- inner
@@ -278,8 +278,8 @@ def _threads(workers: int) -> int | None:
     return None if workers == -1 else workers
 
 
-def _lists(near: Neighbors) -> list[list[int]]:
-    rows = near.csr()
+def _lists(found: Neighbors) -> list[list[int]]:
+    rows = found.csr()
     ids = rows.indices.tolist()
     return [ids[begin:end] for begin, end in pairwise(rows.indptr.tolist())]
 

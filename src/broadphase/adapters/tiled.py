@@ -175,8 +175,8 @@ class Maker(NamedTuple):
         """The bodies of tiles whose shape a cell cannot have."""
         part, tile = shaped.part, shaped.tile
         level, layer = part.level, part.layer
-        own = {} if tile is None else tile.properties
-        words = {**layer.properties, **own}
+        properties = {} if tile is None else tile.properties
+        words = {**layer.properties, **properties}
         kind = (tile.type if tile else "") or layer.type
         where = layer.where if tile is None else tile.where
         rules = self._rules(kind, words, True, where)

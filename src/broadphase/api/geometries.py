@@ -144,11 +144,11 @@ class GeometryJoin(NamedTuple):
         x, y = self.second.boxes[:, 0], self.second.boxes[:, 1]
         holds = np.empty(len(candidates), bool)
         for first, last in growing(len(candidates)):
-            some = slice(first, last)
-            at = seconds[some]
-            others = (self.second.at(at),) if not self.by_coordinates else (x[at], y[at])
-            more = () if self.distances is None else (self.distances[candidates[some, int(self.turned)]],)
-            holds[some] = test(owned[places[some]], *others, *more)
+            rows = slice(first, last)
+            numbers = seconds[rows]
+            others = (self.second.at(numbers),) if not self.by_coordinates else (x[numbers], y[numbers])
+            more = () if self.distances is None else (self.distances[candidates[rows, int(self.turned)]],)
+            holds[rows] = test(owned[places[rows]], *others, *more)
         kept = candidates[np.flatnonzero(holds)]  # a mask of bool takes twice as long
         return np.ascontiguousarray(kept[:, ::-1]) if self.turned else kept
 

@@ -477,22 +477,22 @@ def _join_boxes(
     max_pairs: int = NO_LIMIT,
 ) -> PairArray:
     with borrowed_scratch() as scratch:
-        near = None
+        survivors = None
         if method in ("auto", "strips") and first.dtype == second.dtype:
             few, many = (first, second) if len(first) < len(second) else (second, first)
-            near = boxes_near(few, many, parts, scratch)
-        if near is None:
+            survivors = boxes_near(few, many, parts, scratch)
+        if survivors is None:
             both, rows_of_a = _both(first, second), len(first)
         elif few is first:
-            both, rows_of_a = near.both, len(first)
+            both, rows_of_a = survivors.both, len(first)
         else:
-            both, rows_of_a = joined((near.others, near.few)), len(near.rows)
+            both, rows_of_a = joined((survivors.others, survivors.few)), len(survivors.rows)
         pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
         result = stored_pairs(both, pair_filter, method, touching, sort, parts, max_pairs)
         result[:, 1] -= rows_of_a
-        if near is not None:
+        if survivors is not None:
             column = result[:, 1 if few is first else 0]
-            column[:] = rows_at(near.rows, column)
+            column[:] = rows_at(survivors.rows, column)
     return result
 
 

@@ -219,24 +219,26 @@ def swept_pairs(
     widths = POINT_WIDTHS if spheres else BOX_WIDTHS
     if second is None:
         first, env = rows_of_worlds(first, env, "boxes", widths)
-        own = _as_moving(first, sizes[0], motion, ("boxes", "motion", "radii"), period, parts)
-        n, rules = len(own.starts), as_filter(len(own.starts), static, categories, masks)
+        movers = _as_moving(first, sizes[0], motion, ("boxes", "motion", "radii"), period, parts)
+        n, rules = len(movers.starts), as_filter(len(movers.starts), static, categories, masks)
         excluded = None if exclude is None else as_excluded(exclude, n, n, True)
-        space = _space_of(own, period, env, None)
-        return meeting_pairs(own, touching, rules, space, parts, limit, bool(closest), excluded)
+        space = _space_of(movers, period, env, None)
+        return meeting_pairs(movers, touching, rules, space, parts, limit, bool(closest), excluded)
     first, second, env = rows_of_both(first, second, env, ("boxes", "other"), widths)
-    own = _as_moving(first, sizes[0], motion, ("boxes", "motion", names[0]), period, parts)
+    movers = _as_moving(first, sizes[0], motion, ("boxes", "motion", names[0]), period, parts)
     theirs = _as_moving(second, sizes[1], other_motion, ("other", "other_motion", names[1]), period, parts)
-    if own.starts.shape[1] != theirs.starts.shape[1]:
+    if movers.starts.shape[1] != theirs.starts.shape[1]:
         raise ValueError(
-            f"boxes and other have shapes {own.starts.shape} and {theirs.starts.shape}; "
+            f"boxes and other have shapes {movers.starts.shape} and {theirs.starts.shape}; "
             "give both in one dimension"
         )
-    n, m = len(own.starts), len(theirs.starts)
+    n, m = len(movers.starts), len(theirs.starts)
     together = Moving(
-        np.concatenate((own.starts, theirs.starts)),
-        np.concatenate((own.goals, theirs.goals)),
-        None if own.radii is None or theirs.radii is None else np.concatenate((own.radii, theirs.radii)),
+        np.concatenate((movers.starts, theirs.starts)),
+        np.concatenate((movers.goals, theirs.goals)),
+        None
+        if movers.radii is None or theirs.radii is None
+        else np.concatenate((movers.radii, theirs.radii)),
     )
     space, sides = _space_of(together, period, env, (n, m)), np.array((0, n), np.int32)
     excluded = None if exclude is None else as_excluded(exclude, n, m, False) + sides[:, None]
@@ -321,18 +323,18 @@ def meeting_pairs(
     bounds = _bounds(moving, space.period)
     with borrowed_scratch() as scratch:
         found = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
-        near = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
+        candidates = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
     if excluded is not None:
-        near = np.ascontiguousarray(near[~np.isin(_keys(*near.T), _keys(*excluded))])
+        candidates = np.ascontiguousarray(candidates[~np.isin(_keys(*candidates.T), _keys(*excluded))])
     if space.period is None:
-        times = _times(moving, near, touching, parts)
-        approach = _closest(moving, near[times >= 0.0]) if closest else None
+        times = _times(moving, candidates, touching, parts)
+        approach = _closest(moving, candidates[times >= 0.0]) if closest else None
     else:
-        times, approach = _first_times(moving, bounds, near, space.period, touching, parts, closest)
+        times, approach = _first_times(moving, bounds, candidates, space.period, touching, parts, closest)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
-    meeting = SweptPairs(near[kept], times[kept])
+    meeting = SweptPairs(candidates[kept], times[kept])
     if approach is not None:
         meeting.closest_time, meeting.closest_distance = approach
     return meeting
@@ -384,7 +386,7 @@ def _wrapped(moving: Moving, period: Period, touching: bool, parts: int) -> Movi
 def _first_times(
     moving: Moving,
     bounds: BoxArray,
-    near: PairArray,
+    candidates: PairArray,
     period: Period,
     touching: bool,
     parts: int,
@@ -394,8 +396,8 @@ def _first_times(
 
     And the closest approach of those that meet, of the images that meet first.
     """
-    dim, (i, j) = moving.dim, near.T
-    times = np.full(len(near), np.inf)
+    dim, (i, j) = moving.dim, candidates.T
+    times = np.full(len(candidates), np.inf)
     low, high = bounds[:, :dim], bounds[:, dim:]
     with np.errstate(invalid="ignore"):
         first = np.ceil((low[i] - high[j]) / period)
@@ -404,7 +406,7 @@ def _first_times(
     first, last = np.where(around, first, 0.0), np.where(around, last, 0.0)
     counts = np.maximum(last - first + 1.0, 0.0)
     images = counts.prod(axis=1)
-    if len(near) and not images.max() <= _MOST_IMAGES:
+    if len(candidates) and not images.max() <= _MOST_IMAGES:
         row = int(np.argmax(~(images <= _MOST_IMAGES)))
         raise ValueError(
             f"rows {i[row]} and {j[row]} pass {images[row]:.3g} images of each other within the frame, as "
@@ -416,22 +418,22 @@ def _first_times(
     steps = np.where(np.isfinite(period), period, 0.0)
     approaches = [(np.empty(0), np.empty(0))]
     begin = 0
-    while begin < len(near):  # some pairs at a time, with all their images
+    while begin < len(candidates):  # some pairs at a time, with all their images
         before = int(ends[begin - 1]) if begin else 0
         end = max(int(np.searchsorted(ends, before + _AT_ONCE, "right")), begin + 1)
-        of, turns = all_turns(spans[begin:end], int(ends[end - 1]) - before)
+        owners, turns = all_turns(spans[begin:end], int(ends[end - 1]) - before)
         # The one that is higher is moved down: differences to an edge of the world are exact there.
         shifts = np.concatenate((-np.maximum(turns, 0), np.minimum(turns, 0))) * steps
-        rows = np.concatenate((i[begin:end][of], j[begin:end][of]))
+        rows = np.concatenate((i[begin:end][owners], j[begin:end][owners]))
         moved = _moved(moving, rows, shifts)
-        pairs = np.arange(2 * len(of), dtype=np.int32).reshape(2, -1).T
+        pairs = np.arange(2 * len(owners), dtype=np.int32).reshape(2, -1).T
         found = _times(moved, np.ascontiguousarray(pairs), touching, parts)
-        np.minimum.at(times, of + begin, np.where(found < 0.0, np.inf, found))
+        np.minimum.at(times, owners + begin, np.where(found < 0.0, np.inf, found))
         if closest:
-            first_met = np.flatnonzero(found == times[of + begin])
+            first_met = np.flatnonzero(found == times[owners + begin])
             moments, distances = _closest(moved, pairs[first_met])
-            order = np.lexsort((moments, distances, of[first_met]))
-            one_each = order[np.unique(of[first_met][order], return_index=True)[1]]
+            order = np.lexsort((moments, distances, owners[first_met]))
+            one_each = order[np.unique(owners[first_met][order], return_index=True)[1]]
             approaches.append((moments[one_each], distances[one_each]))
         begin = end
     approach = np.concatenate([one for one, _ in approaches]), np.concatenate([one for _, one in approaches])
@@ -485,22 +487,22 @@ def _bounds(moving: Moving, period: Period | None) -> BoxArray:
     return bounds
 
 
-def _times(moving: Moving, near: PairArray, touching: bool, parts: int) -> Times:
+def _times(moving: Moving, candidates: PairArray, touching: bool, parts: int) -> Times:
     """When each pair meets; -1 for never."""
-    times = np.empty(len(near))
+    times = np.empty(len(candidates))
     first, last = (ends.astype(np.float64, copy=False) for ends in (moving.starts, moving.goals))
     radii = None if moving.radii is None else moving.radii.astype(np.float64, copy=False)
 
     def test(begin: int, end: int) -> None:
         if radii is None:
-            meeting_times(first, last, near[begin:end], touching, times[begin:end])
+            meeting_times(first, last, candidates[begin:end], touching, times[begin:end])
         else:
-            meeting_times_of_spheres(first, last, radii, near[begin:end], times[begin:end])
+            meeting_times_of_spheres(first, last, radii, candidates[begin:end], times[begin:end])
 
-    shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
+    shares = threads.shares(len(candidates), parts if len(candidates) > _AT_ONCE // 10 else 1)
     threads.run_all([partial(test, *share) for share in shares], parts)
     for row in np.flatnonzero(times == UNSURE).tolist():
-        i, j = near[row].tolist()
+        i, j = candidates[row].tolist()
         if radii is None:
             times[row] = _exactly(first, last, [i, j], touching)
         else:

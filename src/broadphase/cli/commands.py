@@ -452,8 +452,8 @@ def write_html(file: str, methods: Sequence[str], page: str) -> int:
         progress = steps.step(f"Reading {file}")
         recording = _recording(file)
         drawn, written = write_page(recording, Path(file).name, page, methods, progress)
-    some = "" if drawn == len(recording) else f", of which {drawn:,} are drawn"
-    print(f"{page}: {len(recording):,} frames{some}, {written / 1e6:.1f} MB")
+    remark = "" if drawn == len(recording) else f", of which {drawn:,} are drawn"
+    print(f"{page}: {len(recording):,} frames{remark}, {written / 1e6:.1f} MB")
     return 0
 
 

@@ -137,19 +137,19 @@ def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
     return next(found, -1)
 
 
-def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:
+def copy_sound(boxes: BoxArray, copied: BoxArray, name: str, threads: int | None = None) -> None:
     """Copy boxes into as many rows of another array and check these; raises what `check_sound` does."""
     n = len(boxes)
     if n < _ENOUGH_FOR_THREADS:
         # By the shortest way: the other one is 1.5 us longer, where a small index follows in 2.2.
-        rows = [copy_sound_rows(boxes, into, 0, n)]
+        rows = [copy_sound_rows(boxes, copied, 0, n)]
     else:
         parts = thread_count(threads)
         spans = shares(n, max(parts, n // _PIECE))
-        rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
+        rows = run_all([partial(copy_sound_rows, boxes, copied, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:
-            raise unsound_box_error(into[row], f"{name}[{row}]")
+            raise unsound_box_error(copied[row], f"{name}[{row}]")
 
 
 def _across_edge_error(box: npt.NDArray[Any], name: str, period: Any) -> ValueError | None:

@@ -128,7 +128,7 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
         numbers: npt.NDArray[np.int32] = np.empty(len(together), np.int32)
         count = int(number_worlds(together, low, np.zeros(high - low + 1, np.int32), numbers))
     else:
-        own, places = np.unique(together, return_inverse=True)
-        count, numbers = len(own), places.astype(np.int32)
+        distinct, places = np.unique(together, return_inverse=True)
+        count, numbers = len(distinct), places.astype(np.int32)
     ends = accumulate(len(env) for env in envs)
     return [numbers[end - len(env) : end] for env, end in zip(envs, ends, strict=True)], count

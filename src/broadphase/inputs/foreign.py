@@ -403,8 +403,8 @@ def _first_missing(values: Any) -> int | None:
     else:
         return None
     rows = np.asarray(missing)
-    at = np.flatnonzero(rows.any(axis=tuple(range(1, rows.ndim))))
-    return int(at[0]) if len(at) else None
+    bad_rows = np.flatnonzero(rows.any(axis=tuple(range(1, rows.ndim))))
+    return int(bad_rows[0]) if len(bad_rows) else None
 
 
 def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
@@ -475,10 +475,10 @@ def _row_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
 
 def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
     """Boxes from rectangles or sprites; None where rows are something else that NumPy may convert."""
-    at, row = next((at, row) for at, row in enumerate(rows) if type(row) not in _PLAIN_ROWS)
+    number, row = next((number, row) for number, row in enumerate(rows) if type(row) not in _PLAIN_ROWS)
     if isinstance(row, Mapping) or _row_of(row) is not None:
         raise TypeError(
-            f"{name}[{at}] must hold real numbers; got a {type(row).__name__} with names; "
+            f"{name}[{number}] must hold real numbers; got a {type(row).__name__} with names; "
             "give the whole table, whose columns are read by name, or lists of numbers"
         )
     if rectangle_of(row) is None:
@@ -488,10 +488,12 @@ def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
             f"{name} must hold real numbers; got a {type(row).__name__}, which is a box{place_hint(row)}"
         )
     edges: list[float] = []
-    for at, row in enumerate(rows):
+    for number, row in enumerate(rows):
         rectangle = rectangle_of(row)
         if rectangle is None:
-            raise TypeError(f"{name}[{at}] = {row!r} is no rectangle, and others are; give rows of one kind")
+            raise TypeError(
+                f"{name}[{number}] = {row!r} is no rectangle, and others are; give rows of one kind"
+            )
         left, top, width, height = rectangle
         edges += left, top, left + width, top + height
     return np.array(edges, np.float64).reshape(-1, 4)
@@ -531,7 +533,7 @@ def place_hint(value: Any) -> str:
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
-    texts = [str(own) for own in names]
+    texts = [str(column) for column in names]
     if _are_unnamed(names):
         if wanted is NUMBERS and len(texts) != 1:
             raise TypeError(f"{name} must be one column of numbers; got a table of {len(texts)}")
@@ -540,23 +542,23 @@ def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wa
     if wanted is NUMBERS:
         raise TypeError(f"{name} must be one column of numbers; got a table with {listed(texts)}")
 
-    def read(own: str) -> Array:
-        return _numbers(get(texts.index(own)), f"{name}: column {own}")
+    def read(column: str) -> Array:
+        return _numbers(get(texts.index(column)), f"{name}: column {column}")
 
     if wanted is BOXES:
         layout = find_edges(texts, name)
         edges = {edge: read(edge) for edge in layout.edges}
         one_row = edges[layout.axes[0].low].ndim == 0
         rows = boxes_from_columns(
-            layout, {edge: np.atleast_1d(own) for edge, own in edges.items()}, name, "row {}".format
+            layout, {edge: np.atleast_1d(column) for edge, column in edges.items()}, name, "row {}".format
         )
         return rows[0] if one_row else rows
-    return np.stack([read(own) for own in _find_fields(texts, name, wanted)], axis=-1)
+    return np.stack([read(column) for column in _find_fields(texts, name, wanted)], axis=-1)
 
 
 def _are_unnamed(names: Sequence[Any]) -> bool:
     """Whether these are numbers instead of names, or the default names of a library."""
-    if all(isinstance(own, (int, np.integer)) for own in names):
+    if all(isinstance(label, (int, np.integer)) for label in names):
         return True
     return any(
         list(names) == [f"{stem}{k}" for k in range(first, first + len(names))]
@@ -567,11 +569,11 @@ def _are_unnamed(names: Sequence[Any]) -> bool:
 
 def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
     for form in wanted.forms:
-        same = [[own for own in names if plain(own) == field] for field in form.split()]
+        same = [[column for column in names if plain(column) == field] for field in form.split()]
         if all(same[: wanted.needed]):
             for several in same:
                 _check_one(several, name)
-            return [own for (own,) in filter(None, same)]
+            return [column for (column,) in filter(None, same)]
     raise ValueError(f"{name}: the columns are {listed(names)}; {wanted.advice}")
 
 
@@ -606,7 +608,7 @@ def _first_non_number(array: Array, wanted: Wanted = NUMBERS) -> str:
     for place in np.ndindex(array.shape):
         value = array[place]
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-            at = f"row {place[0]}" + "".join(f", column {k}" for k in place[1:])
+            position = f"row {place[0]}" + "".join(f", column {k}" for k in place[1:])
             shown = repr(value)
             shown = shown if len(shown) <= 40 else shown[:40] + "..."
             fix = "; leave it out, or make a number of it"
@@ -615,7 +617,7 @@ def _first_non_number(array: Array, wanted: Wanted = NUMBERS) -> str:
             elif wanted is POINTS:
                 fix = place_hint(value) or fix
                 fix += "; ShapeIndex searches shapes" if hasattr(type(value), "moved_to") else ""
-            return f": {at} is {shown} ({type(value).__name__}){fix}"
+            return f": {position} is {shown} ({type(value).__name__}){fix}"
     return ": numbers as Python objects; give them a dtype of numbers with .astype(float)"
 
 
@@ -704,10 +706,10 @@ def labelled(rows: npt.NDArray[np.int32], a: Any, b: Any) -> Any:
         Neither has an index of pandas.
     """
     pandas: Any = sys.modules.get("pandas")
-    own, others = index_of(a), index_of(b)
-    if own is None and others is None:
+    labels, others = index_of(a), index_of(b)
+    if labels is None and others is None:
         raise TypeError("labels=True needs tables of pandas or geopandas; neither a nor b has an index")
-    left = rows[:, 0] if own is None else own.take(rows[:, 0])
+    left = rows[:, 0] if labels is None else labels.take(rows[:, 0])
     name = None if others is None else others.name
     others = pandas.RangeIndex(rows[:, 1].max(initial=-1) + 1) if others is None else others.to_flat_index()
     filled = bool((rows[:, 1] < 0).any())

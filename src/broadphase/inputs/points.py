@@ -90,25 +90,25 @@ def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
         points, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
     else:
         points, other, env = rows_of_both(points, other, env, ("points", "other"), POINT_WIDTHS)
-    own = _as_points(points, "points")
+    places = _as_points(points, "points")
     others = None if other is None else _as_points(other, "other")
     if others is not None:
-        own, others = _alike(own, others)
-    dim = own.shape[1]
+        places, others = _alike(places, others)
+    dim = places.shape[1]
     found_period = as_point_period(period, dim)
     lattice = found_period if isinstance(found_period, Lattice) else None
     lengths = None if isinstance(found_period, Lattice) else found_period
-    envs, other_envs, worlds = _as_envs(env, len(own), None if others is None else len(others))
-    kind = own.dtype
+    envs, other_envs, worlds = _as_envs(env, len(places), None if others is None else len(others))
+    kind = places.dtype
     if found_period is not None:
         # What is brought into the period in float32 has lost its last digits before it is subtracted.
-        own = own.astype(np.float64, copy=False)
+        places = places.astype(np.float64, copy=False)
         others = None if others is None else others.astype(np.float64, copy=False)
-    around = np.full(dim, np.inf, own.dtype) if lengths is None else lengths
-    own, low, high = _checked(own, around, "points", lattice)
+    around = np.full(dim, np.inf, places.dtype) if lengths is None else lengths
+    places, low, high = _checked(places, around, "points", lattice)
     if others is not None:
         others, low, high = _checked(others, around, "other", lattice)
-    return PointQuery(own, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
+    return PointQuery(places, others, around, envs, other_envs, worlds, low, high, lattice, one, kind)
 
 
 def check_cell_of_worlds(points: Any, period: Any, env: Any) -> None:
@@ -130,8 +130,10 @@ def check_cell_of_worlds(points: Any, period: Any, env: Any) -> None:
 
 def query_from(query: PointQuery, points: Points, one: bool) -> PointQuery:
     """The same query for other points, which are of the dimension and type of those to be found."""
-    own, _, _ = _checked(points.astype(query.found.dtype, copy=False), query.period, "points", query.lattice)
-    return query._replace(points=own, one=one)
+    places, _, _ = _checked(
+        points.astype(query.found.dtype, copy=False), query.period, "points", query.lattice
+    )
+    return query._replace(points=places, one=one)
 
 
 def _as_points(values: Any, name: str) -> Points:
@@ -170,9 +172,9 @@ def _as_envs(env: Any, n: int, m: int | None) -> tuple[Numbers, Numbers, int]:
     if env is None:
         return none, none, 1
     if m is None:
-        own = as_env(env, n)
-        assert own is not None
-        (numbers,), worlds = numbered(own)
+        envs = as_env(env, n)
+        assert envs is not None
+        (numbers,), worlds = numbered(envs)
         return numbers, numbers, max(worlds, 1)
     if not isinstance(env, (tuple, list)) or len(env) != 2:
         raise ValueError("env must be a pair with other=: one array for the points, one for the others")

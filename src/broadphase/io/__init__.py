@@ -258,8 +258,8 @@ def write_pairs(
         raise TypeError(f"pairs must be (m, 2) whole numbers; got shape {rows.shape} of {rows.dtype}")
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise TypeError(f"ids must be two arrays of ids, or None in the place of one; got {ids!r}")
-    header = [column if own is None else f"id_{column}" for column, own in zip("ij", ids, strict=True)]
-    columns = [rows[:, k] if own is None else _signed(own)[rows[:, k]] for k, own in enumerate(ids)]
+    header = [column if labels is None else f"id_{column}" for column, labels in zip("ij", ids, strict=True)]
+    columns = [rows[:, k] if labels is None else _signed(labels)[rows[:, k]] for k, labels in enumerate(ids)]
     report = progress or (lambda done, total: None)
     if name == STANDARD:
         if sys.stdout is None:

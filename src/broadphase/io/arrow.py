@@ -205,9 +205,9 @@ def _ids(column: Any, name: str, file: str) -> npt.NDArray[Any]:
     parts = [object_array([])]
     for chunk in column.chunks:
         if pa.types.is_dictionary(chunk.type):  # each text once, and references to it
-            each = object_array([*_texts(chunk.dictionary, name, file), ""])
-            numbers = chunk.indices.fill_null(len(each) - 1).to_numpy(zero_copy_only=False)
-            parts.append(each[numbers])
+            texts = object_array([*_texts(chunk.dictionary, name, file), ""])
+            numbers = chunk.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+            parts.append(texts[numbers])
         else:
             parts.append(object_array(_texts(chunk, name, file)))
     return np.concatenate(parts)

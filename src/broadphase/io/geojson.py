@@ -148,15 +148,21 @@ def _ids(features: list[Any], name: str, id_column: str | None) -> Any:
 
 def _as_text(ids: list[Any], name: str) -> list[Any]:
     """The ids, checked for lone surrogates, which no text file can hold."""
-    for row, own in enumerate(ids):
-        if isinstance(own, str) and not own.isascii() and any("\ud800" <= c <= "\udfff" for c in own):
-            raise FileError(f"{name}: feature {row} has the id {_shown(own)}, which is no text in Unicode")
+    for row, feature_id in enumerate(ids):
+        if (
+            isinstance(feature_id, str)
+            and not feature_id.isascii()
+            and any("\ud800" <= c <= "\udfff" for c in feature_id)
+        ):
+            raise FileError(
+                f"{name}: feature {row} has the id {_shown(feature_id)}, which is no text in Unicode"
+            )
     return ids
 
 
 def _own_id(feature: Any) -> Any:
-    own = feature.get("id")
-    return _properties(feature).get("id") if own is None else own
+    feature_id = feature.get("id")
+    return _properties(feature).get("id") if feature_id is None else feature_id
 
 
 def _properties(feature: Any) -> dict[str, Any]:

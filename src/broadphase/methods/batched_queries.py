@@ -137,11 +137,11 @@ def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> CellPlan:
 
 def _crowding(middles: Rows, lattice: Rows) -> float:
     """How many times the average number of boxes share the cell of a box."""
-    at = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
-    place = at[:, 0]
+    places = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
+    place = places[:, 0]
     cells = float(lattice[2, 0])
     for axis in range(1, lattice.shape[1]):
-        place = place + at[:, axis] * int(cells)
+        place = place + places[:, axis] * int(cells)
         cells *= float(lattice[2, axis])
     together = np.unique(place, return_counts=True)[1].astype(np.float64)
     # By chance, this many pairs of the sample would share a cell.
@@ -285,8 +285,8 @@ def _search(
 
     def search(begin: int, end: int) -> tuple[int, int]:
         capacity = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
-        near = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
-        found, tests = search_nearest(held, boxes, points, order, begin, end, usual, *near, ids, distances)
+        buffers = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
+        found, tests = search_nearest(held, boxes, points, order, begin, end, usual, *buffers, ids, distances)
         return int(found), int(tests)
 
     pieces = _shares(m, _PIECES * parts if parts > 1 else 1)

@@ -77,7 +77,7 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
     entries, reach, small, large, tally = kernel.enter(boxes, order, lattice, heads, *most)
     if tally[kernel.ENTRIES] > kernel.MOST_ENTRIES:
         raise MemoryError("the cells hold too many boxes; make them larger")
-    many, few, fullest = (int(tally[at]) for at in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
+    many, few, fullest = (int(tally[slot]) for slot in (kernel.SMALL, kernel.LARGE, kernel.FULLEST))
     if few > most[0] or tally[kernel.WORK] > most[1]:
         return fill(boxes, ids, lattice, choose_axis(rows_at(boxes, ids), "auto"))
     if many == 0:
@@ -98,12 +98,12 @@ def search(task: Task, bins: Bins) -> Found:
     return search_lists(task, found, bins.large, bins.small, bins.axis)
 
 
-def search_lists(task: Task, found: Found, some: IdArray, others: IdArray | None, axis: int) -> Found:
+def search_lists(task: Task, found: Found, firsts: IdArray, others: IdArray | None, axis: int) -> Found:
     """Add the pairs of some boxes with others, or (None) with each other, to what was found."""
-    if len(some) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
+    if len(firsts) == 0 or (others is not None and len(others) == 0) or found.pairs > task.limit:
         return found
-    ids = some if others is None else joined([some, others])
-    kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(some), axis)
+    ids = firsts if others is None else joined([firsts, others])
+    kernel = partial(pairs_of_lists, task.boxes, task.touching, task.filter, ids, len(firsts), axis)
     # The pairs that were found before are in the task's own scratch memory.
     rest = replace(task, limit=task.limit - found.pairs, scratch=Scratch())
     return found.and_more(find_in_shares(rest, kernel, _shares(task, len(ids))))
@@ -184,11 +184,11 @@ def take_sample(boxes: BoxArray, ids: IdArray | None = None) -> Sample:
     """Some of the boxes, evenly spaced in their array: about a thousand, or 256 of those that ids name."""
     dim, count = boxes.shape[1] // 2, len(boxes) if ids is None else len(ids)
     if ids is None:
-        some = boxes[:: max(1, count // MOST_SAMPLED)].astype(np.float64)
+        sample = boxes[:: max(1, count // MOST_SAMPLED)].astype(np.float64)
     else:
-        some = boxes[ids[:: max(1, count // MOST_SAMPLED_IN_A_FRAME)]].astype(np.float64, copy=False)
-    some = some[np.isfinite(some).all(axis=1)]
-    return Sample(some[:, :dim], some[:, dim:], count)
+        sample = boxes[ids[:: max(1, count // MOST_SAMPLED_IN_A_FRAME)]].astype(np.float64, copy=False)
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    return Sample(sample[:, :dim], sample[:, dim:], count)
 
 
 def typical_cell(sample: Sample) -> CellSize:

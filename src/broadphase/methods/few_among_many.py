@@ -78,11 +78,11 @@ def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> N
     boxes = scratch.array("near boxes", (len(few) + len(many), few.shape[1]), few.dtype)
     boxes[: len(few)] = few
     others = boxes[len(few) :]
-    own = (many, many.reshape(-1), *picture, marks)
+    shared = (many, many.reshape(-1), *picture, marks)
     spans = threads.shares(len(many), parts)
     counts = threads.run_all(
         [
-            partial(select_near, *own, begin, end, np.empty(BLOCK, np.int32), rows[begin:], others[begin:])
+            partial(select_near, *shared, begin, end, np.empty(BLOCK, np.int32), rows[begin:], others[begin:])
             for begin, end in spans
         ],
         parts,

@@ -37,11 +37,11 @@ def search_in_envs(method: str, env: Envs | None, task: Task, rows: npt.NDArray[
         return _find(method, task)
     from broadphase.methods.environments import find_in_worlds
 
-    own = env if rows is None else env[rows]
-    few = find_few(task, None, own) if method == "auto" else None
+    row_envs = env if rows is None else env[rows]
+    few = find_few(task, None, row_envs) if method == "auto" else None
     if few is not None:
         return few
-    return find_in_worlds(task, own, partial(_find, method), sweep=method in ("auto", "strips"))
+    return find_in_worlds(task, row_envs, partial(_find, method), sweep=method in ("auto", "strips"))
 
 
 def _find(method: str, task: Task) -> Found:

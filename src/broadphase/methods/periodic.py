@@ -32,9 +32,9 @@ Search = Callable[[Task, "npt.NDArray[np.int32] | None"], Found]
 
 def find_periodic(task: Task, period: npt.NDArray[np.float64], search: Search) -> Found:
     """All pairs that overlap in a periodic world."""
-    into = task.scratch.array("wrapped boxes", task.boxes.shape, task.boxes.dtype)
-    carried = wrapped_boxes(task.boxes, period, task.touching, into, task.threads)
-    task = replace(task, boxes=into)
+    wrapped = task.scratch.array("wrapped boxes", task.boxes.shape, task.boxes.dtype)
+    carried = wrapped_boxes(task.boxes, period, task.touching, wrapped, task.threads)
+    task = replace(task, boxes=wrapped)
     found = search(task, None)
     if not carried.ghosts or found.pairs > task.limit:
         return found
@@ -44,23 +44,23 @@ def find_periodic(task: Task, period: npt.NDArray[np.float64], search: Search) -
 def with_across(task: Task, carried: Wrapped, search: Search, before: Found) -> Found:
     """With the pairs that overlap only across the boundary; chunks of the search before stay as they are."""
     ghosts, sources, reach = carried.make_ghosts()
-    near = _near_seam(task, reach)
-    pieces = np.concatenate((near, sources))
+    candidates = _near_seam(task, reach)
+    pieces = np.concatenate((candidates, sources))
     rules = rules_of(task.filter, pieces)
     classes = rules.classes if len(rules.classes) else np.zeros(len(pieces), np.uint8)
-    classes[: len(near)] |= _AS_THEY_LIE
+    classes[: len(candidates)] |= _AS_THEY_LIE
     # The most often that a pair can be found; duplicates and non-pairs take memory too.
     limit = task.limit if task.limit == NO_LIMIT else 4**task.dim * (task.limit + len(ghosts)) + 1
-    boxes = np.concatenate((task.boxes.take(near, 0), ghosts))
+    boxes = np.concatenate((task.boxes.take(candidates, 0), ghosts))
     found = search(Task(boxes, task.touching, rules._replace(classes=classes), task.threads, limit), pieces)
     keys = np.empty(sum(map(len, found.chunks)), np.int64)
     kept = 0
     for chunk in found.chunks:
         kept += int(kernel.new_pairs(chunk, pieces, task.boxes, task.touching, keys[kept:]))
-    own = np.unique(keys[:kept])
-    pairs = np.empty((len(own), 2), np.int32)
-    pairs[:, 0] = own >> 32
-    pairs[:, 1] = own & 0xFFFFFFFF
+    row_keys = np.unique(keys[:kept])
+    pairs = np.empty((len(row_keys), 2), np.int32)
+    pairs[:, 0] = row_keys >> 32
+    pairs[:, 1] = row_keys & 0xFFFFFFFF
     total = len(pairs) if found.pairs <= limit else max(task.limit - before.pairs + 1, len(pairs))
     return Found([*before.chunks, pairs], before.pairs + total, before.tests + found.tests, before.cells)
 

@@ -108,7 +108,7 @@ def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: floa
 def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
     """Memory for worlds of up to ``n`` boxes, with samples of each size."""
     copies = _rows(ROWS, n * dim + 64, np.int32)
-    each = copies.shape[1]
+    capacity = copies.shape[1]
     memory = Memory(
         edges=np.empty((2, 0)),
         spanned=np.empty((dim, 0)),
@@ -121,8 +121,8 @@ def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[lis
         numbers=_rows(2 * dim, int(BLOCK), np.int32),
         copies=copies,
         ends=aligned((4 * n + 1024,), np.int32),
-        columns=_rows(2 * dim, each + PADDING, dtype),
-        marks=_rows(CLASS + 1, each + PADDING, np.int32),
+        columns=_rows(2 * dim, capacity + PADDING, dtype),
+        marks=_rows(CLASS + 1, capacity + PADDING, np.int32),
         found=np.empty(1, np.int64),
         order=np.empty(n + 1, np.int32),
         keys=aligned((2 * n,), np.int64),
@@ -137,9 +137,9 @@ def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
 
     Rows of 4,096 bytes, or of twice as many, would all map to the same lines of the L1 cache.
     """
-    each = _LINE // np.dtype(dtype).itemsize
-    lines = -(-length // each) | 1
-    return aligned((count, lines * each), dtype)
+    line_items = _LINE // np.dtype(dtype).itemsize
+    lines = -(-length // line_items) | 1
+    return aligned((count, lines * line_items), dtype)
 
 
 _MEMORIES = {
@@ -303,11 +303,13 @@ def _scatter(task: Task, plan: Division, spans: Any, starts: Any, extreme: bool,
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
     many = of_one_class(task)
-    near = None if many is None else boxes_near(task.boxes[~many], task.boxes, task.threads, task.scratch)
-    if near is None:
+    survivors = (
+        None if many is None else boxes_near(task.boxes[~many], task.boxes, task.threads, task.scratch)
+    )
+    if survivors is None:
         return _find_among(task)
-    found = _find_among(replace(task, boxes=near.others, filter=rules_of(task.filter, near.rows)))
-    return found._replace(chunks=[near.rows.take(chunk) for chunk in found.chunks])
+    found = _find_among(replace(task, boxes=survivors.others, filter=rules_of(task.filter, survivors.rows)))
+    return found._replace(chunks=[survivors.rows.take(chunk) for chunk in found.chunks])
 
 
 def _find_among(task: Task) -> Found:

@@ -68,7 +68,7 @@ def wrapped_boxes(
     boxes: AnyFloats,
     period: npt.NDArray[np.float64],
     touching: bool,
-    into: AnyFloats,
+    wrapped: AnyFloats,
     parts: int = 1,
     name: str = "boxes",
 ) -> Wrapped:
@@ -84,7 +84,7 @@ def wrapped_boxes(
     spans = threads.shares(len(boxes), parts if len(boxes) >= ENOUGH_FOR_THREADS else 1)
     done = threads.run_all(
         [
-            partial(kernel.wrap_boxes, boxes, lengths, touching, *span, into, crossing[span[0] :])
+            partial(kernel.wrap_boxes, boxes, lengths, touching, *span, wrapped, crossing[span[0] :])
             for span in spans
         ],
         parts,
@@ -93,8 +93,8 @@ def wrapped_boxes(
         if row >= 0:
             raise _has_no_place(boxes, int(row), int(axis), int(trouble), lengths, name)
     rows = [crossing[begin : begin + part[0]] for (begin, _), part in zip(spans, done, strict=True)]
-    own = rows[0].copy() if len(rows) == 1 else np.concatenate(rows)
-    return Wrapped(into, lengths, touching, own, sum(int(part[1]) for part in done))
+    row_numbers = rows[0].copy() if len(rows) == 1 else np.concatenate(rows)
+    return Wrapped(wrapped, lengths, touching, row_numbers, sum(int(part[1]) for part in done))
 
 
 def wrap_points(points: npt.NDArray[np.float64], lengths: AnyFloats, name: str) -> npt.NDArray[np.float64]:
@@ -105,14 +105,14 @@ def wrap_points(points: npt.NDArray[np.float64], lengths: AnyFloats, name: str) 
     ValueError
         One is so many periods away that its place in the world is lost in rounding.
     """
-    into = points.astype(lengths.dtype)
-    row, axis = kernel.wrap_points(into, lengths)
+    wrapped = points.astype(lengths.dtype)
+    row, axis = kernel.wrap_points(wrapped, lengths)
     if row >= 0:
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many periods of {lengths[axis]:g} away from "
             "the world that its place there is lost in rounding; bring it nearer"
         )
-    return into.astype(np.float64)
+    return wrapped.astype(np.float64)
 
 
 def _has_no_place(

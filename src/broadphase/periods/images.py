@@ -65,9 +65,9 @@ class Periodic:
         """``(k, dim)``: how far places lie from where they are wrapped to."""
         return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
 
-    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
+    def nearest_shift(self, origin: Floats, there: Floats) -> Floats:
         """The displacement of the image of ``there`` that is nearest to ``here``, for a place or many."""
-        return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
+        return self.shift(np.where(self._goes_around, np.round((origin - there) / self.lengths), 0.0))
 
     def band(self, points: Floats) -> Floats:
         """For points, bounds that hold the nearest image of everything: a little more than half a period."""
@@ -83,27 +83,27 @@ def all_turns(spans: Turns, count: int) -> tuple[npt.NDArray[np.int64], Turns]:
     >>> all_turns(np.array([[0, 5, 2, 2], [7, 7, 1, 1]]), 5)[1].tolist()
     [[0, 5], [0, 6], [1, 5], [1, 6], [7, 7]]
     """
-    of, turns = np.empty(count, np.int64), np.empty((count, spans.shape[1] // 2), np.int64)
-    put_turns(spans, of, turns)
-    return of, turns
+    owners, turns = np.empty(count, np.int64), np.empty((count, spans.shape[1] // 2), np.int64)
+    put_turns(spans, owners, turns)
+    return owners, turns
 
 
 def nearest_of_images(
-    of: npt.NDArray[np.integer[Any]], ids: npt.NDArray[np.int32], distances: Floats, count: int
+    owners: npt.NDArray[np.integer[Any]], ids: npt.NDArray[np.int32], distances: Floats, count: int
 ) -> tuple[npt.NDArray[np.int32], Floats]:
     """The nearest of points, from those of their images: rows of ids, -1 and inf where there are fewer.
 
     ``of`` is the point of each image, of ``count`` in all.
     """
     most, held = ids.shape[1], ids >= 0
-    which, near, apart = np.repeat(of, np.count_nonzero(held, axis=1)), ids[held], distances[held]
-    order = np.lexsort((apart, near, which))
-    order = order[(np.diff(which[order], prepend=-1) != 0) | (np.diff(near[order], prepend=-1) != 0)]
-    order = order[np.lexsort((near[order], apart[order], which[order]))]
+    which, neighbor_ids, apart = np.repeat(owners, np.count_nonzero(held, axis=1)), ids[held], distances[held]
+    order = np.lexsort((apart, neighbor_ids, which))
+    order = order[(np.diff(which[order], prepend=-1) != 0) | (np.diff(neighbor_ids[order], prepend=-1) != 0)]
+    order = order[np.lexsort((neighbor_ids[order], apart[order], which[order]))]
     place = np.arange(len(order)) - np.searchsorted(which[order], np.arange(count))[which[order]]
     order, place = order[place < most], place[place < most]
     found, far = np.full((count, most), -1, np.int32), np.full((count, most), np.inf)
-    found[which[order], place], far[which[order], place] = near[order], apart[order]
+    found[which[order], place], far[which[order], place] = neighbor_ids[order], apart[order]
     return found, far
 
 

@@ -30,11 +30,11 @@ def legs(
         leg = np.where(np.isfinite(lengths) & (speeds > 0.0), lengths / speeds, np.inf).min(axis=1)
         often = np.flatnonzero((furthest > MOST_RAY_TURNS * leg) & np.isfinite(leg))
     if len(often):
-        at = int(often[0])
+        turn = int(often[0])
         raise ValueError(
-            f"max_distance = {furthest[at]:g} for ray {at}, which goes along an axis with a period: "
+            f"max_distance = {furthest[turn]:g} for ray {turn}, which goes along an axis with a period: "
             f"where it hits nothing, it would go around more than {MOST_RAY_TURNS} times; give at most "
-            f"{MOST_RAY_TURNS * leg[at]:g}"
+            f"{MOST_RAY_TURNS * leg[turn]:g}"
         )
     active, begun = np.arange(len(rays)), np.zeros(len(rays))
     while len(active):

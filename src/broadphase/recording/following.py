@@ -123,10 +123,10 @@ class Follower:
             mask=frame.masks[rows],
         )
 
-    def _name(self, ids: npt.NDArray[np.int32], own: npt.NDArray[np.int32]) -> None:
+    def _name(self, ids: npt.NDArray[np.int32], numbers: npt.NDArray[np.int32]) -> None:
         self._own = _with_space(self._own, ids)
-        self._names = _with_space(self._names, own)
-        self._own[ids], self._names[own] = own, ids
+        self._names = _with_space(self._names, numbers)
+        self._own[ids], self._names[numbers] = numbers, ids
 
     def _named(self, pairs: PairArray) -> PairArray:
         named = np.sort(self._names[pairs], axis=1)

@@ -150,19 +150,19 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     """
     if not data.startswith(MAGIC):
         raise ValueError("it is not a broadphase recording")
-    at = len(MAGIC) + _HEAD.size
-    if len(data) < at:
+    position = len(MAGIC) + _HEAD.size
+    if len(data) < position:
         raise ValueError("its head is cut off")
     version, length = _HEAD.unpack_from(data, len(MAGIC))
     if version not in _READ:
         raise ValueError(f"its version is {version}, this program reads {_READ[0]} to {VERSION}")
-    end = at + length
+    end = position + length
     begin = end if version < _CHECKED else end + _CHECK.size
     if len(data) < begin:
         raise ValueError("its head is cut off")
     if version >= _CHECKED and _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
         raise ValueError("its head is damaged: its checksum is another")
-    head = read_json(data[at:end])
+    head = read_json(data[position:end])
     sound = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
     sound = sound and type(head.get("options", {})) is dict  # the first files had none
     sound = sound and head["kind"] in ("index", "world") and head["dtype"] in ("f4", "f8")
@@ -188,7 +188,7 @@ def read_json(text: bytes) -> dict[str, Any]:
     return read
 
 
-def read_frames(data: bytes, at: int, places: str) -> Iterator[tuple[Sections, int]]:
+def read_frames(data: bytes, position: int, places: str) -> Iterator[tuple[Sections, int]]:
     """The complete frames from byte ``at`` on, where a reader can begin; each with the byte at which it ends.
 
     Raises
@@ -197,36 +197,36 @@ def read_frames(data: bytes, at: int, places: str) -> Iterator[tuple[Sections, i
         The next frame is cut off or damaged.
     """
     frames = 0
-    while at < len(data):
+    while position < len(data):
         if frames % FRESH == 0:
             inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         frames += 1
-        if at + _FRAME.size > len(data):
+        if position + _FRAME.size > len(data):
             raise ValueError("it is cut off")
-        length, check = _FRAME.unpack_from(data, at)
-        at += _FRAME.size + length
-        if at > len(data):
+        length, check = _FRAME.unpack_from(data, position)
+        position += _FRAME.size + length
+        if position > len(data):
             raise ValueError("it is cut off")
         try:
-            payload = inflate.decompress(data[at - length : at], LARGEST)
+            payload = inflate.decompress(data[position - length : position], LARGEST)
         except zlib.error as error:
             raise ValueError(f"it is damaged: {error}") from None
         if zlib.crc32(payload) != check:
             raise ValueError("it is damaged: its checksum is another")
-        yield _sections(payload, places), at
+        yield _sections(payload, places), position
 
 
 def _sections(payload: bytes, places: str) -> Sections:
     found: Sections = {}
-    at = 0
-    while at < len(payload):
-        if at + _SECTION.size > len(payload):
+    position = 0
+    while position < len(payload):
+        if position + _SECTION.size > len(payload):
             raise ValueError("it is damaged: a section is cut off")
-        part, length = _SECTION.unpack_from(payload, at)
-        at += _SECTION.size
+        part, length = _SECTION.unpack_from(payload, position)
+        position += _SECTION.size
         dtype = np.dtype(dtype_of(Part(part), places))
-        found[Part(part)] = np.frombuffer(payload, dtype, length // dtype.itemsize, at)
-        at += length
+        found[Part(part)] = np.frombuffer(payload, dtype, length // dtype.itemsize, position)
+        position += length
     return found
 
 

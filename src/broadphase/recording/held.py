@@ -145,10 +145,10 @@ class HeldRows:
             One is not, or they are not ascending.
         """
         there = self.ids[self.order]
-        at = np.searchsorted(there, rows).clip(max=max(len(there) - 1, 0))
-        if len(rows) and (not len(there) or (there[at] != rows).any() or (np.diff(rows) <= 0).any()):
+        found = np.searchsorted(there, rows).clip(max=max(len(there) - 1, 0))
+        if len(rows) and (not len(there) or (there[found] != rows).any() or (np.diff(rows) <= 0).any()):
             raise ValueError("it names a row that is not there")
-        places: Rows = self.order[at]
+        places: Rows = self.order[found]
         return places
 
     def boxes(self) -> BoxArray:
@@ -163,7 +163,7 @@ class HeldRows:
     def shapes(self) -> list[Shape]:
         """The forms of the rows, by ascending id; empty for an index."""
         forms = self.forms
-        return [] if forms is None else [forms[at] or _NO_FORM for at in self.order.tolist()]
+        return [] if forms is None else [forms[place] or _NO_FORM for place in self.order.tolist()]
 
     def remove(self, rows: Rows) -> None:
         """Free the places of some rows."""
@@ -171,8 +171,8 @@ class HeldRows:
             return
         places = self.places(rows)
         self.ids[places] = _FREE
-        for at in places.tolist() if self.forms is not None else ():
-            self.put_form(at, None)
+        for place in places.tolist() if self.forms is not None else ():
+            self.put_form(place, None)
         self._sort()
 
     def add(self, rows: Rows) -> Rows:
@@ -243,8 +243,8 @@ def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int, st
     if len(moved):
         wire = _section(sections, Part.GUESS), _section(sections, Part.MISSED)
         held.numbers[places] = steps.decode(places, held.numbers[places], *wire)
-    for some in (fresh, places):
-        _check_numbers(held.numbers[some], held.forms is not None)
+    for rows in (fresh, places):
+        _check_numbers(held.numbers[rows], held.forms is not None)
 
 
 def _describe(held: HeldRows, places: Rows, sections: Sections, outlines: list[Any], tags: int) -> None:

@@ -319,8 +319,8 @@ class Recording:
 
     def _start_of(self, number: int) -> "_State":
         """The last state before a frame that is kept."""
-        at = bisect_left(self._marks, number, key=lambda state: state.number)
-        return self._marks[at - 1].copy()
+        place = bisect_left(self._marks, number, key=lambda state: state.number)
+        return self._marks[place - 1].copy()
 
     def _read_all(self, begin: int) -> None:
         """Read every frame once, and keep some states to begin at."""
@@ -330,11 +330,11 @@ class Recording:
         state = _State(-1, begin, held, Steps(dtype), None, [""], self.about["touching"], self.period)
         self._marks.append(state.copy())
         try:
-            for at, _, words in self._frames_from(state):
+            for after, _, words in self._frames_from(state):
                 self._seconds.append(sum(call.seconds for call in words.calls.values()))
-                self._sizes.append(len(at.held.order))
-                if (at.number + 1) % self._stride == 0:
-                    self._mark(at)
+                self._sizes.append(len(after.held.order))
+                if (after.number + 1) % self._stride == 0:
+                    self._mark(after)
         except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError) as error:
             what = " ".join(str(error).split()) or type(error).__name__
             self.damage = f"frame {len(self)}: {what}"

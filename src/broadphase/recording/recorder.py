@@ -86,7 +86,7 @@ class Recorder:
         name = path_of(path, "path")
         if not isinstance(target, World | Index):
             raise TypeError(f"target must be a World or an index; got {type(target).__name__}")
-        if any(own in vars(target) for own in ("update", "pairs")):
+        if any(method in vars(target) for method in ("update", "pairs")):
             raise ValueError(f"target = {target!r} is being recorded already; close that recorder first")
         self._target = target
         self._is_world = isinstance(target, World)

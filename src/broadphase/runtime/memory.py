@@ -186,11 +186,11 @@ def pair_array(rows: int) -> PairArray:
     """An ``(rows, 2)`` int32 array of undefined content: an ordinary array that the caller may keep."""
     if rows * 8 < SMALL:
         return np.empty((rows, 2), np.int32)
-    for at, memory in enumerate(_shelf):
+    for place, memory in enumerate(_shelf):
         # Not more than twice as much: a small result must not hold a large block.
         if rows <= len(memory) <= 2 * rows:
             try:
-                memory = _shelf.pop(at)
+                memory = _shelf.pop(place)
             except IndexError:  # another thread was faster
                 break
             if rows <= len(memory) <= 2 * rows:
@@ -216,9 +216,11 @@ class SharedRows:
         end = 0
         for begin, count in zip(self._begins, counts, strict=True):
             # At most the size of the gap at a time, or NumPy would make a copy first, in fresh pages.
-            for at in range(0, count, begin - end) if begin > end else ():
-                piece = min(begin - end, count - at)
-                self._memory[end + at : end + at + piece] = self._memory[begin + at : begin + at + piece]
+            for start in range(0, count, begin - end) if begin > end else ():
+                piece = min(begin - end, count - start)
+                self._memory[end + start : end + start + piece] = self._memory[
+                    begin + start : begin + start + piece
+                ]
             end += count
         return self._memory[:end]
 

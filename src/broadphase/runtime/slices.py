@@ -44,7 +44,7 @@ FEW_QUERIES = 64
 """Queries of a batch that are run first, to measure their cost."""
 
 
-def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
+def slices(begin: int, end: int, seconds: float) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in slices for a kernel, where each row takes ``each`` comparisons.
 
     The number of rows in a slice also follows from how long the previous slice took.
@@ -61,8 +61,8 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
     >>> list(slices(0, 5, MOST))
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
-    at_most = max(1, int(MOST / max(each, 1e-9)))
-    most = max(1, int(FIRST / max(each, 1e-9)))
+    at_most = max(1, int(MOST / max(seconds, 1e-9)))
+    most = max(1, int(FIRST / max(seconds, 1e-9)))
     return growing(end, begin, most, at_most) if begin < end else iter(())
 
 
@@ -109,11 +109,11 @@ def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     if total <= MOST_ROWS:
         return np.concatenate(arrays)
     out = np.empty((total, *arrays[0].shape[1:]), arrays[0].dtype)
-    at = 0
+    start = 0
     for array in arrays:
         for begin, end in ranges(0, len(array)):
-            out[at + begin : at + end] = array[begin:end]
-        at += len(array)
+            out[start + begin : start + end] = array[begin:end]
+        start += len(array)
     return out
 
 
@@ -247,21 +247,21 @@ def in_chunks(
     filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):
-        at = begin
+        start = begin
         while True:
-            before = at
-            at, rows, made = search(before, end, out[filled:])
+            before = start
+            start, rows, made = search(before, end, out[filled:])
             filled += rows
             tests += made
-            if at == end:
+            if start == end:
                 break
             if filled == 0:  # one query needs more
                 out = pair_array(4 * len(out))
                 continue
             # For each query that is left, as many as the previous ones needed.
-            expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
+            expected = (sum(map(len, chunks)) + filled) / max(start, 1) * (count - start)
             more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROWS_OF_QUERIES))
-            if chunks or at == before or 8 * filled > len(more):
+            if chunks or start == before or 8 * filled > len(more):
                 chunks.append(out[:filled])
                 filled = 0
             else:

@@ -125,25 +125,25 @@ def outlines_of(one: Object, frame: Frame) -> Iterator[Outline]:
     frame : Frame
         From the coordinates of the object to those of its outlines.
     """
-    own = turned(one.rotation).then(moved(one.x, one.y)).then(frame)
+    placement = turned(one.rotation).then(moved(one.x, one.y)).then(frame)
     width, height = one.width, one.height
     if one.tile is not None:
-        yield from _tile_object(one, one.tile, own)
+        yield from _tile_object(one, one.tile, placement)
     elif one.form in ("polygon", "polyline"):
-        points = _without_repeats(own.point(*point) for point in one.points)
+        points = _without_repeats(placement.point(*point) for point in one.points)
         closed = one.form == "polygon" and len(points) > 2
         if len(points) > 1:
             yield Outline("polygon" if closed else "line", points)
     elif one.form in ("point", "text") or width == height == 0.0:
         return
     elif width == 0.0 or height == 0.0:
-        yield Outline("line", (own.point(0.0, 0.0), own.point(width, height)))
+        yield Outline("line", (placement.point(0.0, 0.0), placement.point(width, height)))
     elif one.form == "ellipse":
-        yield _ellipse(width, height, own)
+        yield _ellipse(width, height, placement)
     elif one.form == "capsule":
-        yield _capsule(width, height, own)
+        yield _capsule(width, height, placement)
     else:
-        yield _box(width, height, own)
+        yield _box(width, height, placement)
 
 
 def shapes_of_tile(tile: Tile, frame: Frame) -> Iterator[Outline]:
@@ -194,11 +194,11 @@ def frame_of_tile(tile: Tile, turned_by: int, size: Point | None, *, hexagonal: 
     return frame.then(moved(x, y))
 
 
-def _tile_object(one: Object, tile: Tile, own: Frame) -> Iterator[Outline]:
+def _tile_object(one: Object, tile: Tile, placement: Frame) -> Iterator[Outline]:
     if not (one.width > 0.0 and one.height > 0.0):
         return
     x, y = _ANCHORS.get(tile.tileset.alignment, (0.0, 1.0))
-    placed = moved(-x * one.width, (1.0 - y) * one.height).then(own)
+    placed = moved(-x * one.width, (1.0 - y) * one.height).then(placement)
     yield from shapes_of_tile(tile, frame_of_tile(tile, one.turned, (one.width, one.height)).then(placed))
 
 
@@ -424,7 +424,7 @@ def blocking_rules(parts: Sequence[Part], solid: str, one_way: str, everything: 
     levels = {id(part.level): part.level for part in parts}.values()
     said: list[Mapping[str, Any]] = [part.layer.properties for part in parts]
     said += [tile.properties for level in levels for tile in level.tiles.values()]
-    if everything or any(solid in some or one_way in some for some in said):
+    if everything or any(solid in rule_set or one_way in rule_set for rule_set in said):
         return BlockingRules(solid, one_way, everything, False)
     if any(tile.shapes for level in levels for tile in level.tiles.values()):
         return BlockingRules(solid, one_way, False, True)
@@ -463,14 +463,14 @@ def _add_data(found: Ground, parts: Sequence[Part], rules: BlockingRules, where:
         column, row = np.subtract(_first_cell(part, found.cell, blocking=True), found.first).tolist()
         cells = part.layer.cells[max(-row, 0) :, max(-column, 0) :]
         (rows, columns), (top, left) = cells.shape, (max(row, 0), max(column, 0))
-        at = slice(top, top + rows), slice(left, left + columns)
-        below = found.kinds[at]
+        region = slice(top, top + rows), slice(left, left + columns)
+        below = found.kinds[region]
         cells = cells[: below.shape[0], : below.shape[1]]
         numbers, which = np.unique(cells, return_inverse=True)
         which = which.reshape(cells.shape)
         said = [_data_of(part, number, rules) for number in numbers.tolist()]
         ladders = np.array([_is_solid(words, "ladder", part.layer.where) for _, words in said], np.bool_)
-        found.ladders[at] |= ladders[which]
+        found.ladders[region] |= ladders[which]
         # Tiles that say the same over cells that were the same become one kind.
         both, which = np.unique(below.astype(np.int64) * len(numbers) + which, return_inverse=True)
         kinds = [
@@ -527,22 +527,26 @@ class _Kinds(NamedTuple):
 def _kinds_of(part: Part, rules: BlockingRules) -> _Kinds:
     numbers = np.unique(part.layer.cells)
     solid, sides = np.zeros(len(numbers), np.bool_), np.zeros(len(numbers), np.uint8)
-    for at, number in enumerate(numbers.tolist()):
+    for place, number in enumerate(numbers.tolist()):
         if not number & int(NUMBER):
             continue
         tile = part.level.tiles.get(number & int(NUMBER))
-        own: Mapping[str, Any] = {} if tile is None else tile.properties
-        where = tile.where if tile is not None and (rules.one_way in own or rules.solid in own) else None
-        said = {**part.layer.properties, **own}
+        properties: Mapping[str, Any] = {} if tile is None else tile.properties
+        where = (
+            tile.where
+            if tile is not None and (rules.one_way in properties or rules.solid in properties)
+            else None
+        )
+        said = {**part.layer.properties, **properties}
         if rules.by_shape:
-            solid[at] = tile is not None and bool(tile.shapes)
+            solid[place] = tile is not None and bool(tile.shapes)
         elif rules.one_way in said:
             bits = _bits(said[rules.one_way], where or part.layer.where)
-            sides[at] = _turned_sides(bits, number) if rules.one_way in own else bits
+            sides[place] = _turned_sides(bits, number) if rules.one_way in properties else bits
             if bits and is_staggered(part.level):
                 raise FileError(f"{where or part.layer.where} blocks on some sides; no staggered tile does")
         else:
-            solid[at] = rules.everything or _is_solid(said, rules.solid, where or part.layer.where)
+            solid[place] = rules.everything or _is_solid(said, rules.solid, where or part.layer.where)
     return _Kinds(numbers, solid, sides, bool(solid.any() or sides.any()))
 
 
@@ -662,16 +666,16 @@ def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
     columns = slice(column - left, column - left + part.layer.cells.shape[1])
     whole = kinds.solid.copy()
     special: list[tuple[int, Tile, Slope | None]] = []
-    for at in np.flatnonzero(kinds.solid | (kinds.sides != 0)).tolist():
-        number = int(kinds.numbers[at])
+    for place in np.flatnonzero(kinds.solid | (kinds.sides != 0)).tolist():
+        number = int(kinds.numbers[place])
         tile = part.level.tiles.get(number & int(NUMBER))
         form = "whole" if tile is None else form_in_cell(part.level, tile, number & int(TURNED))
         if tile is None or form == "whole":
             continue
-        if kinds.sides[at]:
+        if kinds.sides[place]:
             found.ignored.append(tile.where)
         else:
-            whole[at] = False
+            whole[place] = False
             special.append((number, tile, form if isinstance(form, Slope) else None))
     kind_of = np.searchsorted(kinds.numbers, part.layer.cells)
     found.solid[rows, columns] |= whole[kind_of]
@@ -696,8 +700,8 @@ def _add_slopes(found: Ground, shaped: Shaped, slope: Slope, first: tuple[int, i
 
 
 def _staggered(part: Part, kinds: _Kinds) -> Iterable[Shaped]:
-    for at in np.flatnonzero(kinds.solid).tolist():
-        number = int(kinds.numbers[at])
+    for place in np.flatnonzero(kinds.solid).tolist():
+        number = int(kinds.numbers[place])
         tile = part.level.tiles.get(number & int(NUMBER))
         yield Shaped(part, number, tile, _places(part.layer, number))
 

@@ -357,22 +357,22 @@ class _TileNumbers:
 
     def add(self, first: int, plain: Tile) -> None:
         """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
-        at = bisect_right(self._firsts, first)
-        self._firsts.insert(at, first)
-        self._plain.insert(at, plain)
+        place = bisect_right(self._firsts, first)
+        self._firsts.insert(place, first)
+        self._plain.insert(place, plain)
 
     def tile(self, number: int, where: str) -> Tile:
         """The tile with this number."""
         if number in self.tiles:
             return self.tiles[number]
-        at = bisect_right(self._firsts, number)
-        if at == 0:
+        place = bisect_right(self._firsts, number)
+        if place == 0:
             warnings.warn(
                 f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
                 stacklevel=2,
             )
             return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
-        return self._plain[at - 1]
+        return self._plain[place - 1]
 
 
 class _Reader:
@@ -454,7 +454,7 @@ class _Reader:
     def add_tileset(self, numbered: _TileNumbers, raw: Node, folder: Path, where: str) -> None:
         """Add the tiles of a tileset; names of files are relative to ``folder``."""
         tileset = raw
-        source, own = raw.get("source"), where
+        source, source_name = raw.get("source"), where
         if isinstance(source, str) and source.startswith(_IN_TILED):
             warnings.warn(
                 f"{where}: the tileset {shown(source)} is a part of Tiled and no file: nothing is known of "
@@ -465,12 +465,12 @@ class _Reader:
         elif source is not None:
             file = folder / documents.text(raw, "source", f"{where}: tileset")
             if file not in self._tilesets:
-                own = f"{where}: {file}"
-                self._tilesets[file] = read_document(file, "tileset", own), own
-            tileset, own = self._tilesets[file]
+                source_name = f"{where}: {file}"
+                self._tilesets[file] = read_document(file, "tileset", source_name), source_name
+            tileset, source_name = self._tilesets[file]
             folder = file.parent
-        name = documents.text(tileset, "name", f"{own}: tileset")
-        place = f"{own}: tileset {shown(name)}"
+        name = documents.text(tileset, "name", f"{source_name}: tileset")
+        place = f"{source_name}: tileset {shown(name)}"
         first = documents.whole(raw, "firstgid", place, least=1)
         shared = _shared(tileset, name, place)
         size = documents.point(tileset, ("tilewidth", "tileheight"), place, 0.0, least=0.0)
@@ -484,7 +484,7 @@ class _Reader:
     def _tile(self, raw: Node, where: str, size: Point, shared: Tileset, folder: Path) -> Tile:
         group = raw.get("objectgroup")
         shapes: tuple[Object, ...] = ()
-        own = tuple(
+        outlines = tuple(
             documents.number(raw, side, where, documents.number(raw, f"image{side}", where, usual, least=0.0))
             for side, usual in zip(("width", "height"), size, strict=True)
         )
@@ -495,7 +495,7 @@ class _Reader:
             where,
             documents.class_of(raw, where, "class", "type"),
             documents.properties(raw, where),
-            (own[0], own[1]),
+            (outlines[0], outlines[1]),
             shapes,
             shared,
         )
@@ -591,15 +591,15 @@ def _shared(tileset: Node, name: str, where: str) -> Tileset:
     )
 
 
-def _with_template(template: Node, own: Node, where: str) -> Node:
+def _with_template(template: Node, node: Node, where: str) -> Node:
     """An object with the fields of its template, where it has no others itself."""
     properties = {
         one.get("name"): one
-        for owner in (template, own)
+        for owner in (template, node)
         for one in documents.nodes(owner, "properties", where, ", property")
     }
-    place = {key: own.get(key, 0.0) for key in ("x", "y")}
-    return {**template, **own, **place, "properties": list(properties.values())}
+    place = {key: node.get(key, 0.0) for key in ("x", "y")}
+    return {**template, **node, **place, "properties": list(properties.values())}
 
 
 # ---- worlds: maps that lie side by side
