@@ -226,16 +226,11 @@ def test_what_has_no_images_is_named():
     points = np.zeros((3, 2))
     for more, said in (
         ({"images": "some"}, "images must be 'nearest' or 'all'; got 'some'"),
-        (
-            {"images": "all", "env": [0, 1, 1], "period": [[1, 2], [2, 1], [1, 1]]},
-            "each environment by itself",
-        ),
-        ({"images": "all", "env": [0, -1, 1], "period": (1, 1)}, "with environment -1; search"),
         ({"images": "all", "period": (1e291, 1)}, "too long or too short; give lengths between 1e-290"),
         ({"images": "all", "period": [[1, 0], [1e-291, 1e-291]]}, "too long or too short"),
         ({"images": "all", "period": [[1, 0], [2, 0]]}, "do not span all of space"),
         ({"images": "all", "period": [[1, 0], [2, 0, 0]]}, "matrix of 2 lattice vectors"),
-        ({"period": [[1, 0], None]}, "matrix of 2 lattice vectors"),
+        ({"period": [[1, 0, 0], None]}, "matrix of 2 lattice vectors"),
     ):
         with pytest.raises(ValueError, match=said):
             bp.neighbors(points, 1.0, **more)

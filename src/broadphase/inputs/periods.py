@@ -138,7 +138,8 @@ def _length(value: Any, axis: int) -> float:
 def as_point_period(period: Any, dim: int) -> "Period | Lattice | None":
     """The period of a world of points: a length for each axis, or a matrix whose rows are lattice vectors.
 
-    Lengths are returned for a matrix too if its lattice has vectors along all axes.  The period is settled.
+    Lengths are returned for a matrix too if its lattice has vectors along the axes only.  The period is
+    settled.  A row of a matrix may be None, as for a slab: the world has no period along it.
 
     Raises
     ------
@@ -160,14 +161,20 @@ def as_point_period(period: Any, dim: int) -> "Period | Lattice | None":
     return as_lattice(tuple(_vectors(period, dim)))
 
 
-def _vectors(period: tuple[Any, ...], dim: int) -> list[tuple[float, ...]]:
-    """The vectors of a matrix, checked."""
-    if len(period) != dim or any(not isinstance(row, tuple) or len(row) != dim for row in period):
+def _vectors(period: tuple[Any, ...], dim: int) -> list[tuple[float, ...] | None]:
+    """The vectors of a matrix, checked; None where the world is not periodic."""
+    if len(period) != dim or any(
+        row is not None and (not isinstance(row, tuple) or len(row) != dim) for row in period
+    ):
         raise ValueError(
-            f"period must be a matrix of {dim} lattice vectors, one a row, of {dim} numbers each"
+            f"period must be a matrix of {dim} lattice vectors, one a row, of {dim} numbers each, or None "
+            "where the world does not begin again"
         )
-    rows = []
+    rows: list[tuple[float, ...] | None] = []
     for k, row in enumerate(period):
+        if row is None:
+            rows.append(None)
+            continue
         for axis, value in enumerate(row):
             if not _is_number(value):
                 raise TypeError(f"period[{k}][{axis}] must be a number; got {value!r}")
@@ -200,14 +207,11 @@ def as_cell(period: Any, dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
         if not ((lengths > SHORTEST) & (lengths < LONGEST))[periodic].all():
             raise ValueError(too_long_or_short(period))
         return np.diag(np.where(periodic, lengths, 1.0)), periodic
-    periodic = np.array([row is not None for row in period])
-    filled = tuple((0.0,) * dim if row is None else row for row in period)
-    cell = np.array(_vectors(filled, dim))
-    # Vectors at right angles to all others complete them.
-    for axis in np.flatnonzero(~periodic).tolist():
-        known = np.delete(cell, axis, axis=0)
-        cell[axis] = np.linalg.svd(known[known.any(axis=1)])[2][-1]
-        cell[axis] *= np.sign(cell[axis][np.abs(cell[axis]).argmax()])
+    from broadphase.periods.lattice import completed  # few programs have lattice vectors
+
+    rows = _vectors(period, dim)
+    periodic = np.array([row is not None for row in rows])
+    cell = completed(np.array([(0.0,) * dim if row is None else row for row in rows]), periodic)
     sizes = np.hypot.reduce(cell, axis=1)
     given = sizes[periodic]
     if not (given < LONGEST).all() or not ((given > SHORTEST) | (given == 0.0)).all():

@@ -39,13 +39,17 @@ class Lattice(NamedTuple):
     """A periodic world with lattice vectors, which need not be at right angles."""
 
     vectors: Period
-    """One a row, reduced, in multiples of the units."""
+    """One a row, reduced, in multiples of the units; zeros where the world is not periodic, as in a slab."""
+    periodic: npt.NDArray[np.bool_]
+    """Which rows are vectors."""
     inverse: Period
+    """Of the vectors, completed by others of length 1 at right angles to them."""
     units: Period
-    """One an axis: of what coordinates are multiples."""
+    """One an axis: of what coordinates are multiples; 0 for an axis along which no vector goes."""
     volume: float
+    """What the vectors span."""
     max_distance: float
-    """No point is farther than this from the nearest image of another."""
+    """No point is farther than this from the nearest image of another, along the vectors."""
     around: Period
     """See `around_lattice`."""
 
@@ -78,40 +82,57 @@ def images_around(points: Points, lattice: Lattice, reach: float) -> tuple[npt.N
     gradients = [math.hypot(*column) for column in lattice.inverse.T.tolist()]
     margin = np.minimum(reach * np.array(gradients), _FURTHEST) + _MORE
     places = points @ lattice.inverse
-    first = np.ceil(-margin - places)
-    counts = np.floor(1.0 + margin - places) - first + 1.0
+    first = np.where(lattice.periodic, np.ceil(-margin - places), 0.0)
+    counts = np.where(lattice.periodic, np.floor(1.0 + margin - places) - first + 1.0, 1.0)
     spans = np.hstack((first, counts)).astype(np.int64)
     rows, steps = all_turns(spans, int(counts.prod(axis=1).sum()))
     return rows, points[rows] + steps @ lattice.vectors  # exact, see above
 
 
 @lru_cache(16)
-def as_lattice(rows: tuple[tuple[float, ...], ...]) -> Period | Lattice:
-    """The lattice with these vectors; lengths if it has vectors along all axes."""
+def as_lattice(rows: tuple[tuple[float, ...] | None, ...]) -> Period | Lattice:
+    """The lattice with these vectors, None for others; lengths, inf for none, if it has them along axes."""
     # As integers, so that very skewed vectors are reduced without rounding.
-    ratios = [[value.as_integer_ratio() for value in row] for row in rows]
+    ratios = [[value.as_integer_ratio() for value in row] for row in rows if row is not None]
     unit = max(below for row in ratios for _, below in row)
     whole_rows = sorted(([above * (unit // below) for above, below in row] for row in ratios), key=_square)
     if not _spans(whole_rows):
         raise ValueError(f"the lattice vectors of period = {rows} do not span all of space")
+    periodic = np.array([row is not None for row in rows])
+    vectors = np.zeros((len(rows), len(rows)))
     try:
-        vectors = np.array([[value / unit for value in row] for row in _reduced(whole_rows)])
+        vectors[periodic] = [[value / unit for value in row] for row in _reduced(whole_rows)]
     except OverflowError:  # reduced, a sum of vectors may be longer than each
-        vectors = np.full((len(rows), len(rows)), np.inf)
+        vectors[periodic] = np.inf
     with np.errstate(over="ignore"):
         lengths: Period = np.abs(vectors).sum(axis=0)
-    if not (lengths > SHORTEST).all() or not (lengths < LONGEST).all():
+    crossed = lengths > 0.0
+    if not (lengths > SHORTEST)[crossed].all() or not (lengths < LONGEST).all():
         raise ValueError(too_long_or_short(rows))
-    if np.count_nonzero(vectors) == len(vectors):
-        return lengths
-    units = 2.0 ** (np.frexp(lengths)[1] - _DIGITS)
-    vectors = np.rint(vectors / units) * units
-    heights = np.abs(np.linalg.qr((vectors / lengths.max()).T)[1].diagonal()) * lengths.max()
+    if np.count_nonzero(vectors) == periodic.sum():
+        return np.where(crossed, lengths, np.inf)
+    units = np.where(crossed, 2.0 ** (np.frexp(lengths)[1] - _DIGITS), 0.0)
+    vectors[:, crossed] = np.rint(vectors[:, crossed] / units[crossed]) * units[crossed]
+    size = lengths.max()
+    heights = np.abs(np.linalg.qr((vectors[periodic] / size).T)[1].diagonal()) * size
     with np.errstate(over="ignore"):
         volume = float(heights.prod())
-    inverse = np.linalg.inv(vectors / lengths.max()) / lengths.max()
+    inverse = np.linalg.inv(completed(vectors / size, periodic)).astype(np.float64, copy=False)
+    inverse[:, periodic] /= size
     max_distance = (0.5 + 1e-6) * math.hypot(*heights.tolist())
-    return Lattice(vectors, inverse, units, volume, max_distance, around_lattice(vectors, inverse))
+    around = around_lattice(vectors, inverse)
+    return Lattice(vectors, periodic, inverse, units, volume, max_distance, around)
+
+
+def completed(vectors: Period, periodic: npt.NDArray[np.bool_]) -> Period:
+    """The vectors with others of length 1, at right angles to all, in the rows that are not periodic."""
+    cell = vectors.copy()
+    for axis in np.flatnonzero(~periodic).tolist():
+        known = np.delete(cell, axis, axis=0)
+        known = known[known.any(axis=1)]
+        cell[axis] = np.linalg.svd(known / np.abs(known).max(axis=1, keepdims=True))[2][-1]
+        cell[axis] *= np.sign(cell[axis][np.abs(cell[axis]).argmax()])
+    return cell
 
 
 def around_lattice(vectors: Period, inverse: Period) -> Period:
@@ -131,10 +152,18 @@ def _product(a: _Vector, b: _Vector) -> int:
 
 
 def _spans(rows: list[_Vector]) -> bool:
-    """Whether the determinant is not zero."""
-    a, b = rows[:2]
-    crossed = [a[k - 2] * b[k - 1] - a[k - 1] * b[k - 2] for k in range(3)] if len(a) == 3 else []
-    return _product(crossed, rows[2]) != 0 if crossed else a[0] * b[1] != a[1] * b[0]
+    """Whether none of the vectors is a sum of multiples of others: J. Gram's determinant."""
+    return _determinant([[_product(a, b) for b in rows] for a in rows]) != 0
+
+
+def _determinant(rows: list[_Vector]) -> int:
+    if not rows:
+        return 1
+    signs = ((-1) ** k for k in range(len(rows)))
+    smaller = ([row[:k] + row[k + 1 :] for row in rows[1:]] for k in range(len(rows)))
+    return sum(
+        sign * top * _determinant(rest) for sign, top, rest in zip(signs, rows[0], smaller, strict=True)
+    )
 
 
 def _reduced(vectors: list[_Vector]) -> list[_Vector]:

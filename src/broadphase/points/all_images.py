@@ -15,11 +15,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.inputs.points import Numbers, PointQuery, Points
+from broadphase.inputs.periods import as_cell
+from broadphase.inputs.points import (
+    GivenPoints,
+    Numbers,
+    PointQuery,
+    Points,
+    as_query,
+    check_cell_of_worlds,
+)
 from broadphase.kernels.points.pair_lists import keep_images
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import around_lattice
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
+from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
+from broadphase.points.nearest_counted import (
+    Candidates,
+    Counted,
+    Nearest,
+    Rows,
+    find_nearest_counted,
+    may_be_more,
+)
 from broadphase.points.neighbor_lists import order_of, rows_kept
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import result_array
@@ -30,6 +47,8 @@ _WIDER = 1e-9  # relative
 _ROUNDINGS = 2.0**-47  # of coordinates; some of them, as points are brought into the cell
 _MOST = 2.0**31
 _FARTHEST = 2.0**30
+_USUAL = 1.2
+"""The nearest are searched at first this many times as far as they are in an even crystal."""
 
 
 class ImagePairs(NamedTuple):
@@ -58,6 +77,41 @@ class Crystal(NamedTuple):
     periodic: npt.NDArray[np.bool_]
 
 
+def as_crystal(given: GivenPoints) -> Crystal:
+    """Check the points and their cell."""
+    check_cell_of_worlds(given.points, given.period, given.env)
+    query = as_query(*given._replace(period=None))
+    cell, periodic = as_cell(given.period, query.points.shape[1])
+    others = None if query.others is None else query.others.astype(np.float64, copy=False)
+    plain = np.full(len(cell), np.inf)
+    query = query._replace(points=query.points.astype(np.float64, copy=False), others=others, period=plain)
+    return Crystal(query, cell, periodic)
+
+
+class _InCell(NamedTuple):
+    """Points brought into the first cell."""
+
+    inverse: Floats
+    spots: Floats
+    """In which cell the points are, then where in it, in units of the vectors."""
+    inside: Floats
+    other_spots: Floats
+    found: Floats
+    slack: float
+    """What rounding may add to a distance."""
+
+
+def _brought_in(crystal: Crystal) -> _InCell:
+    query, largest = crystal.query, np.abs(crystal.cell).max()
+    inverse = np.linalg.inv(crystal.cell / largest) / largest
+    spots, inside = _in_cell(query.points, crystal, inverse, "points")
+    other_spots, found = spots, inside
+    if query.others is not None:
+        other_spots, found = _in_cell(query.others, crystal, inverse, "other")
+    extent = max(float(np.abs(one).max(initial=0.0)) for one in (query.points, query.found))
+    return _InCell(inverse, spots, inside, other_spots, found, _ROUNDINGS * extent)
+
+
 class _Images(NamedTuple):
     """What was searched among."""
 
@@ -83,14 +137,8 @@ def find_all_images(
         There are more pairs than the limit.
     """
     query, cell, periodic = crystal
-    largest = np.abs(cell).max()
-    inverse = np.linalg.inv(cell / largest) / largest
-    spots, inside = _in_cell(query.points, crystal, inverse, "points")
-    other_spots, found = spots, inside
-    if query.others is not None:
-        other_spots, found = _in_cell(query.others, crystal, inverse, "other")
-    extent = max(float(np.abs(one).max(initial=0.0)) for one in (query.points, query.found))
-    reach = one_reach(r * (1.0 + _WIDER) + _ROUNDINGS * extent, inside.dtype)
+    inverse, spots, inside, other_spots, found, slack = _brought_in(crystal)
+    reach = one_reach(r * (1.0 + _WIDER) + slack, inside.dtype)
     around = around_lattice(np.where(periodic[:, None], cell, 0.0), inverse)
     among, dim = query.others is None, len(cell)
     query = query._replace(points=inside, others=None if among else found)
@@ -98,26 +146,89 @@ def find_all_images(
     if fits_in_lattice(around, dim, reach.r):
         near = find_near(query._replace(period=around), reach, True, parts, limit)
         return _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
-    wide = reach.r * np.hypot.reduce(inverse, axis=0) + _WIDER
-    each = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())  # no pair has more images
-    if len(found) * each > _MOST:
-        raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
-    along = spots[:, dim:]
-    ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
-    source, steps = _images_between(other_spots[:, dim:], *ends, periodic, among)
+    along = spots[:, dim:], other_spots[:, dim:]
+    source, steps, each = _laid(*along, inverse, periodic, reach.r, r, among)
     spots[:, dim:] = other_spots[:, dim:] = 0.0  # shifts are those of the images
     images = _Images(source.astype(np.int32), steps, len(found) if among else 0)
-    found = np.concatenate((found[: images.first], found[source] + steps @ cell))
-    envs = query.envs if among else query.other_envs
-    if len(envs):
-        envs = np.concatenate((envs[: images.first], envs[source]))
-    low, high = (end(found, axis=0) if len(found) else np.zeros(dim) for end in (np.min, np.max))
-    query = query._replace(others=found, other_envs=envs, low=low, high=high)
+    query = _among_images(query, found, images, cell)
     if excluded:
         limit = min(limit + int(excluded * each), NO_LIMIT)
     near = find_near(query, reach, True, parts, limit, upward=among)
     kept = _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
     return _in_order(kept, among)
+
+
+def _laid(
+    along: Floats, other_along: Floats, inverse: Floats, periodic: Any, reach: float, r: float, upward: bool
+) -> tuple[npt.NDArray[np.intp], Floats, float]:
+    """The row and shift of each image within reach of the points, and how many a pair has at most."""
+    wide = reach * np.hypot.reduce(inverse, axis=0) + _WIDER
+    each = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())
+    if len(other_along) * each > _MOST:
+        raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
+    ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
+    return *_images_between(other_along, *ends, periodic, upward), each
+
+
+def _among_images(query: PointQuery, found: Floats, images: _Images, cell: Floats) -> PointQuery:
+    """The query with the first points as they are, then the images, as others."""
+    places = np.concatenate((found[: images.first], found[images.source] + images.steps @ cell))
+    envs = query.envs if query.others is None else query.other_envs
+    if len(envs):
+        envs = np.concatenate((envs[: images.first], envs[images.source]))
+    low, high = (end(places, axis=0) if len(places) else np.zeros(len(cell)) for end in (np.min, np.max))
+    return query._replace(others=places, other_envs=envs, low=low, high=high)
+
+
+def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted: Counted) -> Nearest:
+    """The ``k`` nearest that count of all images, with their shifts."""
+    query, cell, periodic = crystal
+    inverse, spots, inside, other_spots, found, slack = _brought_in(crystal)
+    along = spots[:, len(cell) :].copy(), other_spots[:, len(cell) :].copy()
+    spots[:, len(cell) :] = other_spots[:, len(cell) :] = 0.0  # shifts are those of the images
+    laid: dict[float, tuple[_Images, PointQuery, CurveTree]] = {}
+
+    def find(rows: Rows, count: int, reach: float) -> Candidates:
+        farther = reach * (1.0 + _WIDER) + slack
+        if reach not in laid:
+            source, steps, _ = _laid(*along, inverse, periodic, farther, reach, False)
+            images = _Images(source.astype(np.int32), steps, 0)
+            others = _among_images(query, found, images, cell)
+            laid.clear()
+            laid[reach] = images, others, make_tree(others, parts)
+        images, others, tree = laid[reach]
+        held = min(count, len(images.source))
+        some = others._replace(points=inside[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
+        numbers, apart = find_nearest_points(some, held, farther, parts, tree)
+        # Distances are those of `find_all_images`: from where the points were given.
+        row, column = np.nonzero(numbers >= 0)
+        i, at = rows[row].astype(np.int32), numbers[row, column]
+        near = NearRows(i, at, apart[row, column])
+        pairs = _kept(crystal, (spots, other_spots), images, near, (np.inf, False), parts)
+        ids, distances = np.full(numbers.shape, -1, np.int32), np.full(numbers.shape, np.inf)
+        shift = np.zeros((*numbers.shape, len(cell)), np.int32)
+        ids[row, column], distances[row, column], shift[row, column] = pairs.j, pairs.distance, pairs.shift
+        order = np.lexsort((*np.moveaxis(shift, 2, 0)[::-1], ids, distances), axis=1)
+        ids, distances = (np.take_along_axis(one, order, 1) for one in (ids, distances))
+        shift = np.take_along_axis(shift, order[:, :, None], 1)
+        full = may_be_more(numbers, len(images.source))
+        farthest = apart.max(axis=1, initial=0.0) * (1.0 - 2.0 * _WIDER) - 2.0 * slack
+        last = np.where(full, np.minimum(farthest, reach), reach)
+        return Candidates(ids, distances, shift, distances <= last[:, None], full)
+
+    if len(inside) == 0 or len(found) == 0:
+        return find_nearest_counted(query, k, counted, find, 0.0, 0.0)
+    both = np.concatenate((inside, found))
+    most = 2.0 * math.hypot(*np.ptp(both, axis=0)) + counted.least
+    if periodic.any():  # so far along the shortest vector alone there are as many images as are wanted
+        most += (k + 2) * float(np.hypot.reduce(cell[periodic], axis=1).min())
+    sides = np.where(periodic, 1.0, np.ptp(both @ inverse, axis=0)) / np.hypot.reduce(inverse, axis=0)
+    logs = np.log(sides[sides > 0.0])
+    each = math.exp(logs.mean()) if len(logs) else 0.0
+    usual = each * ((k + 2) * query.worlds / len(found)) ** (1.0 / max(len(logs), 1))
+    most = min(r, most)
+    reach = min(_USUAL * usual, most) or most
+    return find_nearest_counted(query, k, counted, find, reach, most)
 
 
 def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tuple[Floats, Floats]:

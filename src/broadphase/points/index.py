@@ -41,6 +41,7 @@ from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_near_point
 from broadphase.points.lattice import Kept
 from broadphase.points.nearest import Places, as_places, find_nearest_point
+from broadphase.points.nearest_counted import Counted
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
     How,
@@ -130,7 +131,9 @@ class PointIndex(ById):
         if kept_in is not None and kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
         self._asked_period = settled_period(period)
-        axes = self._asked_period[0] if is_matrix(self._asked_period) else self._asked_period
+        axes = self._asked_period
+        if is_matrix(axes):
+            axes = next(row for row in axes if isinstance(row, tuple))
         if dim is None and isinstance(axes, tuple) and len(axes) in (2, 3):
             dim = len(axes)
         self._periods: tuple[Any, ...] = ()
@@ -440,10 +443,11 @@ class PointIndex(ById):
                 return near
         (points,), env, axes = self._in_rows(env, points)
         query, kept, several = self._query(points, env)
+        counted = Counted(bool(exclude_self))
         if several is None:
-            ids, distances = nearest_of(query, places, r, parts, bool(exclude_self), kept)
+            ids, distances = nearest_of(query, places, r, parts, counted, kept)
         else:
-            ids, distances = nearest_of_several(several, places, r, parts, bool(exclude_self))
+            ids, distances = nearest_of_several(several, places, r, parts, counted)
         if kept.ids is not None:
             ids = kept.ids[ids]
         return arguments.in_axes(NearestPoints(ids, distances), axes)

@@ -9,6 +9,7 @@ Cost: for short distances that of axes at right angles; for those of half the ce
 times as many points in 3-D.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,14 @@ from broadphase.points.fixed_radius import (
     one_reach,
 )
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
+from broadphase.points.nearest_counted import (
+    Candidates,
+    Counted,
+    Nearest,
+    Rows,
+    find_nearest_counted,
+    may_be_more,
+)
 
 # Distances that are counted are found for so many pairs of a point and an image at a time.
 _PAIRS_AT_ONCE = 1 << 18
@@ -73,7 +82,7 @@ def find_near_images(
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
     # Beyond the max_distance of nearest images nothing more is found, but the same again.
-    max_distance = _lattice_of(query).max_distance
+    max_distance = _max_distance(query)
     radii = np.minimum(reach.radii, max_distance), np.minimum(reach.other_radii, max_distance)
     near = Reach(min(reach.r, max_distance), radii[0], radii[1][source] if len(radii[1]) else radii[1])
     repeated = int(np.bincount(source, minlength=1).max())
@@ -138,54 +147,59 @@ def _in_pieces(query: PointQuery, r: float, parts: int) -> Iterator[Points]:
 
 
 def find_nearest_images(
-    query: PointQuery, k: int, r: float, parts: int, kept: Kept | None
-) -> tuple[Numbers, Points]:
-    """Numbers and distances of the ``k`` nearest, -1 and inf where there are fewer.
-
-    The nearest images may be several of one point: then the search is for more.  If there are too few within
-    the usual distance of so many points, it is doubled.
-    """
-    few = find_small_nearest(query, k, r)
+    query: PointQuery, k: int, r: float, parts: int, counted: Counted, kept: Kept | None
+) -> Nearest:
+    """The ``k`` nearest, each at the distance of its nearest image."""
+    few = find_small_nearest(query, k, r) if counted.are_all(query) else None
     if few is not None:
-        return few
-    n, same = len(query.points), query.others is None
-    ids, distances = np.full((n, k), -1, np.int32), np.full((n, k), np.inf)
-    wanted = min(k, len(query.found) - same)
-    rows = np.arange(n if wanted > 0 else 0)
-    lattice = _lattice_of(query)
-    most = min(r, lattice.max_distance)
-    count = wanted + same
-    share = lattice.volume * (count + 1) * query.worlds / max(len(query.found), 1)
-    reach = min(most, 1.5 * share ** (1.0 / lattice.vectors.shape[0]))
-    while len(rows):
+        return Nearest(*few)
+    lattice, most = _lattice_of(query), min(r, _max_distance(query))
+    sides = [side for side in _open_sides(query) if side > 0.0]
+    share = math.prod([lattice.volume, *sides]) * (k + 2) * query.worlds / max(len(query.found), 1)
+    reach = min(most, 1.5 * share ** (1.0 / (int(lattice.periodic.sum()) + len(sides))))
+
+    def find(rows: Rows, count: int, reach: float) -> Candidates:
         images = _images(query, reach, kept)
-        reach = min(images.reach, most)
-        if images.tree is None:
+        if images.tree is None and len(images.source):
             images.tree = make_tree(images.query, parts)
-        envs = query.envs[rows] if len(query.envs) else query.envs
-        query_again = images.query._replace(points=query.points[rows], envs=envs)
-        found, apart = find_nearest_points(query_again, count, reach, parts, images.tree)
-        source = np.where(found < 0, np.int32(-1), images.source[found])
-        counts = (found >= 0) & _first_in_row(source)
-        if same:
-            counts &= source != rows[:, None]
-        enough, listed = counts.sum(axis=1) >= wanted, found[:, -1] < 0
-        done = enough | listed if reach >= most else enough
-        place = np.cumsum(counts, axis=1) - 1
-        row, column = np.nonzero(counts & (place < wanted) & done[:, None])
-        put = rows[row], place[row, column]
-        ids[put], distances[put] = source[row, column], apart[row, column]
-        if (~done & ~listed).any():
-            count = min(2 * count, len(images.source))
-        if (~done & listed).any():
-            reach = min(2.0 * reach, most)
-        rows = rows[~done]
-    return ids, distances
+        envs, held = query.envs[rows] if len(query.envs) else query.envs, min(count, len(images.source))
+        again = images.query._replace(points=query.points[rows], envs=envs)
+        found, apart = find_nearest_points(again, held, reach, parts, images.tree)
+        ids = np.where(found < 0, np.int32(-1), np.append(images.source, np.int32(-1))[found])
+        full = may_be_more(found, len(images.source))
+        return Candidates(ids, apart, None, _first_in_row(ids), full)
+
+    counted = counted._replace(alone=counted.alone or query.others is None)
+    return find_nearest_counted(query, k, counted, find, reach or most, most)
 
 
 def _lattice_of(query: PointQuery) -> Lattice:
     assert query.lattice is not None
     return query.lattice
+
+
+def _open_sides(query: PointQuery) -> list[float]:
+    """How far points reach where the world is not periodic."""
+    lattice = _lattice_of(query)
+    normals = lattice.inverse[:, ~lattice.periodic]
+    if not normals.size or not len(query.points) or not len(query.found):
+        return [0.0] * normals.shape[1]
+    ends = [
+        (along.min(axis=0), along.max(axis=0)) for along in (query.points @ normals, query.found @ normals)
+    ]
+    (low, high), (other_low, other_high) = ends
+    sides: list[float] = (np.maximum(high, other_high) - np.minimum(low, other_low)).tolist()
+    return sides
+
+
+def _max_distance(query: PointQuery) -> float:
+    """No point is farther than this from the nearest image of another."""
+    lattice = _lattice_of(query)
+    return (
+        lattice.max_distance
+        if lattice.periodic.all()
+        else 1.001 * math.hypot(lattice.max_distance, *_open_sides(query))
+    )
 
 
 def _first_in_row(numbers: Numbers) -> npt.NDArray[np.bool_]:
@@ -199,7 +213,7 @@ def _first_in_row(numbers: Numbers) -> npt.NDArray[np.bool_]:
 
 def _images(query: PointQuery, reach: float, kept: Kept | None) -> Images:
     """The images up to a distance, or those that are kept."""
-    max_distance = _lattice_of(query).max_distance
+    max_distance = _max_distance(query)
     reach = min(reach, max_distance)
     if kept is not None and kept.images is not None:
         if kept.images.reach >= reach:

@@ -226,8 +226,8 @@ class Places(NamedTuple):
     columns: list[int] | None
     """Of the answer for so many; None for all."""
 
-    def capped(self, n: int, m: int) -> int:
-        """How many of ``m`` points to search for, for each of ``n``: no more than there are.
+    def capped(self, n: int, m: int, images: bool = False) -> int:
+        """How many of ``m`` points to search for, for each of ``n``: no more than there are, but of images.
 
         Raises
         ------
@@ -235,21 +235,21 @@ class Places(NamedTuple):
             The results are more than the memory that is free.
         """
         k = self.most if self.columns is None else len(self.columns)
-        most = min(self.most, max(m, 1))
+        most = self.most if images else min(self.most, max(m, 1))
         check_room_for_nearest(n, max(k, most), m)
         return most
 
-    def of(self, ids: Numbers, distances: Points) -> tuple[Numbers, Points]:
-        """Those of an answer, which may have fewer columns if there are fewer points."""
-        n, width = ids.shape
+    def of(self, *found: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+        """Those of ids, distances and shifts, which may have fewer columns if there are fewer points."""
+        width = found[0].shape[1]
         if self.columns is None and self.most == width:
-            return ids, distances
+            return found
         columns = range(self.most) if self.columns is None else self.columns
         if self.most > width:  # one more column, of those that are missing
             columns = [min(column, width) for column in columns]
-            ids = np.hstack((ids, np.full((n, 1), -1, np.int32)))
-            distances = np.hstack((distances, np.full((n, 1), np.inf, distances.dtype)))
-        return ids[:, columns], distances[:, columns]
+            missing = zip(found, (-1, np.inf, 0), strict=False)
+            found = tuple(np.insert(array, width, value, axis=1) for array, value in missing)
+        return tuple(array[:, columns] for array in found)
 
 
 def as_places(k: Any) -> Places:

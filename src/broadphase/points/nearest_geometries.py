@@ -16,17 +16,18 @@ import numpy.typing as npt
 from broadphase.api.geometries import Side, as_side, grown, pieces_of
 from broadphase.api.one_shot import join
 from broadphase.inputs.foreign import check_same_crs
-from broadphase.inputs.points import PointQuery, Points, as_distance, as_query
+from broadphase.inputs.points import PointQuery, as_distance, as_query
 from broadphase.points.nearest import Places, find_nearest_points
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.slices import growing
 from broadphase.runtime.threads import run_all
 
-Ids = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
 
 
-def find_nearest_geometries(a: Any, b: Any, places: Places, r: Any, threads: int) -> tuple[Ids, Points]:
+def find_nearest_geometries(
+    a: Any, b: Any, places: Places, r: Any, threads: int
+) -> tuple[npt.NDArray[Any], ...]:
     """Rows of b and distances, ``(n, k)``: by distance, then row; -1 and inf where there are fewer.
 
     ``b`` is None for the geometries themselves, of which none is its own neighbour.

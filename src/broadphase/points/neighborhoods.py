@@ -14,9 +14,9 @@ from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
-from broadphase.inputs.periods import as_cell
 from broadphase.inputs.points import (
     GivenPoints,
+    Numbers,
     PointQuery,
     Points,
     RadiiOfBoth,
@@ -24,7 +24,7 @@ from broadphase.inputs.points import (
     as_query,
     as_radii,
     as_reach,
-    check_cell_of_worlds,
+    rounded,
     settled_points,
     settled_reach,
 )
@@ -32,7 +32,7 @@ from broadphase.inputs.rules import as_excluded
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
-from broadphase.points.all_images import Crystal, find_all_images
+from broadphase.points.all_images import Crystal, as_crystal, find_all_images, find_nearest_of_all
 from broadphase.points.cutoffs import PairCutoffs, as_cutoffs
 from broadphase.points.few import (
     count_few,
@@ -50,7 +50,8 @@ from broadphase.points.fixed_radius import (
     one_reach,
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
-from broadphase.points.nearest import Places, as_places, find_nearest_points, make_tree
+from broadphase.points.nearest import Places, as_places, make_tree
+from broadphase.points.nearest_counted import Counted, Nearest, as_counted, find_nearest_of_points
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import (
     ENOUGH_FOR_THREADS,
@@ -112,8 +113,9 @@ def neighbors(
     period : sequence of float or None, optional
         The world's period on each axis, None or inf for axes without one.  Coordinates outside of 0 to the
         period are wrapped as by `numpy.mod`.  Or a matrix of shape ``(dim, dim)``, whose rows are lattice
-        vectors that need not be at right angles.  The distance of two points is that of their nearest
-        images, and each pair is found once, however large ``r`` is.
+        vectors that need not be at right angles; a row may be None, as for a slab: the world has no period
+        along it.  The distance of two points is that of their nearest images, and each pair is found once,
+        however large ``r`` is.
         ``(worlds, dim)`` lengths or ``(worlds, dim, dim)`` vectors: one for each environment, by its number;
         -1 has none.
         Positive numbers of shape ``(dim, dim)`` may be either beside environments, and are refused.
@@ -144,8 +146,8 @@ def neighbors(
     images : {"nearest", "all"}
         With ``"all"`` each image of a point within ``r`` is a neighbour of its own, also those of the point
         itself, in cells of any size, as crystals need it; ``shift`` of the result says by how many periods or
-        lattice vectors.  Distances are then computed in float64.  A row of lattice vectors may be None: the
-        world has no period along it.  For one ``r``; with ``other=`` they are images of the others.
+        lattice vectors.  Distances are then computed in float64.  For one ``r``; with ``other=`` they are
+        images of the others.
     ids : array_like of int, shape (n,), optional
         A number for each point, no two alike, for points that come and go; with ``other=`` a pair of arrays.
         The pairs are rows all the same, and ``rows_in`` and ``changes`` of the result go by ids.
@@ -364,11 +366,15 @@ class How(NamedTuple):
 
 def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns with all images."""
-    if several_searches(given) is not None:
-        raise ValueError(
-            "images='all' is not there with a period for each environment or with environment -1; search "
-            "each environment by itself"
-        )
+    several = several_searches(given)
+    if several is not None:
+        as_reach(r, several.query)
+        return near_of_several(several, r, how, lambda part, *rest: _near_all_of(part.given, *rest))
+    return _near_all_of(given, r, how)
+
+
+def _near_all_of(given: GivenPoints, r: Any, how: How) -> Neighbors:
+    """The same by one search."""
     among = given.other is None
     plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is None and how.cutoffs is None
     if plain and (among or not how.exclude_self):
@@ -389,15 +395,8 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
                 parts=how.parts,
             )
             return found if how.half or not among else found.in_both_directions()
-    check_cell_of_worlds(given.points, given.period, given.env)
-    query = as_query(given.points, given.other, None, given.env)
-    cell, periodic = as_cell(given.period, query.points.shape[1])
-    wide = query._replace(
-        points=query.points.astype(np.float64, copy=False),
-        others=None if query.others is None else query.others.astype(np.float64, copy=False),
-        period=np.full(len(cell), np.inf),
-    )
-    reach = as_reach(r, wide)
+    crystal = as_crystal(given)
+    reach = as_reach(r, crystal.query)
 
     def find(_: float, most: int) -> Columns:
         few = find_few_images(given, r, most)
@@ -405,9 +404,9 @@ def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
             return few
         limit = min(2 * most + _FEW, NO_LIMIT)  # a little farther, so that more than the limit may be found
         excluded = 0 if how.exclude is None else len(how.exclude)
-        return find_all_images(Crystal(wide, cell, periodic), reach, False, how.parts, limit, excluded)
+        return find_all_images(crystal, reach, False, how.parts, limit, excluded)
 
-    return _those_that_count(query, how, find, None)
+    return _those_that_count(crystal.query, how, find, None)
 
 
 Columns = tuple[Any, ...]
@@ -502,15 +501,19 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
             if among:
                 turned = rows > others
                 rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
-                if offset is not None:
-                    offset[turned] *= -1.0
-            columns.append([one for one in (rows, others, near.distance, offset) if one is not None])
+                for way in (offset, near.shift):
+                    if way is not None:
+                        way[turned] *= -1
+            columns.append([rows, others, near.distance, offset, near.shift])
             left -= len(rows)
-        joined = [np.concatenate(column) for column in zip(*columns, strict=True)]
-        order = order_of(joined[0], joined[1])
-        order = order[within_rounded(query, reach, *(column[order] for column in joined[:3]))]
-        i, j, distance, *offsets = (column[order] for column in joined)
-        return i.astype(np.int32), j.astype(np.int32), distance, offsets[0] if offsets else None, None
+        joined: list[Any] = [
+            None if column[0] is None else np.concatenate(column) for column in zip(*columns, strict=True)
+        ]
+        i, j, distance = joined[:3]
+        order = order_of(i, j)
+        order = order[within_rounded(query, reach, i[order], j[order], distance[order])]
+        rest = (None if column is None else column[order] for column in joined[2:])
+        return i[order].astype(np.int32), j[order].astype(np.int32), *rest
 
     ways = partial(_offsets_of_several, several, r, how) if search is None else None
     return _those_that_count(query, how, find, ways)
@@ -619,13 +622,18 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
 
 
 @briefly
-class NearestPoints(NamedTuple):
-    """The nearest points of each point, by distance, then number."""
-
+class _IdsAndDistances(NamedTuple):
     ids: npt.NDArray[np.int32]
     """``(n, k)``; -1 where there are fewer."""
     distances: Points
     """``(n, k)``, in the points' dtype; inf where there are fewer."""
+
+
+class NearestPoints(_IdsAndDistances):
+    """The nearest points of each point, by distance, then number: ``ids, distances``."""
+
+    shift: Numbers | None = None
+    """``(n, k, dim)`` with ``images="all"``: by how many periods or lattice vectors each is shifted."""
 
 
 @with_hints(**_OF_SCIPY)
@@ -639,6 +647,9 @@ def nearest(
     env: Any = None,
     exclude_self: bool = False,
     threads: int | None = None,
+    r_min: float = 0.0,
+    exclude: Any = None,
+    images: str = "nearest",
 ) -> NearestPoints:
     """Find the ``k`` nearest points of each point.
 
@@ -656,14 +667,18 @@ def nearest(
         The largest distance.
     exclude_self : bool
         With ``other=``, whether row ``i`` of the others does not count for row ``i`` of the points.
+    r_min, exclude, images
+        As for `neighbors`: what is nearer than ``r_min``, pairs of rows that do not count, and whether each
+        image of a point counts by itself, those of the point too.
 
     Returns
     -------
     NearestPoints
         ``ids`` and ``distances``, ``(n, k)``, of arrays of worlds ``(worlds, n, k)``, of one point ``(k,)``.
-        They are sorted by distance, then by number; -1 and inf where there are fewer.  Distances are those of
-        `neighbors`, number for number.  With a period, float32 points are sorted by their distances in
-        float64, before these are rounded.
+        They are sorted by distance, then by number; -1 and inf where there are fewer.  With ``images="all"``
+        there is ``shift``, too, and images of one point at one distance are sorted by it.  Distances are
+        those of `neighbors`, number for number.  With a period, float32 points are sorted by their distances
+        in float64, before these are rounded.
 
     Raises
     ------
@@ -682,49 +697,80 @@ def nearest(
            [ 0,  1]], dtype=int32)
     """
     parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
+    plain = images == "nearest" and exclude is None and type(r_min) is float and r_min == 0.0
     if has_extent(points) or (other is not None and has_extent(other)):
-        if period is not None or env is not None or exclude_self:
-            raise ValueError("period=, env= and exclude_self= are for points; leave them out with geometries")
+        if period is not None or env is not None or exclude_self or not plain:
+            raise ValueError(
+                "period=, env=, exclude_self=, r_min=, exclude= and images= are for points; leave them out "
+                "with geometries"
+            )
         return NearestPoints(*find_nearest_geometries(points, other, places, r, parts))
-    given = settled_points(points, other, period, env)
-    if other is None and period is None and env is None:
+    given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
+    if plain and other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
         if few is not None:
             return NearestPoints(*places.of(*few))
-    elif not exclude_self:
+    elif plain and not exclude_self:
         few = find_nearest_few(given, places.most, r)
         if few is not None:
             return NearestPoints(*places.of(*few))
-    several = several_searches(given)
-    if several is None:
-        found = nearest_of(as_query(*given), places, r, parts, bool(exclude_self))
+    several, crystal = several_searches(given), None
+    if several is not None:
+        query = several.query
+    elif images == "all":
+        crystal = as_crystal(given)
+        query = crystal.query
     else:
-        found = nearest_of_several(several, places, r, parts, bool(exclude_self))
+        query = as_query(*given)
+    counted = as_counted(query, r_min, excluded, bool(exclude_self), images)
+    if several is None:
+        found = nearest_of(query, places, r, parts, counted, crystal=crystal)
+    else:
+        found = nearest_of_several(several, places, r, parts, counted)
     if given.points.ndim < 3:
         return found
-    shape = *given.points.shape[:2], found.ids.shape[1]
-    return NearestPoints(found.ids.reshape(shape), found.distances.reshape(shape))
+    axes = given.points.shape[:2]
+    columns = (None if one is None else one.reshape(*axes, *one.shape[1:]) for one in (*found, found.shift))
+    return _nearest_points(*columns)
+
+
+def _nearest_points(ids: Any, distances: Any, shift: Any) -> NearestPoints:
+    found = NearestPoints(ids, distances)
+    if shift is not None:
+        found.shift = shift
+    return found
 
 
 def nearest_of_several(
-    several: Several, places: Places, r: Any, parts: int, exclude_self: bool
+    several: Several, places: Places, r: Any, parts: int, counted: Counted
 ) -> NearestPoints:
     """The nearest of all that several searches find."""
-    query, alone = several.query, exclude_self and several.query.others is not None
-    limit, most = as_reach(r, query), places.capped(len(query.points), len(query.found)) + alone
-    all_of_them, missing = as_places(most), np.int32(np.iinfo(np.int32).max)
+    query, images = several.query, counted.images
+    limit, most = as_reach(r, query), places.capped(len(query.points), len(query.found), images)
+    missing = np.int32(np.iinfo(np.int32).max)
     ids = np.full((len(query.points), most), missing)
-    distances = np.full(ids.shape, np.inf)
+    distances, shift = np.full(ids.shape, np.inf), np.zeros((*ids.shape, query.points.shape[1]), np.int32)
     for part in several.both_ways():
-        part_query, kept = part.query()
+        crystal = as_crystal(part.given) if images else None
+        part_query, kept = part.query() if crystal is None else (crystal.query, None)
         part_query = part_query._replace(kind=distances.dtype)  # sorted here, so rounded afterwards
-        near = nearest_of(part_query, all_of_them, limit, parts, kept=kept)
+        which = counted.of(part.rows, part.others)
+        near = nearest_of(part_query, as_places(most), limit, parts, which, kept, crystal)
         found = np.append(part.others, missing)[near.ids]  # -1 is the last
-        some = np.hstack((ids[part.rows], found)), np.hstack((distances[part.rows], near.distances))
-        order = np.lexsort(some, axis=1)[:, :most]
-        ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some)
+        step = np.zeros((*found.shape, shift.shape[2]), np.int32) if near.shift is None else near.shift
+        some = [
+            np.concatenate(both, axis=1)
+            for both in (
+                (ids[part.rows], found),
+                (distances[part.rows], near.distances),
+                (shift[part.rows], step),
+            )
+        ]
+        order = np.lexsort((*np.moveaxis(some[2], 2, 0)[::-1], *some[:2]), axis=1)[:, :most]
+        ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some[:2])
+        shift[part.rows] = np.take_along_axis(some[2], order[:, :, None], axis=1)
     ids[ids == missing] = -1
-    return _as_asked(query, places, ids, distances, alone)
+    return _as_asked(query, places, Nearest(ids, distances, shift if images else None))
 
 
 def nearest_of(
@@ -732,41 +778,32 @@ def nearest_of(
     places: Places,
     r: Any,
     parts: int,
-    exclude_self: bool = False,
+    counted: Counted,
     kept: Kept | None = None,
+    crystal: Crystal | None = None,
 ) -> NearestPoints:
     """What `nearest` returns; through what is kept."""
-    limit, alone = as_reach(r, query), exclude_self and query.others is not None
-    most = places.capped(len(query.points), len(query.found)) + alone
-    if query.lattice is not None:
-        ids, distances = find_nearest_images(query, most, limit, parts, kept)
+    limit = as_reach(r, query)
+    most = places.capped(len(query.points), len(query.found), crystal is not None)
+    if crystal is not None:
+        found = find_nearest_of_all(crystal._replace(query=query), most, limit, parts, counted)
+    elif query.lattice is not None:
+        found = find_nearest_images(query, most, limit, parts, counted, kept)
     else:
         if kept is not None and kept.tree is None and len(query.found):
             kept.tree = make_tree(query, parts)
         tree = None if kept is None else kept.tree
-        ids, distances = find_nearest_points(query, most, limit, parts, tree)
-    return _as_asked(query, places, ids, distances, alone)
+        found = find_nearest_of_points(query, most, limit, parts, counted, tree)
+    return _as_asked(query, places, found)
 
 
-def _as_asked(
-    query: PointQuery, places: Places, ids: npt.NDArray[np.int32], distances: Points, alone: bool
-) -> NearestPoints:
-    """The places that are wanted; with ``alone`` of one column less, without the number of the row itself."""
-    if alone:
-        own = ids == np.arange(len(ids))[:, None]
-        own[:, -1] |= ~own.any(axis=1)  # else without the last
-        shape = len(ids), ids.shape[1] - 1
-        ids, distances = ids[~own].reshape(shape), distances[~own].reshape(shape)
-    ids, distances = places.of(ids, rounded(distances, query.kind))
-    return NearestPoints(ids[0], distances[0]) if query.one else NearestPoints(ids, distances)
-
-
-def rounded(values: Points, kind: "np.dtype[Any]") -> Points:
-    """Rounded to the points' own type."""
-    if values.dtype == kind:
-        return values
-    with np.errstate(over="ignore", under="ignore"):
-        return values.astype(kind, copy=False)
+def _as_asked(query: PointQuery, places: Places, found: Nearest) -> NearestPoints:
+    """The places that are wanted."""
+    shift = [] if found.shift is None else [found.shift]
+    columns = places.of(found.ids, rounded(found.distances, query.kind), *shift)
+    if query.one:
+        columns = tuple(column[0] for column in columns)
+    return _nearest_points(*columns, *[None][len(shift) :])
 
 
 def reach_of(r: Any, query: PointQuery) -> Reach:

@@ -21,6 +21,7 @@ from broadphase.inputs.points import (
     PointQuery,
     as_distance,
     as_query,
+    rounded,
     settled_points,
     settled_reach,
 )
@@ -34,7 +35,6 @@ from broadphase.points.neighborhoods import (
     offsets_of,
     radii_in_rows,
     reach_of,
-    rounded,
     within_rounded,
 )
 from broadphase.points.several import Part, has_periods_of_worlds, several_searches

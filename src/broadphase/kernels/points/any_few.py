@@ -26,6 +26,8 @@ MOST_TESTS = 1 << 17
 _MOST_UNFOLDED = 1 << 14
 """Where ways in a lattice are longer than what can be folded, each is compared with many images."""
 _MOST_CELLS = 2.0**52
+_FARTHEST = 2.0**100
+"""Where a world with lattice vectors is not periodic: in float32 too, no product of numbers overflows."""
 UNSUITABLE = np.int64(-1)
 
 
@@ -77,7 +79,11 @@ def _take(given, around, units):
     n, dim = given.shape
     own = np.empty((n, dim), given.dtype)
     if units.shape[0] > 0:
-        return own, put_in_cell(given, around, units, _MOST_CELLS, 0, n, own) < 0
+        sound = put_in_cell(given, around, units, _MOST_CELLS, 0, n, own) < 0
+        for i in range(n):
+            for axis in range(dim):
+                sound &= abs(own[i, axis]) < _FARTHEST
+        return own, sound
     sound = True
     for i in range(n):
         for axis in range(dim):

@@ -1,6 +1,7 @@
 """The nearest images of points in a world with lattice vectors, which are reduced.
 
-``around`` holds inf for each axis, the inverse of the matrix of vectors, and the vectors.  The way to an
+``around`` holds inf for each axis, the inverse of the matrix of vectors, and the vectors; these are zeros
+where the world is not periodic, as in a slab, and the inverse is that of completed vectors.  The way to an
 image is *folded* if it is at most half of each vector long, along these.  A folded way that is short is that
 to the nearest image; otherwise the images next to it are compared.
 """
@@ -42,19 +43,30 @@ def put_in_cell(points, around, units, most, begin, end, inside):
                 along = x * inverse[k] + y * inverse[dim + k]
                 if dim == 3:
                     along += z * inverse[6 + k]
+                if not _is_vector(around, dim, k):
+                    continue
                 if turn == 0 and not abs(along) < most:
                     return i
                 step = math.floor(np.float64(along))  # of float32 it would be a function of the C library
                 for axis in range(dim):
                     inside[i, axis] -= step * vectors[k * dim + axis]
         for axis in range(dim):
-            inside[i, axis] = _rounded(inside[i, axis] / units[axis], kind) * units[axis]
+            if units[axis] > 0:
+                inside[i, axis] = _rounded(inside[i, axis] / units[axis], kind) * units[axis]
     return -1
 
 
 @inline
+def _is_vector(around, dim, k):
+    at = dim + (dim + k) * dim
+    return around[at] != 0 or around[at + 1] != 0 or around[at + dim - 1] != 0
+
+
+@inline
 def _gradient(around, dim, k):
-    """The square of how many of vector ``k`` a length of 1 has at most."""
+    """The square of how many of vector ``k`` a length of 1 has at most; 0 if there is no such vector."""
+    if not _is_vector(around, dim, k):
+        return around.dtype.type(0)
     x, y = around[dim + k], around[2 * dim + k]
     z = around[3 * dim + k] if dim == 3 else x * 0
     return x * x + y * y + z * z
