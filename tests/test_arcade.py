@@ -199,15 +199,34 @@ def test_our_functions_may_replace_those_of_arcade(monkeypatch):
     assert arcade.check_for_collision_with_lists(whole[0], [whole]) == expected
 
 
-def test_a_list_that_was_never_drawn_is_left_to_arcade(monkeypatch):
+@pytest.mark.parametrize("count", [5, 60, 300])
+def test_a_list_that_was_never_drawn(count):
     """Such a list does not note the size of a new texture."""
-    monkeypatch.setattr(ours, "near_slots", lambda *_: pytest.fail("passed over the arrays"))
     whole = arcade.SpriteList(lazy=True)
-    whole.extend(scatter(5, 60))
-    for sprite in whole.sprite_list[::4]:
-        sprite.texture = WIDE
-    for sprite in scatter(6, 30):
-        assert ours.check_for_collision_with_list(sprite, whole) == by_the_book(sprite, whole)
+    whole.extend(scatter(5, count))
+    others = scatter(6, 30)
+    for turn in range(3):
+        for sprite in others:
+            assert ours.check_for_collision_with_list(sprite, whole) == by_the_book(sprite, whole)
+        for sprite in whole.sprite_list[turn::4]:
+            sprite.texture = WIDE if turn != 1 else DISC
+        whole.remove(whole[turn])
+        whole.append(scatter(turn, 1)[0])
+        whole.sprite_list.sort(key=lambda one: one.center_x)
+
+
+@pytest.mark.parametrize(("count", "more"), [(0, 40), (3, 60), (40, 3), (80, 90), (300, 200)])
+@pytest.mark.parametrize("drawn", [False, True])
+def test_list_against_list(count, more, drawn):
+    lists = [live(scatter(seed, n)) for seed, n in enumerate((count, more))]
+    for one in lists:
+        one._initialized = drawn
+    lists[0].extend(lists[1][:2])
+    for a, b in (lists, reversed(lists), (lists[0], lists[0])):
+        expected = [(sprite, other) for sprite in a for other in by_the_book(sprite, b)]
+        assert ours.check_for_collision_between_lists(a, b) == expected
+    with pytest.raises(TypeError, match="others must be a SpriteList"):
+        ours.check_for_collision_between_lists(lists[0], list(lists[1]))
 
 
 def test_lists_of_ones_own():

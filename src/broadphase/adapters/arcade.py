@@ -20,7 +20,7 @@ near that hit boxes are compared.
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from math import trunc
 from typing import Any
@@ -28,13 +28,17 @@ from typing import Any
 import numpy as np
 
 from broadphase.adapters.arcade_lists import (
+    FEW_SPRITES,
     arcade,
     corners_of,
     has_arrays,
     keeps_arrays,
     near_slots,
+    outlines_of,
+    squares_of,
 )
 from broadphase.adapters.following import Following, Leader, M, as_leader, said_of_astray
+from broadphase.api.one_shot import join
 from broadphase.errors import SpriteWarning
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
@@ -49,6 +53,7 @@ from broadphase.world.world import World
 __all__ = [
     "SpatialHash",
     "SpriteBodies",
+    "check_for_collision_between_lists",
     "check_for_collision_with_list",
     "check_for_collision_with_lists",
     "draw_world",
@@ -80,9 +85,10 @@ def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0
     TypeError
         As in arcade.
     """
-    found = _find(sprite, sprite_list)
-    if found is None:  # that of the inner module, because a program may replace arcade's name with this one
-        found = arcade().sprite_list.collision.check_for_collision_with_list(sprite, sprite_list, method)
+    few = len(getattr(sprite_list, "sprite_list", ())) < FEW_SPRITES
+    found = None if few else _find(sprite, sprite_list)
+    if found is None:
+        found = _functions_of_arcade().check_for_collision_with_list(sprite, sprite_list, method)
     return found
 
 
@@ -108,10 +114,63 @@ def check_for_collision_with_lists(sprite: Any, sprite_lists: Iterable[Any], met
     if isinstance(sprite, arcade().BasicSprite):
         lists = (check_for_collision_with_list(sprite, one, method) for one in sprite_lists)
         return list(chain.from_iterable(lists))
-    found: list[Any] = arcade().sprite_list.collision.check_for_collision_with_lists(
-        sprite, sprite_lists, method
-    )
+    found: list[Any] = _functions_of_arcade().check_for_collision_with_lists(sprite, sprite_lists, method)
     return found
+
+
+@cache
+def _functions_of_arcade() -> Any:
+    """The inner module, because a program may replace arcade's names with those of this one."""
+    return arcade().sprite_list.collision
+
+
+def check_for_collision_between_lists(sprites: Any, others: Any) -> list[tuple[Any, Any]]:
+    """Every pair of a sprite of one list and a sprite of another that overlap, in one call.
+
+    Parameters
+    ----------
+    sprites, others : SpriteList
+        Also the same list twice; a sprite does not overlap itself.
+
+    Returns
+    -------
+    list of (Sprite, Sprite)
+        In the order of the lists: what `check_for_collision_with_list` finds for each of ``sprites``.
+
+    Raises
+    ------
+    TypeError
+        An argument is no sprite list.
+
+    Examples
+    --------
+    >>> import arcade
+    >>> from broadphase.adapters.arcade import check_for_collision_between_lists
+    >>> bullets, enemies = arcade.SpriteList(lazy=True), arcade.SpriteList(lazy=True)
+    >>> for x in (0, 50, 100):
+    ...     bullets.append(arcade.SpriteSolidColor(4, 4, x, 0))
+    ...     enemies.append(arcade.SpriteSolidColor(20, 20, x + 11, 0))
+    >>> [(a.center_x, b.center_x) for a, b in check_for_collision_between_lists(bullets, enemies)]
+    [(0, 11), (50, 61), (100, 111)]
+    """
+    for name, one in (("sprites", sprites), ("others", others)):
+        if not isinstance(one, arcade().SpriteList):
+            raise TypeError(f"{name} must be a SpriteList; got {one!r}")
+    kind: Any = type(sprites)
+    if not (has_arrays(others) and keeps_arrays(kind)):
+        found = ((one, check_for_collision_with_list(one, others)) for one in sprites)
+        return [(one, other) for one, several in found for other in several]
+    pairs = join(squares_of(sprites.sprite_list), squares_of(others.sprite_list))
+    (left, rows), (right, other_rows) = (np.unique(side, return_inverse=True) for side in pairs.T)
+    members, rest = _chosen(sprites.sprite_list, left), _chosen(others.sprite_list, right)
+    candidates = np.column_stack((rows, other_rows))
+    hits = sprite_kernels.pairs_that_meet(outlines_of(members), outlines_of(rest), candidates)
+    near = ((members[i], rest[j]) for i, j in candidates[hits].tolist())
+    return [(one, other) for one, other in near if one is not other]
+
+
+def _chosen(members: list[Any], rows: Any) -> list[Any]:
+    return [members[row] for row in rows.tolist()]
 
 
 def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:

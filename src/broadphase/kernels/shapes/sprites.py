@@ -190,6 +190,41 @@ def meets(outline, x, y, points, ends, hits):
     return count
 
 
+class Outlines(NamedTuple):
+    """Sprites of arcade: their corners, one after the other, where those of each end, places and sizes."""
+
+    corners: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.int64]
+    places: npt.NDArray[np.float64]
+    sizes: npt.NDArray[np.float64]
+
+
+@jit
+def pairs_that_meet(sprites, others, pairs):
+    """Which pairs pass both tests of arcade: by distance, and by outline; to the last bit as there."""
+    hits = np.empty(pairs.shape[0], np.bool_)
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        reach = 0.71 * (sprites.sizes[i] + others.sizes[j])
+        dx, dy = sprites.places[i, 0] - others.places[j, 0], sprites.places[i, 1] - others.places[j, 1]
+        squared, along_x, along_y = reach * reach, dx * dx, dy * dy
+        begin = sprites.ends[i - 1] if i > 0 else np.int64(0)
+        low = others.ends[j - 1] if j > 0 else np.int64(0)
+        outline, high = sprites.corners[begin : sprites.ends[i]], others.ends[j]
+        hits[k] = (
+            not (along_x > squared or along_y > squared or along_x + along_y > squared)
+            and outline.shape[0] > 0
+            and high > low
+            and not _are_parted(
+                outline, 0.0, 0.0, others.corners, low, high, outline, 0.0, 0.0, 0, outline.shape[0]
+            )
+            and not _are_parted(
+                outline, 0.0, 0.0, others.corners, low, high, others.corners, 0.0, 0.0, low, high
+            )
+        )
+    return hits
+
+
 @jit
 def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
     """When ``outline``, moving from x, y by dx, dy, enters and leaves each of the others.
