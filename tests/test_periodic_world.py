@@ -289,7 +289,7 @@ def test_shifting_everything_changes_no_contact(each):
                     flat(world.update().began),
                     [(hit.other.id, hit.time, hit.normal) for hit in moved],
                     (ray.other.id, ray.distance, ray.normal),
-                    ([body.id for body in near.bodies], near.distances),
+                    (near.ids.tolist(), near.distances.tolist()),
                 )
             )
         here, there = answers

@@ -88,7 +88,8 @@ def test_nearest_points_are_those_of_shapely(scene):
         far = shapely.distance(geometries[own], shapely.Point(points[world, k])).min()
         assert np.isclose(others.distances[world, k], far, atol=1e-5)
     single = index.nearest(points[1, 4], env=1)
-    assert [np.array_equal(a, b[1, 4]) for a, b in zip(single, near, strict=True)] == [True] * 4
+    columns = zip((*single, single.points, single.normals), (*near, near.points, near.normals), strict=True)
+    assert [np.array_equal(a, b[1, 4]) for a, b in columns] == [True] * 4
 
 
 def test_overlaps_are_those_of_shapely(scene):

@@ -289,9 +289,6 @@ def test_queries_return_ids(period):
             ids = ask(as_ids=True, **rules)
             assert ids.dtype == np.int32
             assert ids.tolist() == [body.id for body in ask(**rules)]
-        near, listed = world.nearest((20, 20), 7, as_ids=True, **rules), world.nearest((20, 20), 7, **rules)
-        assert near.ids.tolist() == [body.id for body in listed.bodies]
-        assert near.distances.tolist() == listed.distances
         for tiles in (True, False):
             ray = (1, 1), (1, 0.9), 70
             found, hits = (world.query_ray(*ray, tiles=tiles, as_ids=to, **rules) for to in (True, False))

@@ -14,10 +14,10 @@ def check(world, points, k, ignore=None, each=None, **rules):
     assert found.ids.shape == found.distances.shape == (len(points), k)
     each = [ignore] * len(points) if each is None else each
     for row, point in enumerate(points.tolist()):
-        bodies, distances = world.nearest(tuple(point), k, ignore=each[row], **rules)
-        missing = k - len(bodies)
-        assert found.ids[row].tolist() == [body.id for body in bodies] + [-1] * missing
-        assert found.distances[row].tolist() == distances + [math.inf] * missing
+        ids, distances = world.nearest(tuple(point), k, ignore=each[row], **rules)
+        missing = k - len(ids)
+        assert found.ids[row].tolist() == ids.tolist() + [-1] * missing
+        assert found.distances[row].tolist() == distances.tolist() + [math.inf] * missing
 
 
 @pytest.mark.parametrize("count", [0, 1, 60, 400])

@@ -107,9 +107,10 @@ def test_nearest(rule):
         for k in (1, 3, 1000):
             found = world.nearest(point, k, **rule)
             assert found.distances == pytest.approx([distance for distance, _, _ in ranked[:k]], abs=1e-12)
-            assert found.distances == sorted(found.distances)
+            assert found.distances.tolist() == sorted(found.distances)
             assert len(set(found.bodies)) == len(found.bodies)
-            for body, distance in zip(*found, strict=True):
+            assert found.ids.tolist() == [body.id for body in found.bodies]
+            for body, distance in zip(found.bodies, found.distances, strict=True):
                 assert distance == pytest.approx(distance_to(body, point), abs=1e-12)
     assert world.nearest((0, 0), ignore=ranked[0][2]).bodies != [ranked[0][2]]
 
@@ -274,7 +275,8 @@ def test_rays_and_tiles():
     eye = world.add(Circle(3, 5, 2))
     hits = world.query_ray((3, 5), (1, 0), ignore=eye)
     assert [hit.other for hit in hits] == [near, Tile(3, 0)]
-    assert hits[1] == (Tile(3, 0), 27, (-1, 0), (30, 5))
+    assert hits[1] == (-1, 27, (-1, 0))
+    assert (hits[0].id, hits[1].point) == (near.id, (30, 5))
     assert hits[1].body is None
     world.remove(near)
     assert world.raycast((3, 5), (1, 0), ignore=eye).other == Tile(3, 0)
@@ -292,7 +294,8 @@ def test_the_lower_id_wins_among_equals():
     c = world.add(Circle(13, 0, 3))
     assert c.id == 0
     assert [hit.other for hit in world.query_ray((0, 0), (1, 0))] == [c, b]
-    assert world.nearest((12.5, 0), 2) == ([c, b], [0, 0])
+    found = world.nearest((12.5, 0), 2)
+    assert (found.bodies, found.distances.tolist()) == ([c, b], [0, 0])
 
 
 @pytest.mark.smaller_set
@@ -310,11 +313,13 @@ def test_every_index_gives_the_same_answers(broadphase):
             assert ids(world.query_box(box)) == ids(other.query_box(box))
             assert ids(world.query_point((x, y))) == ids(other.query_point((x, y)))
             ours, theirs = world.nearest((x, y), 3), other.nearest((x, y), 3)
-            assert (ids(ours.bodies), ours.distances) == (ids(theirs.bodies), theirs.distances)
+            assert ids(ours.bodies) == ours.ids.tolist() == theirs.ids.tolist()
+            assert ours.distances.tolist() == theirs.distances.tolist()
             for ours, theirs in zip(
                 world.query_ray((x, y), (1, y + 1)), other.query_ray((x, y), (1, y + 1)), strict=True
             ):
-                assert ours[1:] == theirs[1:]
+                assert ours == theirs
+                assert ours.point == theirs.point
     other.validate()
 
 
@@ -332,7 +337,7 @@ def test_what_has_just_changed_is_found():
     assert world.nearest((0, 0)).bodies == world.query_point((21, 21)) == [body]
     world.remove(body)
     assert world.query_point((21, 21)) == []
-    assert world.nearest((0, 0)) == ([], [])
+    assert world.nearest((0, 0)).bodies == world.nearest((0, 0)).ids.tolist() == []
     assert world.raycast((0, 0), (1, 1)) is None
 
 

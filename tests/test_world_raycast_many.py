@@ -55,13 +55,14 @@ def with_slopes(world, random, spread=100.0):
 def check(world, origins, directions, max_distance=math.inf, ignore=None, each=None, **rules):
     """Every row against `World.raycast`, exactly."""
     hits = world.raycast(origins, directions, max_distance, ignore=ignore, **rules)
-    assert [column.dtype for column in hits] == [np.int32, np.float64, np.float64, np.int64]
+    columns = *hits, hits.tiles
+    assert [column.dtype for column in columns] == [np.int32, np.float64, np.float64, np.int64]
     each = [ignore] * len(origins) if each is None else each
     lengths = np.broadcast_to(max_distance, len(origins)).tolist()
     kinds = set()
     for k, (start, motion) in enumerate(zip(origins.tolist(), directions.tolist(), strict=True)):
         hit = world.raycast(tuple(start), tuple(motion), lengths[k], ignore=each[k], **rules)
-        row = [column[k].tolist() for column in hits]
+        row = [column[k].tolist() for column in columns]
         if hit is None:
             assert row == [-1, math.inf, [0.0, 0.0], [-1, -1]]
         elif hit.body is None:
@@ -215,7 +216,8 @@ def test_what_has_just_changed_is_seen():
     world.remove(body)
     hits = world.raycast([[0, 0]], [[1, 0]])
     assert (hits.ids.tolist(), hits.distances.tolist()) == ([-1], [math.inf])
-    assert [column.shape for column in world.raycast(np.empty((0, 2)), np.empty((0, 2)))] == [
+    nothing = world.raycast(np.empty((0, 2)), np.empty((0, 2)))
+    assert [column.shape for column in (*nothing, nothing.tiles)] == [
         (0,),
         (0,),
         (0, 2),
@@ -252,4 +254,4 @@ def test_bad_rays_are_refused():
     ):
         with pytest.raises(TypeError):
             query()
-    assert isinstance(world.raycast(two, motions), bp.BodyHits)
+    assert isinstance(world.raycast(two, motions), bp.RayHits)

@@ -28,7 +28,6 @@ from .geometry.narrow_phase import contact as contact
 from .geometry.narrow_phase import contact_boxes as contact_boxes
 from .geometry.narrow_phase import contact_circles as contact_circles
 from .geometry.narrow_phase import overlap as overlap
-from .geometry.shape_index import NearestOnShapes as NearestOnShapes
 from .geometry.shape_index import ShapeIndex as ShapeIndex
 from .geometry.shapes import Box as Box
 from .geometry.shapes import Capsule as Capsule
@@ -54,7 +53,6 @@ from .indexes.results import Nearest as Nearest
 from .indexes.results import PairChanges as PairChanges
 from .indexes.results import RayHit as RayHit
 from .indexes.results import RayHits as RayHits
-from .indexes.results import RayRows as RayRows
 from .indexes.results import Stats as Stats
 from .inputs.boxes import from_xywh as from_xywh
 from .loading import preload as preload
@@ -63,7 +61,6 @@ from .objects import in_range as in_range
 from .points.geometry_index import GeometryIndex as GeometryIndex
 from .points.index import PointIndex as PointIndex
 from .points.neighbor_lists import Neighbors as Neighbors
-from .points.neighborhoods import NearestPoints as NearestPoints
 from .points.neighborhoods import count_neighbors as count_neighbors
 from .points.neighborhoods import nearest as nearest
 from .points.neighborhoods import neighbors as neighbors
@@ -88,9 +85,6 @@ from .world.listeners import Listener as Listener
 from .world.movement.platforms import Push as Push
 from .world.outlines import Outline as Outline
 from .world.pathfinding import FlowField as FlowField
-from .world.queries import BodyHit as BodyHit
-from .world.queries import BodyHits as BodyHits
-from .world.queries import NearestBodies as NearestBodies
 from .world.snapshot import Snapshot as Snapshot
 from .world.tile_listeners import TileContact as TileContact
 from .world.tile_listeners import TileListener as TileListener

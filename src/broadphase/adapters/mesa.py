@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import need
+from broadphase.indexes.results import Nearest
 from broadphase.points.neighbor_lists import Neighbors
-from broadphase.points.neighborhoods import NearestPoints, nearest, neighbors
+from broadphase.points.neighborhoods import nearest, neighbors
 from broadphase.runtime.arrays import Floats
 
 __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
@@ -235,7 +236,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         offset = None if found.offset is None else found.offset[kept]
         return Neighbors(found.i[kept], found.j[kept], distances[kept], found.shape, offset=offset)
 
-    def nearest(self, k: int) -> NearestPoints:
+    def nearest(self, k: int) -> Nearest:
         """The ``k`` nearest other agents of each agent, as arrays of rows; see `broadphase.nearest`.
 
         Examples

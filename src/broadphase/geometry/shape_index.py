@@ -9,7 +9,7 @@ Cost: that of the box query, and an exact test of each shape whose box it finds.
 
 import math
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES, FloatTuple
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import NO_IDS
-from broadphase.indexes.results import RayHit, RayHits, copied_hits, hits_asked_for
+from broadphase.indexes.results import Nearest, RayHit, RayHits, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
@@ -29,7 +29,7 @@ from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.rays import unit_vectors
-from broadphase.runtime.arrays import Floats, briefly
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import growing, joined
 
@@ -44,20 +44,6 @@ _NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), 
 _ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS, NO_IDS, -1, -1)
 # The second search for the nearest looks so much farther than the first found, which is rounded.
 _WIDER = 1.0 + 1e-9
-
-
-@briefly
-class NearestOnShapes(NamedTuple):
-    """The nearest shape of each of many points, in the axes of the question."""
-
-    ids: IdArray
-    """-1 where there is no shape; of several at one distance the lowest."""
-    distances: Floats
-    """0 inside; inf where there is no shape."""
-    points: Floats
-    """``(..., 2)``: the nearest point of that shape; inside, the point itself; NaN where none is."""
-    normals: Floats
-    """``(..., 2)``: unit vectors from there to the point; zeros inside, or where there is no shape."""
 
 
 class ShapeIndex:
@@ -246,7 +232,7 @@ class ShapeIndex:
             result = copied_hits(result, asked, out, shape)
         return result if out is not None else arguments.in_axes(result, axes)
 
-    def nearest(self, point: Any, *, env: Any = None, ignore: Any = None) -> NearestOnShapes:
+    def nearest(self, point: Any, *, env: Any = None, ignore: Any = None) -> Nearest:
         """The nearest shape of each point, the nearest point of it, and the normal there.
 
         Parameters
@@ -260,7 +246,7 @@ class ShapeIndex:
 
         Returns
         -------
-        NearestOnShapes
+        Nearest
         """
         few = self._nearest_to_few(point, env) if ignore is None else None
         if few is not None:
@@ -286,12 +272,9 @@ class ShapeIndex:
         rows[:, 0] = some[rows[:, 0]]
         rows = rows[rows[:, 1] != own[rows[:, 0]]]
         kernel.nearest_of_rows(rows, spots, columns, ids, found)
-        result = NearestOnShapes(ids, found[:, 0].copy(), found[:, 1:3].copy(), found[:, 3:].copy())
-        if single:
-            return NearestOnShapes(*(array[0] for array in result))
-        return arguments.in_axes(result, axes)
+        return arguments.in_axes(_nearest(ids, found, single), axes)
 
-    def _nearest_to_few(self, points: Any, env: Any) -> NearestOnShapes | None:
+    def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
         at, columns = _few_rows(points), self._table.columns
         trees = self._trees(at, env)
@@ -305,8 +288,7 @@ class ShapeIndex:
                 return None
             rows[k] = k, near[0].item(0)
         kernel.nearest_of_rows(rows, plain_columns(CIRCLE, at, 0.0, 0.0), columns, ids, found)
-        result = NearestOnShapes(ids, found[:, 0].copy(), found[:, 1:3].copy(), found[:, 3:].copy())
-        return NearestOnShapes(*(array[0] for array in result)) if type(points) is tuple else result
+        return _nearest(ids, found, type(points) is tuple)
 
     def query_box(self, box: Any, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
@@ -406,3 +388,11 @@ def _few_rows(values: Any) -> Floats | None:
     if type(values) is tuple and {float, int}.issuperset(map(type, values)):
         return np.array([values], np.float64)
     return None
+
+
+def _nearest(ids: IdArray, found: Floats, single: bool) -> Nearest:
+    """The nearest shape of each point, or of one, with its nearest point and the normal there."""
+    result = Nearest(ids[0], found[0, 0]) if single else Nearest(ids, found[:, 0].copy())
+    where = found[0] if single else found
+    result.points, result.normals = where[..., 1:3].copy(), where[..., 3:].copy()
+    return result

@@ -375,6 +375,8 @@ def in_axes(found: Made, axes: Axes | None) -> Made:
     arrays: Any = found
     make: Any = type(found)
     shaped: Made = make(*(array.reshape(*axes, *array.shape[1:]) for array in arrays))
+    for name, array in getattr(found, "__dict__", {}).items():
+        setattr(shaped, name, array.reshape(*axes, *array.shape[1:]))
     return shaped
 
 

@@ -20,7 +20,6 @@ from broadphase.indexes.results import (
     PairChanges,
     RayHit,
     RayHits,
-    RayRows,
     Stats,
     copied_hits,
     hits_asked_for,
@@ -866,7 +865,7 @@ class Index(ById):
         category: int | None = None,
         mask: int | None = None,
         env: Any = None,
-    ) -> RayHits | RayRows:
+    ) -> RayHits:
         """Every box that a ray hits, by distance, then id.
 
         Parameters
@@ -877,9 +876,7 @@ class Index(ById):
         Returns
         -------
         RayHits
-            Arrays ``ids, distances, normals``.
-        RayRows
-            Of a batch: arrays ``rows, distances, normals``, where a row is ``[query, id]``.
+            Arrays ``ids, distances, normals``; of a batch also ``rows``, each ``[query, id]``.
 
         Raises
         ------
@@ -894,7 +891,7 @@ class Index(ById):
             return found
         hits = space.all_hits(arguments.rows_of(query), rules)
         self._space.last = space.last
-        return RayHits(np.ascontiguousarray(hits.rows[:, 1]), *hits[1:]) if single else hits
+        return RayHits(np.ascontiguousarray(hits.ids), *hits[1:]) if single else hits
 
     def nearest(
         self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None, env: Any = None

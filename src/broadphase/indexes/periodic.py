@@ -23,7 +23,7 @@ import numpy.typing as npt
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
 from broadphase.indexes.protocol import NO_IDS, SearchTree, Structure, find_rows, search_anyhow
-from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
+from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray, check_sound
@@ -290,10 +290,10 @@ class PeriodicSpace(PlainSpace):
         self.last = ("raycast", tests, len(of))
         return RayHits(ids, distances, normals)
 
-    def all_hits(self, rays: Rows, rules: BoxRules) -> RayRows:
+    def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
         of, hits, at, into, tests = self._cast_wrapped(rays, rules, False)
         self.last = ("query_ray", tests, len(hits))
-        return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
+        return hits_of_rows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
     def _cast_wrapped(self, rays: Rows, rules: BoxRules, first: bool) -> tuple[Any, ...]:
         self.tree.ready()
@@ -318,7 +318,7 @@ def _hits_around(
 ) -> tuple[Any, ...]:
     """All hits of rays that wrap around, each box once; with ``first``, as many as finding the first takes.
 
-    Returns the ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
+    Returns the ray of each, its id, distance and normal, in the order of its `RayHits`; and the tests.
     """
     n, dim, period = len(rays), len(around.lengths), around.lengths
     rays = rays.copy()

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.storage import IdArray
-from broadphase.runtime.arrays import briefly
+from broadphase.runtime.arrays import brief
 from broadphase.runtime.memory import PairArray, result_array
 
 Distances = npt.NDArray[np.float64]
@@ -37,26 +37,52 @@ class Stats:
     """How many ends of boxes were passed on the way to their new places; 0 where the index does not sort."""
 
 
-class RayHit(NamedTuple):
-    """The first box that a ray hits."""
-
+class _RayHit(NamedTuple):
     id: int
     distance: float
-    """In world units along the ray; 0 where it starts inside."""
     normal: tuple[float, ...]
-    """Unit vector of the face that was entered; zeros where the ray starts inside."""
 
 
-@briefly
-class RayHits(NamedTuple):
-    """Many hits: those of one ray by distance, then id, or the first hit of every ray of a batch."""
+class RayHit(_RayHit):
+    """The first thing that a ray hits: a tuple of ``id``, ``distance`` and ``normal``.
 
+    The distance is in world units, 0 where the ray starts inside.  The normal is the unit vector out of what
+    was hit; zeros where the ray starts inside.  In a world ``id`` is that of a body, -1 for a tile.
+    """
+
+    other: Any
+    """The `Body` or `Tile` that was hit, of a ray in a world."""
+    point: tuple[float, float]
+    """Where, of a ray in a world."""
+
+    @property
+    def body(self) -> Any:
+        """The `Body`, of a ray in a world; ``None`` for a tile."""
+        return self.other if self.id >= 0 else None
+
+    __repr__ = brief
+
+
+class _RayHits(NamedTuple):
     ids: IdArray
-    """``(n,)``; -1 for a ray of a batch that hits nothing."""
     distances: Distances
-    """``(n,)``; inf where nothing is hit."""
     normals: Distances
-    """``(n, dim)``; zeros where the ray starts inside or hits nothing.  ``(n, 0)`` with ``normals=False``."""
+
+
+class RayHits(_RayHits):
+    """Many hits: a tuple of the arrays ``ids``, ``distances`` and ``normals``, one entry a hit.
+
+    Those of one ray are by distance, then id.  Of the first hits of many rays, the id is -1 and the distance
+    inf where nothing is hit.  Normals are zeros where the ray starts inside or hits nothing; they have no
+    columns with ``normals=False``.
+    """
+
+    rows: IdArray
+    """``(n, 2)``: ``[query, id]`` of each hit, where many rays were asked for all that they hit."""
+    tiles: npt.NDArray[np.int64]
+    """``(..., 2)``, in a world: column and row of the tile that a ray hits, -1 where it hits none."""
+
+    __repr__ = brief
 
 
 def hit_arrays(n: int, dim: int, dtype: npt.DTypeLike = np.float64) -> RayHits:
@@ -128,24 +154,35 @@ def copied_hits(found: RayHits, asked: RayHits, out: Any, axes: tuple[int, ...])
     return RayHits(out[0], out[1], out[2] if asked.normals.shape[1] else none)
 
 
-@briefly
-class RayRows(NamedTuple):
+def hits_of_rows(rows: IdArray, distances: Distances, normals: Distances) -> RayHits:
     """All hits of a batch of rays, by query, then distance, then id."""
-
-    rows: IdArray
-    """``(n, 2)``: ``[query, id]``."""
-    distances: Distances
-    normals: Distances
+    hits = RayHits(rows[:, 1], distances, normals)
+    hits.rows = rows
+    return hits
 
 
-@briefly
-class Nearest(NamedTuple):
-    """The nearest boxes by distance, then id."""
-
+class _Nearest(NamedTuple):
     ids: IdArray
-    """``(k,)``, fewer where the index holds fewer; in a batch ``(..., k)``, filled up with -1."""
-    distances: Distances
-    """From the point to the box, 0 inside; in a batch filled up with inf."""
+    distances: npt.NDArray[np.floating[Any]]
+
+
+class Nearest(_Nearest):
+    """What is nearest to a point, or to each of many: a tuple of the arrays ``ids`` and ``distances``.
+
+    Both are of shape ``(k,)``, shorter where there are fewer, and of many points ``(..., k)``, filled up with
+    -1 and inf: by distance, then id.
+    """
+
+    shift: IdArray | None = None
+    """``(n, k, dim)``, of points with ``images="all"``: by how many periods or vectors each is shifted."""
+    points: Distances
+    """Of `ShapeIndex.nearest`: the nearest point of each shape."""
+    normals: Distances
+    """Of `ShapeIndex.nearest`: the unit vector out of the shape there."""
+    bodies: list[Any]
+    """Of `World.nearest` for one point: the bodies."""
+
+    __repr__ = brief
 
 
 class PairChanges:

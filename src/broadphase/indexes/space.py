@@ -35,7 +35,7 @@ from broadphase.indexes.protocol import (
     may_pair,
     search_anyhow,
 )
-from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
+from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
@@ -273,7 +273,7 @@ class PlainSpace:
         self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
         return hits
 
-    def all_hits(self, rays: Rows, rules: BoxRules) -> RayRows:
+    def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
         """All hits of each ray."""
         self.tree.ready()
         ids, counts, tests = self.tree.find_on_rays(rays, rules)
@@ -284,7 +284,7 @@ class PlainSpace:
             own = ends[begin : end + 1]
             box_queries.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)
         queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
-        return RayRows(np.column_stack((queries, ids)), distances, normals)
+        return hits_of_rows(np.column_stack((queries, ids)), distances, normals)
 
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.indexes.results import Nearest
 from broadphase.inputs.periods import as_cell
 from broadphase.inputs.points import (
     GivenPoints,
@@ -32,7 +33,6 @@ from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
 from broadphase.points.nearest_counted import (
     Candidates,
     Counted,
-    Nearest,
     Rows,
     find_nearest_counted,
     may_be_more,

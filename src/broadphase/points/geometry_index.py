@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from broadphase.api.geometries import Kept, KeptGeometries, Predicate, as_geometry_join, as_side
 from broadphase.api.one_shot import join
+from broadphase.indexes.results import Nearest
 from broadphase.inputs.foreign import are_geometries, as_geometries, crs_of, index_of
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.points import settled_reach
 from broadphase.methods.task import pair_limit
 from broadphase.points.nearest import as_places
 from broadphase.points.nearest_geometries import find_nearest_geometries
-from broadphase.points.neighborhoods import NearestPoints
 from broadphase.runtime.memory import PairArray
 
 # Of all others, j is to i what i is to j.
@@ -116,7 +116,7 @@ class GeometryIndex(KeptGeometries):
 
     def nearest(
         self, points: Any, k: int | Sequence[int] = 1, *, r: float = np.inf, threads: int | None = None
-    ) -> NearestPoints:
+    ) -> Nearest:
         """Find the ``k`` nearest geometries of each point, or of other geometries; inside the distance is 0.
 
         Parameters
@@ -128,7 +128,7 @@ class GeometryIndex(KeptGeometries):
 
         Returns
         -------
-        NearestPoints
+        Nearest
             ``ids`` and ``distances``, ``(n, k)``, of one point ``(k,)``, by distance, then row; -1 and inf
             where there are fewer.  Distances are those of GEOS.
 
@@ -140,7 +140,7 @@ class GeometryIndex(KeptGeometries):
         parts, places, reach = thread_count(threads), as_places(k), settled_reach(r)
         one = not are_geometries(points) and np.shape(points) == (2,)
         ids, distances = find_nearest_geometries([points] if one else points, self, places, reach, parts)
-        return NearestPoints(ids[0], distances[0]) if one else NearestPoints(ids, distances)
+        return Nearest(ids[0], distances[0]) if one else Nearest(ids, distances)
 
     def pairs(
         self,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.by_id import ById
+from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
@@ -45,7 +46,6 @@ from broadphase.points.nearest_counted import Counted
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
     How,
-    NearestPoints,
     near_of,
     near_of_several,
     nearest_of,
@@ -404,7 +404,7 @@ class PointIndex(ById):
         exclude_self: bool = False,
         threads: int | None = None,
         env: Any = None,
-    ) -> NearestPoints:
+    ) -> Nearest:
         """The ``k`` points of the index that are nearest to each of others, or to one.
 
         Parameters
@@ -420,7 +420,7 @@ class PointIndex(ById):
 
         Returns
         -------
-        NearestPoints
+        Nearest
             What ``broadphase.nearest(points, k, other=index.points)`` returns, with the ids of the index, in
             shape ``(..., k)``: of one point ``(k,)``.
 
@@ -434,7 +434,7 @@ class PointIndex(ById):
         >>> import broadphase as bp
         >>> index = bp.PointIndex([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])
         >>> index.nearest((3.0, 3.0), [1, 3])
-        NearestPoints(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
+        Nearest(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
         if env is None and not exclude_self:
@@ -450,7 +450,7 @@ class PointIndex(ById):
             ids, distances = nearest_of_several(several, places, r, parts, counted)
         if kept.ids is not None:
             ids = kept.ids[ids]
-        return arguments.in_axes(NearestPoints(ids, distances), axes)
+        return arguments.in_axes(Nearest(ids, distances), axes)
 
     def _near_point(self, point: Any, r: Any, parts: int) -> Neighbors | None:
         """What `neighbors` returns for one point; None where that is not the usual case."""
@@ -469,7 +469,7 @@ class PointIndex(ById):
         found.has_other_ids = True
         return found
 
-    def _nearest_of_point(self, point: Any, places: Places, r: Any) -> NearestPoints | None:
+    def _nearest_of_point(self, point: Any, places: Places, r: Any) -> Nearest | None:
         """What `nearest` returns for one point; None where that is not the usual case."""
         given, kept = arguments.as_given(point), self._kept
         if given is None or kept is None or not kept.plain or kept.tree is None:
@@ -483,8 +483,8 @@ class PointIndex(ById):
         if kept.ids is not None:
             ids = kept.ids[ids]
         if places.columns is None:
-            return NearestPoints(ids, distances)
-        return NearestPoints(ids[places.columns], distances[places.columns])
+            return Nearest(ids, distances)
+        return Nearest(ids[places.columns], distances[places.columns])
 
     def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Points and distances in rows, environments, and the axes of the question if it has several."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
+from broadphase.indexes.results import Nearest
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.methods.task import NO_LIMIT
 from broadphase.periods.lattice import Lattice, images_around
@@ -36,7 +37,6 @@ from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
 from broadphase.points.nearest_counted import (
     Candidates,
     Counted,
-    Nearest,
     Rows,
     find_nearest_counted,
     may_be_more,

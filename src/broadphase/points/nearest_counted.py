@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.indexes.results import Nearest
 from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance, rounded
 from broadphase.inputs.room import check_room_for_nearest
 from broadphase.inputs.rules import as_excluded
@@ -91,12 +92,12 @@ class Candidates(NamedTuple):
     """The rows for which there may be more within the same distance."""
 
 
-class Nearest(NamedTuple):
-    """The nearest of each row; -1, inf and shifts of 0 where there are fewer."""
-
-    ids: Numbers
-    distances: Points
-    shift: Numbers | None = None
+def nearest_with(ids: Numbers, distances: Points, shift: Numbers | None) -> Nearest:
+    """What is nearest to each row; -1, inf and shifts of 0 where there are fewer."""
+    found = Nearest(ids, distances)
+    if shift is not None:
+        found.shift = shift
+    return found
 
 
 def find_nearest_counted(
@@ -135,7 +136,7 @@ def find_nearest_counted(
         if (~done & ~found.full).any():
             reach = min(2.0 * reach, most)
         rows = rows[~done]
-    return Nearest(ids, distances, shift)
+    return nearest_with(ids, distances, shift)
 
 
 def may_be_more(ids: Numbers, most: int) -> npt.NDArray[np.bool_]:

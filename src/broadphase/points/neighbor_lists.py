@@ -37,37 +37,29 @@ _ROWS_OF_A_FUNCTION = 16_384
 PointIds = npt.NDArray[np.int64]
 
 
-class Csr(NamedTuple):
-    """Neighbours in compressed rows: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
-
+class _Csr(NamedTuple):
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
     distances: Points
 
 
-class CsrWithOffsets(NamedTuple):
-    """A `Csr`, and for each entry the way from point ``i`` to the nearest image of its neighbour."""
+class Csr(_Csr):
+    """Neighbours in compressed rows: a tuple of the arrays ``indptr``, ``indices`` and ``distances``.
 
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    distances: Points
-    offsets: Points
+    The neighbours of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``.
+    """
+
+    offsets: Points | None = None
+    """With ``offsets=True``: the way from point ``i`` to the image of each neighbour."""
+    shifts: npt.NDArray[np.int32] | None = None
+    """With ``images="all"``: by how many periods or lattice vectors the image of each is shifted."""
 
     @property
     def unit(self) -> Points:
-        """The unit vector of each entry; zeros at distance 0."""
+        """The unit vector of each offset; zeros at distance 0."""
+        if self.offsets is None:
+            raise AttributeError("unit vectors need offsets: find the neighbours with offsets=True")
         return _unit(self.offsets, self.distances)
-
-
-class CsrOfImages(NamedTuple):
-    """A `Csr`, and for each entry by how many periods or lattice vectors its image is shifted."""
-
-    indptr: npt.NDArray[np.int64]
-    indices: npt.NDArray[np.int32]
-    distances: Points
-    offsets: Points | None
-    """As of `CsrWithOffsets`; only with ``offsets=True``."""
-    shifts: npt.NDArray[np.int32]
 
 
 class Neighbors:
@@ -334,7 +326,7 @@ class Neighbors:
         gone[rows[rows >= 0]] = False
         return PairChanges(self._pairs(rows < 0), previous._pairs(gone), lambda: self._pairs(rows >= 0))
 
-    def csr(self) -> Csr | CsrWithOffsets | CsrOfImages:
+    def csr(self) -> Csr:
         """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
 
         With ``other=`` there is one row for each of the points, with row numbers of the others.  Neighbours
@@ -354,10 +346,9 @@ class Neighbors:
             starts = np.zeros(self.shape[0] + 1, np.int64)
             np.cumsum(np.bincount(self.i, minlength=self.shape[0]), out=starts[1:])
             _, j, distance, offset, shift = deepcopy(self._ordered())
-        if shift is not None:
-            return CsrOfImages(starts, j, distance, offset, shift)
         rows = Csr(starts, j, distance)
-        return rows if offset is None else CsrWithOffsets(*rows, offset)
+        rows.offsets, rows.shifts = offset, shift
+        return rows
 
     def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
         """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, the form that graph libraries take.

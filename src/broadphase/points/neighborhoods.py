@@ -6,17 +6,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.api.devices import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
+from broadphase.indexes.arguments import in_axes
+from broadphase.indexes.results import Nearest
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.foreign import NUMBERS, has_extent
 from broadphase.inputs.numeric import on_gpu, thread_count
 from broadphase.inputs.points import (
     GivenPoints,
-    Numbers,
     PointQuery,
     Points,
     RadiiOfBoth,
@@ -51,7 +51,7 @@ from broadphase.points.fixed_radius import (
 )
 from broadphase.points.lattice import Kept, count_near_images, find_near_images, find_nearest_images
 from broadphase.points.nearest import Places, as_places, make_tree
-from broadphase.points.nearest_counted import Counted, Nearest, as_counted, find_nearest_of_points
+from broadphase.points.nearest_counted import Counted, as_counted, find_nearest_of_points, nearest_with
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import (
     ENOUGH_FOR_THREADS,
@@ -61,7 +61,6 @@ from broadphase.points.neighbor_lists import (
     rows_among,
 )
 from broadphase.points.several import Part, Several, several_searches
-from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -621,21 +620,6 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
     return int(counts) if lengths.ndim == 0 else counts.astype(np.int64)
 
 
-@briefly
-class _IdsAndDistances(NamedTuple):
-    ids: npt.NDArray[np.int32]
-    """``(n, k)``; -1 where there are fewer."""
-    distances: Points
-    """``(n, k)``, in the points' dtype; inf where there are fewer."""
-
-
-class NearestPoints(_IdsAndDistances):
-    """The nearest points of each point, by distance, then number: ``ids, distances``."""
-
-    shift: Numbers | None = None
-    """``(n, k, dim)`` with ``images="all"``: by how many periods or lattice vectors each is shifted."""
-
-
 @with_hints(**_OF_SCIPY)
 def nearest(
     points: Any,
@@ -650,7 +634,7 @@ def nearest(
     r_min: float = 0.0,
     exclude: Any = None,
     images: str = "nearest",
-) -> NearestPoints:
+) -> Nearest:
     """Find the ``k`` nearest points of each point.
 
     Parameters
@@ -673,7 +657,7 @@ def nearest(
 
     Returns
     -------
-    NearestPoints
+    Nearest
         ``ids`` and ``distances``, ``(n, k)``, of arrays of worlds ``(worlds, n, k)``, of one point ``(k,)``.
         They are sorted by distance, then by number; -1 and inf where there are fewer.  With ``images="all"``
         there is ``shift``, too, and images of one point at one distance are sorted by it.  Distances are
@@ -704,16 +688,16 @@ def nearest(
                 "period=, env=, exclude_self=, r_min=, exclude= and images= are for points; leave them out "
                 "with geometries"
             )
-        return NearestPoints(*find_nearest_geometries(points, other, places, r, parts))
+        return Nearest(*find_nearest_geometries(points, other, places, r, parts))
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
     if plain and other is None and period is None and env is None:
         few = find_nearest(given.points, places.most, r)
         if few is not None:
-            return NearestPoints(*places.of(*few))
+            return Nearest(*places.of(*few))
     elif plain and not exclude_self:
         few = find_nearest_few(given, places.most, r)
         if few is not None:
-            return NearestPoints(*places.of(*few))
+            return Nearest(*places.of(*few))
     several, crystal = several_searches(given), None
     if several is not None:
         query = several.query
@@ -727,23 +711,10 @@ def nearest(
         found = nearest_of(query, places, r, parts, counted, crystal=crystal)
     else:
         found = nearest_of_several(several, places, r, parts, counted)
-    if given.points.ndim < 3:
-        return found
-    axes = given.points.shape[:2]
-    columns = (None if one is None else one.reshape(*axes, *one.shape[1:]) for one in (*found, found.shift))
-    return _nearest_points(*columns)
+    return in_axes(found, None if given.points.ndim < 3 else given.points.shape[:2])
 
 
-def _nearest_points(ids: Any, distances: Any, shift: Any) -> NearestPoints:
-    found = NearestPoints(ids, distances)
-    if shift is not None:
-        found.shift = shift
-    return found
-
-
-def nearest_of_several(
-    several: Several, places: Places, r: Any, parts: int, counted: Counted
-) -> NearestPoints:
+def nearest_of_several(several: Several, places: Places, r: Any, parts: int, counted: Counted) -> Nearest:
     """The nearest of all that several searches find."""
     query, images = several.query, counted.images
     limit, most = as_reach(r, query), places.capped(len(query.points), len(query.found), images)
@@ -770,7 +741,7 @@ def nearest_of_several(
         ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some[:2])
         shift[part.rows] = np.take_along_axis(some[2], order[:, :, None], axis=1)
     ids[ids == missing] = -1
-    return _as_asked(query, places, Nearest(ids, distances, shift if images else None))
+    return _as_asked(query, places, nearest_with(ids, distances, shift if images else None))
 
 
 def nearest_of(
@@ -781,7 +752,7 @@ def nearest_of(
     counted: Counted,
     kept: Kept | None = None,
     crystal: Crystal | None = None,
-) -> NearestPoints:
+) -> Nearest:
     """What `nearest` returns; through what is kept."""
     limit = as_reach(r, query)
     most = places.capped(len(query.points), len(query.found), crystal is not None)
@@ -797,13 +768,13 @@ def nearest_of(
     return _as_asked(query, places, found)
 
 
-def _as_asked(query: PointQuery, places: Places, found: Nearest) -> NearestPoints:
+def _as_asked(query: PointQuery, places: Places, found: Nearest) -> Nearest:
     """The places that are wanted."""
     shift = [] if found.shift is None else [found.shift]
     columns = places.of(found.ids, rounded(found.distances, query.kind), *shift)
     if query.one:
         columns = tuple(column[0] for column in columns)
-    return _nearest_points(*columns, *[None][len(shift) :])
+    return nearest_with(*columns, *[None][len(shift) :])
 
 
 def reach_of(r: Any, query: PointQuery) -> Reach:

@@ -40,18 +40,19 @@ def briefly(kind: Result) -> Result:
     >>> Found(np.array([3, 5]), np.zeros((300, 2)))
     Found(ids=array([3, 5]), places=<float64 array of shape (300, 2)>)
     """
-    kind.__repr__ = _brief  # type: ignore[assignment]
+    kind.__repr__ = brief  # type: ignore[assignment]
     return kind
 
 
-def _brief(result: Any) -> str:
-    fields = zip(result._fields, result, strict=True)
+def brief(result: Any) -> str:
+    """The ``repr`` of such a tuple, and of what else it holds."""
+    fields = (*zip(result._fields, result, strict=True), *getattr(result, "__dict__", {}).items())
     return f"{type(result).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in fields)})"
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.size > _SHOWN:
         return f"<{value.dtype} array of shape {value.shape}>"
-    if hasattr(value, "_fields") and not any(len(part) for part in value):
+    if hasattr(value, "_fields") and not any(np.size(part) for part in value):
         return f"<empty {type(value).__name__}>"
     return " ".join(map(str.strip, repr(value).splitlines()))

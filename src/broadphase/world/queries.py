@@ -8,7 +8,7 @@ arrays throughout; a single query would cost twenty times as much as an array of
 """
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from broadphase.geometry.fans import as_angle, as_units, cones
 from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of, plain_columns
 from broadphase.indexes import arguments
-from broadphase.indexes.results import Nearest
+from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import as_boxes
 from broadphase.inputs.foreign import BOXES, POINTS, WAYS
@@ -29,7 +29,7 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
-from broadphase.runtime.arrays import Floats, briefly, distinct
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
     as_bounds,
     as_points,
@@ -67,44 +67,6 @@ _try_box, _try_ray, _try_nearest = map(
 # The same for few queries in arrays: at most so many, because they hold the GIL.
 _MOST_AT_ONCE = 16
 _try_few, _try_few_rays = map(try_call, (in_trees.shapes_of_few, in_trees.raycast_few))
-
-
-@briefly
-class BodyHits(NamedTuple):
-    """Where many rays enter bodies or tiles, one row a ray; see `World.raycast`."""
-
-    ids: Rows
-    """``(m,)``: the id of the body; -1 where the ray hits no body."""
-    distances: Floats
-    """``(m,)``: 0 where the ray starts inside, infinite where it hits nothing."""
-    normals: Floats
-    """``(m, 2)``: unit vectors out of what was hit; zeros where the ray starts inside, or hits nothing."""
-    tiles: npt.NDArray[np.int64]
-    """``(m, 2)``: column and row of the tile; -1 where the ray hits none."""
-
-
-class BodyHit(NamedTuple):
-    """Where a ray enters a body or a tile."""
-
-    other: Any
-    """The `Body` or `Tile`."""
-    distance: float
-    """0 where the ray starts inside."""
-    normal: tuple[float, float]
-    """Unit vector out of what was hit; zeros where the ray starts inside."""
-    point: tuple[float, float]
-
-    @property
-    def body(self) -> Body | None:
-        """The body, or ``None`` for a tile."""
-        return self.other if isinstance(self.other, Body) else None
-
-
-class NearestBodies(NamedTuple):
-    """The nearest bodies, by distance, then id."""
-
-    bodies: list[Body]
-    distances: list[float]
 
 
 class Queries:
@@ -365,20 +327,22 @@ class Queries:
 
     def ray_hits(
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules
-    ) -> BodyHits:
+    ) -> RayHits:
         """All that a ray hits as arrays; see `World.query_ray`."""
         hits = self.ray(origin, direction, max_distance, tiles, rules, len(self._store.bodies) + 1)
         others = [hit.other for hit in hits]
-        return BodyHits(
-            np.array([one.id if isinstance(one, Body) else -1 for one in others], np.int32),
+        found = RayHits(
+            np.array([hit.id for hit in hits], np.int32),
             np.array([hit.distance for hit in hits]),
             np.array([hit.normal for hit in hits]).reshape(-1, 2),
-            np.array([one if isinstance(one, Tile) else (-1, -1) for one in others], np.int64).reshape(-1, 2),
         )
+        tiles_hit = [one if isinstance(one, Tile) else (-1, -1) for one in others]
+        found.tiles = np.array(tiles_hit, np.int64).reshape(-1, 2)
+        return found
 
     def first(
         self, origin: Any, direction: Any, max_distance: Any, tiles: bool, rules: Rules
-    ) -> BodyHit | None:
+    ) -> RayHit | None:
         """See `World.raycast`, for one ray."""
         store = self._store
         if (not tiles or self._state.tiles is None) and not self.asked.wanted:
@@ -390,14 +354,13 @@ class Queries:
                 if row < 0:
                     return None
                 point = origin[0] + distance * dx, origin[1] + distance * dy
-                hit: BodyHit = _new(BodyHit, (store.bodies[row], distance, (nx, ny), point))
-                return hit
+                return _hit(row, store.bodies[row], distance, (nx, ny), point)
         hits = self.ray(origin, direction, max_distance, tiles, rules, 1)
         return hits[0] if hits else None
 
     def ray(
         self, origin: Any, direction: Any, max_distance: float, tiles: bool, rules: Rules, most: int
-    ) -> list[BodyHit]:
+    ) -> list[RayHit]:
         """The first ``most`` bodies that a ray hits, then the tile that ends it; see `World.query_ray`."""
         (start, rules), (dx, dy) = self._place(origin, "origin", rules), as_two(direction, "direction")
         max_distance = _distance(max_distance, "max_distance")
@@ -520,21 +483,21 @@ class Queries:
 
     def _along_ray(
         self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
-    ) -> list[BodyHit]:
+    ) -> list[RayHit]:
         """What a ray along a unit vector hits."""
         if self._space.periodic:
             return self._around(start, direction, max_distance, tiles, rules, most)
-        last: list[BodyHit] = []
+        last: list[RayHit] = []
         if tiles and self._state.tiles is not None:
             stop = self._state.tiles.raycast(start, direction, max_distance)
             if stop is not None:
-                last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
+                last = [_hit(-1, stop.tile, stop.distance, stop.normal, stop.point)]
                 max_distance = stop.distance
         return self._straight(start, direction, math.nextafter(max_distance, math.inf), rules, most) + last
 
     def _straight(
         self, start: _Place, direction: _Place, max_distance: float, rules: Rules, most: int
-    ) -> list[BodyHit]:
+    ) -> list[RayHit]:
         """The first bodies that a ray hits before ``max_distance``, not their images."""
         (x, y), (dx, dy) = start, direction
         if most == 1:
@@ -549,15 +512,14 @@ class Queries:
         )
         return [self._body_hit(start, direction, (row, *hit)) for row, hit in self._by_distance(count)[:most]]
 
-    def _body_hit(self, start: _Place, direction: _Place, found: Any) -> BodyHit:
+    def _body_hit(self, start: _Place, direction: _Place, found: Any) -> RayHit:
         row, distance, nx, ny = found
         point = start[0] + distance * direction[0], start[1] + distance * direction[1]
-        hit: BodyHit = _new(BodyHit, (self._store.bodies[row], distance, (nx, ny), point))
-        return hit
+        return _hit(row, self._store.bodies[row], distance, (nx, ny), point)
 
     def _around(
         self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
-    ) -> list[BodyHit]:
+    ) -> list[RayHit]:
         """The same where a ray goes around, leg by leg."""
         space = self._space
         start = space.place(*start)
@@ -566,20 +528,21 @@ class Queries:
             max_distance = last[0].distance
         max_distance = math.nextafter(max_distance, math.inf)
         ray, done = np.array([[*start, *direction, max_distance]]), np.zeros(1, np.bool_)
-        hits: list[BodyHit] = []
-        found: dict[Any, BodyHit] = {}
+        hits: list[RayHit] = []
+        found: dict[Any, RayHit] = {}
         for _, begun, ends in legs(ray, space.lengths, done):
             end = ends.item()
             for x, y in space.shift(space.turns_near(bounds_between(ray, begun, ends))[1]).tolist():
                 for hit in self._straight((start[0] - x, start[1] - y), direction, end, rules, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
-                        found[hit.other] = hit._replace(point=space.place(*hit.point))
+                        hit.point = space.place(*hit.point)
+                        found[hit.other] = hit
             hits = sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))[:most]
             done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
         return hits + last
 
-    def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[BodyHit]:
+    def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[RayHit]:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *direction, max_distance]])
         at, distances, normals = np.full((1, 2), -1, np.int64), np.full(1, math.inf), np.zeros((1, 2))
@@ -588,11 +551,11 @@ class Queries:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
         point = self._space.place(*along(ray, distances)[0].tolist())
-        return [BodyHit(Tile(column, row), far, (nx, ny), point)]
+        return [_hit(-1, Tile(column, row), far, (nx, ny), point)]
 
     def rays(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
-    ) -> BodyHits:
+    ) -> RayHits:
         """See `World.raycast`, for many."""
         few = self._few_rays(origins, directions, max_distance, tiles, rules, ignore)
         if few is not None:
@@ -617,11 +580,13 @@ class Queries:
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
         if self.asked.wanted:
             self.asked.note(np.column_stack((rays[:, :4], lengths)), distances)
-        return arguments.in_axes(BodyHits(found, distances, normals, at), axes)
+        result = RayHits(found, distances, normals)
+        result.tiles = at
+        return arguments.in_axes(result, axes)
 
     def _few_rays(
         self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Rules, ignore: Any
-    ) -> BodyHits | None:
+    ) -> RayHits | None:
         """What few rays among bodies hit; None: ask in another way."""
         trees = self._few_trees(origins) if _no_empty(ignore) is None and not self.asked.wanted else None
         if trees is None or (tiles and self._state.tiles is not None) or len(directions) > _MOST_AT_ONCE:
@@ -631,7 +596,9 @@ class Queries:
         if found is None or not found[3]:
             return None
         ids, distances, normals, _ = found
-        return BodyHits(ids, distances, normals, np.full((len(ids), 2), -1, np.int64))
+        hits = RayHits(ids, distances, normals)
+        hits.tiles = np.full((len(ids), 2), -1, np.int64)
+        return hits
 
     def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
         """Write down which tile each ray hits first, how far away, and the side."""
@@ -680,14 +647,14 @@ class Queries:
 
     # ---- nearest bodies
 
-    def nearest(self, point: Any, k: int, rules: Rules, as_ids: bool) -> NearestBodies | Nearest:
+    def nearest(self, point: Any, k: int, rules: Rules) -> Nearest:
         """See `World.nearest`, for one point."""
         trees = self._broad_phase.plain_trees if type(point) is tuple and type(k) is int else None
         if trees is not None and k > 0:
             most, store = min(k, max(self._store.live, 1)), self._store
             known = _try_nearest(trees, point, most, store.table.columns, rules or self._known(None))
             if known is not None and known[2] >= 0:
-                return self._named(known[0], known[1], as_ids)
+                return self._named(known[0], known[1])
         (x, y), rules = self._place(point, "point", rules)
         most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
         if self._space.periodic:
@@ -697,15 +664,14 @@ class Queries:
             rows, distances = rows[rows >= 0], distances[rows >= 0]
         else:
             rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules))
-        return self._named(rows, distances, as_ids)
+        return self._named(rows, distances)
 
-    def _named(self, rows: Rows, distances: Floats, as_ids: bool) -> NearestBodies | Nearest:
-        if as_ids:
-            return Nearest(rows, distances)
+    def _named(self, rows: Rows, distances: Floats) -> Nearest:
+        """What is nearest to one point, with its bodies."""
         bodies: list[Any] = self._store.bodies
-        found = [bodies[row] for row in rows.tolist()]
-        named: NearestBodies = _new(NearestBodies, (found, distances.tolist()))
-        return named
+        found = Nearest(rows, distances)
+        found.bodies = [bodies[row] for row in rows.tolist()]
+        return found
 
     def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
         """Rows that were found, by distance, with their hits."""
@@ -770,6 +736,13 @@ def _unit(dx: float, dy: float) -> _Place:
     dx, dy = dx / largest, dy / largest
     length = math.sqrt(dx * dx + dy * dy)
     return dx / length, dy / length
+
+
+def _hit(row: int, other: Any, distance: float, normal: _Place, point: _Place) -> RayHit:
+    """Where a ray enters a body, or with -1 a tile."""
+    hit: RayHit = _new(RayHit, (row, distance, normal))
+    hit.other, hit.point = other, point
+    return hit
 
 
 def _is_body(value: Any) -> bool:

@@ -21,7 +21,7 @@ from broadphase.errors import hinting, with_hints
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
-from broadphase.indexes.results import Nearest
+from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
@@ -43,7 +43,7 @@ from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.platforms import Push, push, with_riders
 from broadphase.world.movement.separation import separate
 from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
-from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries, is_batch
+from broadphase.world.queries import Queries, is_batch
 from broadphase.world.sideways import walk_sideways
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
@@ -1557,7 +1557,7 @@ class World:
         *,
         tiles: bool = ...,
         **which: Unpack[_Which],
-    ) -> BodyHit | None: ...
+    ) -> RayHit | None: ...
     @overload
     def raycast(
         self,
@@ -1579,7 +1579,7 @@ class World:
         mask: Categories | None = None,
         tiles: bool = True,
         ignore: Any = (),
-    ) -> BodyHit | BodyHits | None:
+    ) -> RayHit | RayHits | None:
         """The first body or solid tile that a ray hits, or each of many; of equals, that of the lowest id.
 
         Parameters
@@ -1600,10 +1600,10 @@ class World:
 
         Returns
         -------
-        BodyHit or None
-            Of one ray: ``other, distance, normal, point``.
-        BodyHits
-            Of many, as arrays: ``ids, distances, normals, tiles``; each hits a body, a tile or nothing.
+        RayHit or None
+            Of one ray: ``id, distance, normal``, with ``other``, a body or a tile, and ``point``.
+        RayHits
+            Of many ``ids, distances, normals`` as arrays, with ``tiles``.
 
         Raises
         ------
@@ -1655,7 +1655,7 @@ class World:
         tiles: bool = ...,
         as_ids: Literal[False] = ...,
         **which: Unpack[_Which],
-    ) -> list[BodyHit]: ...
+    ) -> list[RayHit]: ...
     @overload
     def query_ray(
         self,
@@ -1666,7 +1666,7 @@ class World:
         tiles: bool = ...,
         as_ids: Literal[True],
         **which: Unpack[_Which],
-    ) -> BodyHits: ...
+    ) -> RayHits: ...
     def query_ray(
         self,
         origin: Any,
@@ -1679,7 +1679,7 @@ class World:
         tiles: bool = True,
         ignore: BodyOrBodies = (),
         as_ids: bool = False,
-    ) -> list[BodyHit] | BodyHits:
+    ) -> list[RayHit] | RayHits:
         """All bodies that a ray hits, by distance, then id, up to the first solid tile, which comes last.
 
         Parameters
@@ -1687,7 +1687,7 @@ class World:
         origin, direction, max_distance, tag, category, mask, tiles, ignore
             As of `raycast`.
         as_ids : bool
-            Whether to return arrays, a `BodyHits` with a row for each hit, instead of a list.
+            Whether to return arrays, a `RayHits` with a row for each hit, instead of a list.
         """
         rules, most = self._queries.rules(tag, category, mask, ignore), len(self._state.store.bodies) + 1
         if as_ids:
@@ -1753,17 +1753,6 @@ class World:
         """
         return self._queries.line_of_sight(a, b, tiles, self._queries.rules(tag, category, mask, ignore))
 
-    @overload
-    def nearest(
-        self,
-        point: tuple[float, float],
-        k: int = ...,
-        *,
-        as_ids: Literal[False] = ...,
-        **which: Unpack[_Which],
-    ) -> NearestBodies: ...
-    @overload
-    def nearest(self, point: Any, k: int = ..., *, as_ids: bool = ..., **which: Unpack[_Many]) -> Any: ...
     def nearest(
         self,
         point: Any,
@@ -1773,8 +1762,7 @@ class World:
         category: Categories | None = None,
         mask: Categories | None = None,
         ignore: Any = (),
-        as_ids: bool = False,
-    ) -> NearestBodies | Nearest:
+    ) -> Nearest:
         """The ``k`` bodies nearest to a point, or to each of many, by distance, then id; 0 inside a body.
 
         Parameters
@@ -1787,15 +1775,12 @@ class World:
             As of `query_box`.
         ignore : Body or bodies
             As of `raycast`.
-        as_ids : bool
-            Whether to return arrays for one point too: a `Nearest` with up to ``k`` ids and distances.
 
         Returns
         -------
-        NearestBodies
-            Of one point: ``bodies, distances``, two lists of up to ``k``.
         Nearest
-            Of many: ``ids, distances`` of shape ``(m, k)``; filled up with -1 and inf.
+            ``ids, distances`` of up to ``k``, with ``bodies``, a list; of many points ``ids, distances`` of
+            shape ``(m, k)``, filled up with -1 and inf.
 
         Raises
         ------
@@ -1809,8 +1794,8 @@ class World:
         >>> world = bp.World()
         >>> _ = [world.add(bp.Circle(x, 0, 1), tag="monster") for x in (5, 9, 20)]
         >>> found = world.nearest((0, 0), k=2, tag="monster")
-        >>> [body.id for body in found.bodies], found.distances
-        ([0, 1], [4.0, 8.0])
+        >>> found.bodies == world.bodies()[:2], found.ids, found.distances
+        (True, array([0, 1], dtype=int32), array([4., 8.]))
 
         The neighbour of each:
 
@@ -1821,7 +1806,7 @@ class World:
         if is_batch(point):
             rules = self._queries.rules(tag, category, mask, None)
             return self._queries.nearest_many(point, k, rules, ignore)
-        return self._queries.nearest(point, k, self._queries.rules(tag, category, mask, ignore), as_ids)
+        return self._queries.nearest(point, k, self._queries.rules(tag, category, mask, ignore))
 
     def outlines(
         self, view: Any = None, *, show: Collection[Kind] = SHOWN, colors: Mapping[Any, Any] | None = None
@@ -1973,7 +1958,7 @@ class World:
         >>> move = space.move(ship, 5, 0)
         >>> move.x, space.move(ship, 50, 0).hits[0].other is rock, round(ship.x, 9)
         (795.0, True, 2.0)
-        >>> space.nearest((799, 300)).distances[0] < 3, [body.id for body in space.query_point((-1, 300))]
+        >>> space.nearest((799, 300)).bodies == [ship], [body.id for body in space.query_point((-1, 300))]
         (True, [0])
         """
         return self._state.space.period
