@@ -446,12 +446,6 @@ def test_counts_are_those_of_scipy(period, exhaustive):
     assert found.tolist() == tree.count_neighbors(among, lengths).tolist()
 
 
-def test_counts_of_more_neighbours_than_are_found_at_once(monkeypatch):
-    points = np.zeros((3_000, 2))
-    monkeypatch.setattr(fixed_radius, "_COUNTED_AT_ONCE", 1 << 11)
-    assert bp.count_neighbors(points, [0.0, 1.0], threads=1).tolist() == [3_000 * 2_999 // 2] * 2
-
-
 def test_counts_of_nothing_and_wrong_distances():
     assert bp.count_neighbors(np.zeros((0, 2)), [1.0]).tolist() == [0]
     assert bp.count_neighbors([[0.0, 0.0]], []).tolist() == []

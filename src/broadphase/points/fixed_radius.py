@@ -7,7 +7,7 @@ much: cells are as wide as two of the largest.  Then boxes around the points are
 import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import count
+from itertools import count, product
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from broadphase.inputs.room import free_for
 from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.counting import count_within
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
     INVERSE,
@@ -41,8 +42,10 @@ from broadphase.kernels.points.fixed_radius import (
 )
 from broadphase.kernels.points.pair_lists import keep_near
 from broadphase.methods.even_cells import side_for
+from broadphase.methods.morton import curve_for
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.few import find_in_cells, find_small_pairs
+from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, result_array
@@ -284,7 +287,7 @@ _PIECES = 4  # for each thread, so that no thread waits long for the last
 # Numbers of finds that are not in the memory made for all begin here.
 _ELSEWHERE = 1 << 48
 _MAX_CAPACITY = 1 << 24
-_COUNTED_AT_ONCE = 1 << 15
+_NODES = 64  # boxes from which pairs are counted, if there are so many
 _ROW_COST = 30.0
 _USUAL = 8
 
@@ -496,62 +499,64 @@ def _search(
 
 
 def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
-    """For each of some distances how many pairs lie within it; found pairs are counted and not kept."""
+    """For each of some distances how many pairs lie within it."""
     counts = np.zeros(len(distances), np.int64)
     if len(query.points) == 0 or len(query.found) == 0 or len(distances) == 0:
         return counts
     kind = query.points.dtype
     rules = [_rule(query, one_reach(r, kind)) for r in distances]
-    # Distances far beyond the usual are searched one by one, each with differences scaled for itself.
+    sides = _Sides(query, parts)
+    # Distances far beyond the usual are counted one by one, each with differences scaled for itself.
     usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
     for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:
         if group:
-            largest = max(group, key=lambda k: distances[k])
-            counts[group] = _count_within(
-                query, distances[largest], rules[largest], [rules[k].reach for k in group], parts
-            )
+            bounds = np.array([rules[k].reach for k in group], kind)
+            order = np.argsort(bounds)
+            counts[np.array(group)[order]] = sides.count(bounds[order], rules[group[0]].scale)
     return counts
 
 
-def _count_within(
-    query: PointQuery, r: float, rule: Rule, squares: list[float], parts: int
-) -> npt.NDArray[np.int64]:
-    """How many pairs have at most each of these squares; ``r`` and ``rule`` are of the largest."""
-    n, kind = len(query.points), query.points.dtype
-    order = np.argsort(squares)
-    bounds = np.array(squares, kind)[order]
-    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
-    with borrowed_scratch() as scratch:
-        cells = sort_into_cells(query, r, np.empty(0, kind), parts, scratch)
-        queries = cells
+class _Sides:
+    """Points and those to be counted among, sorted along a curve, with boxes around them."""
+
+    def __init__(self, query: PointQuery, parts: int) -> None:
+        self._query, self._parts = query, parts
+        curve = curve_for(query.found, query.low, query.high, query.worlds)
+        self._tree = sorted_tree(query.points, query.envs, curve, parts)
+        self._others = self._tree
         if query.others is not None:
-            queries = sort_queries(query, cells, np.empty(0, kind), parts, scratch)
-        rows = scratch.array("near rows", (n, 2), np.int64)
-        rule = _for_cells(rule, cells)
+            self._others = sorted_tree(query.others, query.other_envs, curve, parts)
 
-        def search(at: int, end: int) -> npt.NDArray[np.int64]:
-            tally = np.zeros(len(bounds) + 1, np.int64)
-            ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
-            size, most = _COUNTED_AT_ONCE, int(min(MOST, FIRST))
-            here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))
-            while at < end:
-                before, started = at, perf_counter()
-                at, found, tests = search_near(cells, queries, rule, ranges, here, 0, at, end, most, NO_LIMIT)
-                within = np.searchsorted(bounds, here.squares[0, :found])
-                tally += np.bincount(within, minlength=len(tally))
-                if cancelled():
-                    raise Cancelled
-                if at == before:  # one point is near more than there is room for
-                    size *= 2
-                    here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))
-                elif tests > most:
-                    most = next_most(most, perf_counter() - started, int(MOST))
-            return tally
+    def count(self, bounds: Points, scale: float) -> npt.NDArray[np.int64]:
+        """How many pairs have a square of at most each of some bounds, ascending, after scaling."""
+        query, tree, parts = self._query, self._tree, self._parts
+        n, m, (_, dim) = len(query.points), len(query.found), query.points.shape
+        level, nodes = len(tree.levels) - 2, -(-n // LANES ** (len(tree.levels) - 1))
+        while level > 0 and nodes < _NODES:
+            level, nodes = level - 1, -(-n // LANES**level)
+        pieces = threads.shares(nodes, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
+        jobs = []
+        for number, shift in enumerate(_shifts(query)):
+            among = query.others is None and number == 0
+            fixed = tree, n, self._others, m, among, query.period[:dim], shift, scale, bounds, level
+            jobs += [partial(count_within, *fixed, *piece) for piece in pieces]
+        counts: npt.NDArray[np.int64] = np.sum(threads.run_all(jobs, parts), axis=0)
+        return counts
 
-        tallies = threads.run_all([partial(search, *piece) for piece in pieces], parts)
-    counts = np.empty(len(bounds), np.int64)
-    counts[order] = np.cumsum(np.sum(tallies, axis=0)[:-1])
-    return counts
+
+def _shifts(query: PointQuery) -> list[Points]:
+    """By which vectors of a lattice others may be shifted; among points of one set only upward."""
+    dim = query.points.shape[1]
+    steps = [np.zeros(dim, query.points.dtype)]
+    if len(query.period) > dim:
+        vectors = query.period[dim + dim * dim :].reshape(dim, dim)
+        every = product(*((-1, 0, 1) if vector.any() else (0,) for vector in vectors))
+        steps += [
+            np.array(step) @ vectors
+            for step in every
+            if (step > (0,) * dim if query.others is None else any(step))
+        ]
+    return steps
 
 
 def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> Finds:

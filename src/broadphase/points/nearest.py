@@ -62,9 +62,13 @@ def make_tree(query: PointQuery, parts: int) -> CurveTree:
     kind, scale = _kind_and_scale(query)
     envs = query.envs if query.others is None else query.other_envs
     held, keys, order = _along(query.found, envs, curve, kind, scale, parts)
-    levels, boxes, worlds = _boxes_around(held, len(query.found), parts)
-    keys = keys[:0] if query.others is None else keys[order]
-    return CurveTree(curve, kind, scale, Tree(held, boxes, worlds, levels), keys)
+    tree = _boxes_around(held, len(query.found), parts)
+    return CurveTree(curve, kind, scale, tree, keys[:0] if query.others is None else keys[order])
+
+
+def sorted_tree(points: Points, envs: Numbers, curve: Curve, parts: int) -> Tree:
+    """Points as they are along a curve, and the boxes around them."""
+    return _boxes_around(_along(points, envs, curve, points.dtype, 1.0, parts)[0], len(points), parts)
 
 
 def find_nearest_points(
@@ -197,8 +201,8 @@ def _along(
     return Sorted(columns, own), keys, order
 
 
-def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:
-    """The boxes of all levels, each filled up to a multiple of `LANES` with empty boxes."""
+def _boxes_around(held: Sorted, n: int, parts: int) -> Tree:
+    """With the boxes of all levels, each filled up to a multiple of `LANES` with empty boxes."""
     dim, kind = len(held.columns), held.columns.dtype
     sizes = [-(-n // LANES)]
     while sizes[-1] > LANES:
@@ -216,7 +220,7 @@ def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int6
 
     threads.run_all([partial(bound, *span) for span in spans], parts)
     bound_levels(levels, boxes, worlds)
-    return levels, boxes, worlds
+    return Tree(held, boxes, worlds, levels)
 
 
 class Places(NamedTuple):

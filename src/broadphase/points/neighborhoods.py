@@ -564,7 +564,8 @@ def count_neighbors(
     """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
 
     As `scipy.spatial.cKDTree.count_neighbors`, but each pair of points counts once, and no point counts with
-    itself.  From such counts one gets the radial distribution function.
+    itself.  From such counts one gets the radial distribution function.  Groups of points that are near as a
+    whole are counted at once, so crowds and large distances take little time.
 
     Parameters
     ----------

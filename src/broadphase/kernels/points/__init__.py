@@ -8,6 +8,7 @@ by cell and searches.
 
 For points within a distance of each other (`broadphase.points.fixed_radius`): `fixed_radius` sorts them into
 cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
+`counting` counts pairs within distances, by boxes around points along a curve.
 `distance` computes distances and offsets of points, with a period or without, and `pair_lists` sums over the
 pairs of each point.
 

@@ -1,0 +1,218 @@
+"""Pairs of points within some distances are counted: pairs of boxes that lie wholly within one at once.
+
+Both sides are sorted along a curve, with boxes around `LANES` points that follow each other, around as many
+of these boxes, and so on (`broadphase.kernels.points.nearest_points`).  A box is compared with `LANES` boxes
+at a time.  Pairs of boxes that are too far apart are left out, those that are near as a whole are counted by
+multiplication, and the others are opened (A. Gray, A. Moore, N-body problems in statistical learning, 2000).
+
+It is decided exactly as by comparing all: the least and the largest square of a pair of boxes are computed as
+that of two points, and as rounding is monotone, no rounded square is beyond them.
+"""
+
+import numpy as np
+
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    larger,
+    load,
+    lowest_lane,
+    smaller,
+    splat,
+    store,
+)
+from broadphase.kernels.points.distance import plus, size, times
+
+_COLUMNS = 7  # of the stack: level and number of a box, level and group of others, distances, and one of them
+_MOST_OPEN = 16 * (LANES * LANES + 1)
+
+
+@inline
+def _nodes(n, level):
+    """How many boxes of a level ``n`` points have."""
+    each = np.int64(LANES) ** (level + 1)
+    return (n + each - 1) // each
+
+
+@inline
+def _points_in(n, level, node):
+    """How many of ``n`` points are in a box."""
+    each = np.int64(LANES) ** (level + 1)
+    return max(min(n - node * each, each), 0)
+
+
+@always_inline
+def _squares_of_boxes(edges, highs, i, others, at, around, shift, factor):
+    """The least and the largest squares of box ``i``, shifted back, and `LANES` others.
+
+    ``highs``: the row of its first upper edge, 0 for a point.
+    """
+    dim, none = others.shape[0] // 2, splat(others.dtype.type(0))
+    least = most = none
+    for axis in range(dim):
+        low, high = splat(edges[axis, i] - shift[axis]), splat(edges[highs + axis, i] - shift[axis])
+        below, above = load(others, axis, at), load(others, dim + axis, at)
+        near, far = larger(larger(below - high, low - above), none), larger(above - low, high - below)
+        if around[axis] < np.inf:
+            # The way around shrinks as the difference grows: the least is at an end.
+            period = splat(around[axis])
+            beside = period - near
+            near, far = smaller(smaller(near, beside), smaller(far, period - far)), smaller(far, beside)
+        near, far = times(near, splat(factor)), times(far, splat(factor))
+        least, most = plus(least, times(near, near)), plus(most, times(far, far))
+    return least, most
+
+
+@always_inline
+def _squares_of_points(columns, i, others, at, around, shift, factor):
+    squares = splat(columns.dtype.type(0))
+    for axis in range(columns.shape[0]):
+        gap = size(load(others, axis, at) - splat(columns[axis, i] - shift[axis]))
+        if around[axis] < np.inf:
+            gap = smaller(gap, splat(around[axis]) - gap)
+        gap = times(gap, splat(factor))
+        squares = plus(squares, times(gap, gap))
+    return squares
+
+
+@inline
+def _compare_leaves(
+    tree, n, a, others, m, group, lanes, among, around, shift, factor, bounds, ranges, found
+):  # fmt: skip
+    """Count the pairs of the points of a leaf and those of some leaves of a group, and how many are compared.
+
+    ``ranges``: the first distance and the last for each of these leaves.
+    """
+    columns, theirs, tests = tree.points.columns, others.points.columns, np.int64(0)
+    worlds, last = tree.points.own.shape[0] > 1, bounds.shape[0] - 1
+    for i in range(a * LANES, min((a + 1) * LANES, n)):
+        at = group * LANES
+        least, _ = _squares_of_boxes(columns, 0, i, others.boxes, at, around, shift, factor)
+        near = lanes & bits(least <= splat(bounds[last]))
+        while near != 0:
+            lane = lowest_lane(near)
+            near &= near - 1
+            at = (group * LANES + lane) * LANES
+            some = np.int64((1 << min(m - at, LANES)) - 1)
+            if among and a == group * LANES + lane:
+                some &= -(np.int64(2) << (i - at))
+            if worlds:
+                world, own = splat(tree.points.own[1, i]), load(others.points.own, 1, at)
+                some &= bits((own <= world) & (world <= own))
+            squares = _squares_of_points(columns, i, theirs, at, around, shift, factor)
+            for k in range(ranges[0, lane], ranges[1, lane]):
+                found[k] += count_lanes(bits(squares <= splat(bounds[k])) & some)
+            tests += LANES
+    return tests
+
+
+@jit
+def count_within(tree, n, others, m, among, around, shift, factor, bounds, level, begin, end):
+    """How many pairs have a square of at most each of some bounds, ascending.
+
+    From the boxes ``begin .. end - 1`` of a level of the tree of ``n`` points, to all of the ``m`` others; if
+    ``among``, they are the same, and each pair is counted once.  The points of the tree are shifted back;
+    differences are multiplied by ``factor`` before they are squared.
+    """
+    kind, worlds = tree.boxes.dtype.type, tree.worlds.shape[1] > 0
+    factor, dim = kind(factor), tree.points.columns.shape[0]
+    number, tests, checked = bounds.shape[0], np.int64(0), np.int64(0)
+    found, whole = np.zeros(number, np.int64), np.zeros(number + 1, np.int64)
+    stack = np.empty((_MOST_OPEN, _COLUMNS), np.int64)
+    squares, ranges = np.empty((2, LANES), tree.boxes.dtype), np.empty((2, LANES), np.int64)
+    top = level if among else np.int64(others.levels.shape[0] - 2)
+    groups = (_nodes(m, top) + LANES - 1) // LANES
+    for start in range(begin * groups, end * groups):
+        stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = level, start // groups, top, start % groups
+        stack[0, 4], stack[0, 5], stack[0, 6] = 0, number, -1
+        waiting = 1
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+        while waiting > 0:
+            waiting -= 1
+            here, a, there, group = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
+            first, last, only = stack[waiting, 4], stack[waiting, 5], stack[waiting, 6]
+            i, at = tree.levels[here] + a, others.levels[there] + group * LANES
+            lanes = np.int64((1 << max(min(_nodes(m, there) - group * LANES, LANES), 0)) - 1)
+            if only >= 0:
+                lanes &= np.int64(1) << only
+            if among:
+                before = min(max(a - group * LANES, 0), LANES)
+                lanes &= -(np.int64(1) << before)
+            if lanes == 0:
+                continue
+            tests += LANES
+            least, most = _squares_of_boxes(tree.boxes, dim, i, others.boxes, at, around, shift, factor)
+            lanes &= bits(least <= splat(bounds[last - 1]))
+            all_near = lanes & bits(most <= splat(bounds[first]))
+            if worlds:
+                low, high = splat(tree.worlds[0, i]), splat(tree.worlds[1, i])
+                lows, highs = load(others.worlds, 0, at), load(others.worlds, 1, at)
+                meet = bits((lows <= high) & (low <= highs))
+                alike = meet & bits((highs <= low) & (high <= lows))
+                lanes, all_near = lanes & meet, all_near & alike
+            held, lanes = _points_in(n, here, a), lanes & ~all_near
+            pairs = np.int64(0)
+            while all_near != 0:
+                b = group * LANES + lowest_lane(all_near)
+                all_near &= all_near - 1
+                pairs += held * (held - 1) // 2 if among and a == b else held * _points_in(m, there, b)
+            whole[first] += pairs
+            whole[last] -= pairs
+            if lanes == 0:
+                continue
+            store(squares, 0, 0, least)
+            store(squares, 1, 0, most)
+            leaves = np.int64(0)
+            while lanes != 0:
+                lane = lowest_lane(lanes)
+                lanes &= lanes - 1
+                b, k, end_k = group * LANES + lane, first, last
+                while bounds[k] < squares[0, lane]:
+                    k += 1
+                apart = worlds and not (
+                    tree.worlds[0, i]
+                    == tree.worlds[1, i]
+                    == others.worlds[0, at + lane]
+                    == others.worlds[1, at + lane]
+                )
+                while not apart and end_k > k and squares[1, lane] <= bounds[end_k - 1]:
+                    end_k -= 1
+                if end_k < last:
+                    same = among and a == b
+                    pairs = held * (held - 1) // 2 if same else held * _points_in(m, there, b)
+                    whole[end_k] += pairs
+                    whole[last] -= pairs
+                if k == end_k:
+                    continue
+                ranges[0, lane], ranges[1, lane] = k, end_k
+                if here == 0 and there == 0:
+                    leaves |= np.int64(1) << lane
+                    continue
+                child, children, one = a, np.int64(1), np.int64(-1)
+                if here >= there:
+                    child, children = a * LANES, min(_nodes(n, here - 1) - a * LANES, LANES)
+                deeper, next_group = there, group
+                if there >= here:
+                    deeper, next_group = there - 1, b
+                else:
+                    one = lane
+                for step in range(children):
+                    stack[waiting, 0], stack[waiting, 1] = here - (here >= there), child + step
+                    stack[waiting, 2], stack[waiting, 3] = deeper, next_group
+                    stack[waiting, 4], stack[waiting, 5], stack[waiting, 6] = k, end_k, one
+                    waiting += 1
+            if leaves != 0:
+                tests += _compare_leaves(
+                    tree, n, a, others, m, group, leaves, among, around, shift, factor, bounds, ranges, found
+                )
+    total = np.int64(0)
+    for k in range(number):
+        total += whole[k]
+        found[k] += total
+    return found
