@@ -84,8 +84,8 @@ def join(
 
 def _work(out: Any, options: dict[str, Any]) -> Path:
     """A folder for the rows of the frames, emptied of what a killed run left there."""
-    own = options.get("work")
-    folder = Path(own) / "frames" if own is not None else Path(f"{os.fspath(out)}.frames")
+    work = options.get("work")
+    folder = Path(work) / "frames" if work is not None else Path(f"{os.fspath(out)}.frames")
     shutil.rmtree(folder, ignore_errors=True)
     return folder
 

@@ -104,7 +104,7 @@ def build(
     linker = workers[0] if workers else _Worker(target, level)
     with TemporaryDirectory(dir=library.parent) as unfinished:  # under its own name, which some formats hold
         linked = Path(unfinished, library.name)
-        linker.do(jobs, into=linked)
+        linker.do(jobs, library=linked)
         linker.end()
         index = linked.with_suffix(".index")
         index.write_text(f"library {digest_of(linked)}\n" + index_of(jobs), encoding="utf-8", newline="\n")
@@ -179,12 +179,12 @@ class _Worker:
             encoding="utf-8",
         )
 
-    def do(self, jobs: Sequence[Job], into: Path | None = None) -> bool:
+    def do(self, jobs: Sequence[Job], library: Path | None = None) -> bool:
         """Let the process compile jobs, or link them into a library; returns False if it failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps([jobs, str(into) if into else None]) + "\n")
+            self._process.stdin.write(json.dumps([jobs, str(library) if library else None]) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             return False

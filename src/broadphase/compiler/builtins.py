@@ -76,10 +76,10 @@ def _call(builder: Any, kind: Any, name: str, *arguments: Any) -> Any:
 def _is_of(builder: Any, value: Any, *names: str) -> Any:
     """Whether an object's type is exactly one of these; subclasses do not count."""
     api = Api(builder)
-    of = api.type_of(value)
+    kind = api.type_of(value)
     found = cgutils.false_bit
     for name in names:
-        found = builder.or_(found, builder.icmp_unsigned("==", of, api.number(name)))
+        found = builder.or_(found, builder.icmp_unsigned("==", kind, api.number(name)))
     return found
 
 
@@ -290,7 +290,7 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
         one = builder.trunc(api.number(f"number_{name}"), I32) if known is None else ir.Constant(I32, known)
         is_it = builder.icmp_unsigned("==", kind, ir.Constant(I8, position + 1))
         number = builder.select(is_it, one, number)
-    lengths, strides = (_sizes(builder, code, of) for of in (lengths, strides))
+    lengths, strides = (_sizes(builder, code, values) for values in (lengths, strides))
     made = api.call(
         "array_new",
         POINTER,

@@ -101,12 +101,12 @@ def _define_leave(module: ir.Module) -> None:
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     api = Api(builder)
     first = _change_list(builder, function.args[0])
-    here = builder.block
+    entry_block = builder.block
     look, free, end = (function.append_basic_block(name) for name in ("look", "free", "end"))
     builder.branch(look)
     builder.position_at_end(look)
     block = builder.phi(POINTER)
-    block.add_incoming(first, here)
+    block.add_incoming(first, entry_block)
     builder.cbranch(cgutils.is_null(builder, block), end, free)
     builder.position_at_end(free)
     following = builder.inttoptr(builder.load(_word(builder, block, _NEXT)), POINTER)

@@ -53,8 +53,8 @@ class Api:
     def number(self, name: str) -> Any:
         """An entry of the table."""
         zero = ir.Constant(I32, 0)
-        at = self.builder.gep(self._api, [zero, ir.Constant(I32, POSITION[name])])
-        return self.builder.load(at)
+        pointer = self.builder.gep(self._api, [zero, ir.Constant(I32, POSITION[name])])
+        return self.builder.load(pointer)
 
     def object(self, name: str) -> Any:
         """An entry as the address of an object."""

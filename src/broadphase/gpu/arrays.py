@@ -74,14 +74,14 @@ def rows(values: Any, name: str, widths: tuple[int, int], said: str) -> "tuple[w
         raise TypeError(
             f"{name} must be float32 or float64; got {_name(array.dtype)}; convert it on its device"
         )
-    each = None
+    row_width = None
     if array.ndim == 3:
-        each = int(array.shape[1])
+        row_width = int(array.shape[1])
         array = array.contiguous().reshape((-1, array.shape[2]))
     if array.ndim != 2 or array.shape[1] not in widths:
         shapes = " or ".join(f"(n, {width})" for width in dict.fromkeys(widths))
         raise ValueError(f"{name} must have shape {shapes}, {said}; got shape {tuple(values.shape)}")
-    return array, each
+    return array, row_width
 
 
 def one_each(

@@ -96,9 +96,9 @@ def find_shared(values: wp.array[wp.int64], row: wp.array[int]):
 
 
 @wp.kernel
-def number_worlds(each: int, begin: int, values: wp.array[wp.int64]):
+def number_worlds(stride: int, begin: int, values: wp.array[wp.int64]):
     i = wp.tid()
-    values[begin + i] = wp.int64(i // each)
+    values[begin + i] = wp.int64(i // stride)
 
 
 @wp.kernel
@@ -313,8 +313,8 @@ def put_copies(
     t = wp.tid()
     i = rows[t]
     many_z = copies_of(z, i)
-    at = int(starts[t])
-    for c in range(int(starts[t + 1]) - at):
+    place = int(starts[t])
+    for c in range(int(starts[t + 1]) - place):
         block = wp.uint64(0)
         if numbers.shape[0] > 0:
             block = wp.uint64(numbers[i])
@@ -322,8 +322,8 @@ def put_copies(
         block = block << wp.uint64(1)
         if i < rows_of_a:
             block = block | wp.uint64(1)
-        blocks[at + c] = block
-        ids[at + c] = i
+        blocks[place + c] = block
+        ids[place + c] = i
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -512,12 +512,13 @@ def test(
                 r = row_of(starts, w)
         i = ids[r]
         stop = wp.min(starts[r + 1], end)
-        at = begins[r] + int(w - starts[r])
+        copy = begins[r] + int(w - starts[r])
         while w < stop:
             hit = bool(True)
             for axis in range(dim):
-                hit = hit and keys[axis, r] <= keys[dim + axis, at] and keys[axis, at] <= keys[dim + axis, r]
-            j = ids[at]
+                hit = hit and keys[axis, r] <= keys[dim + axis, copy]
+                hit = hit and keys[axis, copy] <= keys[dim + axis, r]
+            j = ids[copy]
             if hit:
                 hit = met_here(blocks[r], 1 + z.bits, y, i, j) and met_here(blocks[r], 1, z, i, j)
             if hit and unmoved.shape[0] > 0:
@@ -532,7 +533,7 @@ def test(
                 if out.shape[0] > 0:
                     out[int(places[t] + found)] = wp.uint64(wp.min(i, j)) << shift | wp.uint64(wp.max(i, j))
                 found += wp.int64(1)
-            at += 1
+            copy += 1
             w += wp.int64(1)
     if out.shape[0] == 0:
         places[t] = found
@@ -593,12 +594,12 @@ def boxes_around(
     i = wp.tid()
     dim = points.shape[1]
     for axis in range(dim):
-        at = points[i, axis]
-        if at - at != at - at:
+        center = points[i, axis]
+        if center - center != center - center:
             wp.atomic_min(bad, argument, i)
-        boxes[begin + i, axis] = at - metric[HALF]
-        boxes[begin + i, dim + axis] = at + metric[HALF]
-        all_points[begin + i, axis] = at
+        boxes[begin + i, axis] = center - metric[HALF]
+        boxes[begin + i, dim + axis] = center + metric[HALF]
+        all_points[begin + i, axis] = center
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -92,13 +92,13 @@ def read_rays(
     dim = origins.shape[1]
     largest = F(0.0)
     for axis in range(dim):
-        at = F(origins[r, axis])
-        if at - at != at - at:
+        start = F(origins[r, axis])
+        if start - start != start - start:
             wp.atomic_min(bad, ORIGIN, r)
         step = F(directions[r, axis])
         if step - step != step - step:
             wp.atomic_min(bad, DIRECTION, r)
-        rays[r, axis] = at
+        rays[r, axis] = start
         rays[r, dim + axis] = step
         largest = wp.max(largest, wp.abs(step))
     if largest == F(0.0):
@@ -134,7 +134,7 @@ def distance_to(
 ):
     """The distance at which a box begins along a ray: 0 if the ray starts inside, -1 if it misses."""
     dim = nodes.shape[1] // 2
-    near = -INF
+    entry = -INF
     far = INF
     slides = bool(False)
     entering = int(0)
@@ -146,23 +146,23 @@ def distance_to(
         times = slab(low, high, step)
         if not times[0] <= times[1]:
             return F(-1.0)
-        if times[0] >= near:
-            entering = wp.where(times[0] == near, entering, 0) | (1 << axis)
-            near = times[0]
+        if times[0] >= entry:
+            entering = wp.where(times[0] == entry, entering, 0) | (1 << axis)
+            entry = times[0]
         if times[1] <= far:
             leaving = wp.where(times[1] == far, leaving, 0) | (1 << axis)
             far = times[1]
         slides = slides or (step == F(0.0) and (low == F(0.0) or high == F(0.0)))
-    if near > far or near > reach or far < F(0.0) or near == INF:
+    if entry > far or entry > reach or far < F(0.0) or entry == INF:
         return F(-1.0)
     if not touching:
-        if far == F(0.0) or near == reach or slides:
+        if far == F(0.0) or entry == reach or slides:
             return F(-1.0)
         # In and out at the same time: a thin wall if one axis does both, else a corner.
-        if near == far and (entering != leaving or (entering & (entering - 1)) != 0):
+        if entry == far and (entering != leaving or (entering & (entering - 1)) != 0):
             return F(-1.0)
-    if near > F(0.0):
-        return near
+    if entry > F(0.0):
+        return entry
     return F(0.0)
 
 
@@ -192,12 +192,12 @@ def cast(
 ):
     r = wp.tid()
     dim = nodes.shape[1] // 2
-    own = wp.int64(-1)
+    ignored = wp.int64(-1)
     if ignore.shape[0] > 0:
-        own = ignore[r]
+        ignored = ignore[r]
     reach = rays[r, 2 * dim]
     best = INF
-    at = int(-1)
+    nearest_place = int(-1)
     place = int(0)
     end = int(n)
     once_more = bool(False)
@@ -231,22 +231,22 @@ def cast(
             level -= 1
             onward = bool(False)
         else:
-            if hit and wp.int64(rows[place]) != own:
-                if distance < best or rows[place] < rows[at]:
+            if hit and wp.int64(rows[place]) != ignored:
+                if distance < best or rows[place] < rows[nearest_place]:
                     best = distance
-                    at = place
+                    nearest_place = place
             place += 1 << (2 * level)
     ids[r] = -1
     distances[r] = best
-    if at >= 0:
-        ids[r] = rows[at]
-    found = bool(at < 0)
+    if nearest_place >= 0:
+        ids[r] = rows[nearest_place]
+    found = bool(nearest_place < 0)
     for axis in range(dim):
         normals[r, axis] = F(0.0)
         if not found:
             step = rays[r, dim + axis]
-            low = F(nodes[at, axis]) - rays[r, axis]
-            times = slab(low, F(nodes[at, dim + axis]) - rays[r, axis], step)
+            low = F(nodes[nearest_place, axis]) - rays[r, axis]
+            times = slab(low, F(nodes[nearest_place, dim + axis]) - rays[r, axis], step)
             if times[0] == best:
                 normals[r, axis] = wp.where(step > F(0.0), F(-1.0), F(1.0))
                 found = bool(True)

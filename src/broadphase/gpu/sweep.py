@@ -156,8 +156,8 @@ def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
     def taken(values: Array) -> Array:
         return values[rows].contiguous() if len(values) else values
 
-    rules, near = PairRules(*map(taken, search.rules)), Near(taken(points), metric)
-    return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=near), rows
+    rules, circles = PairRules(*map(taken, search.rules)), Near(taken(points), metric)
+    return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=circles), rows
 
 
 def pairs_of(found: PackedPairs, rows_of_a: int) -> Array:
@@ -169,10 +169,10 @@ def pairs_of(found: PackedPairs, rows_of_a: int) -> Array:
 
 def distances_of(found: PackedPairs, search: Search) -> tuple[Array, Array, Array]:
     """Both rows of each pair of points, and their distance."""
-    count, near = found.number, search.near
+    count, circles = found.number, search.near
     first, second = wp.empty(count, dtype=int), wp.empty(count, dtype=int)
-    distances = wp.empty(count, dtype=near.metric.dtype)
-    how = [wp.uint64(found.shift), search.rows_of_a, *near]
+    distances = wp.empty(count, dtype=circles.metric.dtype)
+    how = [wp.uint64(found.shift), search.rows_of_a, *circles]
     wp.launch(kernels.put_distances, count, [found.packed, *how, first, second, distances])
     return first, second, distances
 
@@ -264,8 +264,8 @@ def _plan(search: Search) -> tuple[Array, int, int, kernels.Axis, kernels.Axis]:
     found = stats.numpy()
     widths = found[kernels.SUMS : kernels.CROWD][:dim] / k**2
     usual = [
-        2.0 ** float(np.searchsorted(np.cumsum(found[at : at + kernels.BINS]), k / 4)) / k
-        for at in range(0, dim * kernels.BINS, kernels.BINS)
+        2.0 ** float(np.searchsorted(np.cumsum(found[start : start + kernels.BINS]), k / 4)) / k
+        for start in range(0, dim * kernels.BINS, kernels.BINS)
     ]
     axis = int(np.argmin(widths))
     others = sorted((a for a in range(dim) if a != axis), key=lambda a: usual[a])
@@ -346,12 +346,13 @@ def last(starts: Array) -> int:
     return int(starts[-1:].numpy()[0])
 
 
-def _make_room(count: int, each: int, what: str, fix: str) -> None:
+def _make_room(count: int, item_bytes: int, what: str, fix: str) -> None:
     """Raise ``MemoryError`` for what the device cannot hold, before it is asked for."""
     device = wp.get_device()
     if count > MOST_IDS:
         raise MemoryError(f"{count} {what} are more than 32 bits can number; {fix}")
-    if device.is_cuda and count * each > device.free_memory:
+    if device.is_cuda and count * item_bytes > device.free_memory:
         raise MemoryError(
-            f"{count} {what} need {count * each} bytes, and {device} has {device.free_memory} free; {fix}"
+            f"{count} {what} need {count * item_bytes} bytes, and {device} has {device.free_memory} free; "
+            f"{fix}"
         )

@@ -90,9 +90,9 @@ def find_hits(
             reach = _widened(one_each(max_distance, m, "max_distance", start.array, kernels.FLOATS)).reshape(
                 m
             )
-        own = wp.empty(0 if ignore is None else m, dtype=wp.int64)
+        ignored = wp.empty(0 if ignore is None else m, dtype=wp.int64)
         if ignore is not None:
-            _read_integers(ignore, "ignore", start.array, own, 0)
+            _read_integers(ignore, "ignore", start.array, ignored, 0)
         bad = wp.full(1 + len(lines) + 1, MOST_IDS, dtype=int)
         keys = wp.empty((2 * dim, n), dtype=_KEYS[box_side.array.dtype])
         _read_boxes(box_side.array, keys, 0, True, bad, 0)
@@ -102,7 +102,7 @@ def find_hits(
             start.array,
             lines[1].array,
             reach,
-            own,
+            ignored,
             _envs([box_side, start], env),
             touching,
             _refusing([box_side, *lines, Side("max_distance", None, reach, None)]),
@@ -168,17 +168,17 @@ def _search(
         for side in sides
     ]
     bad, n = wp.full(len(sides) + 2, MOST_IDS, dtype=int), sum(counts)
-    near = sweep.Near(wp.empty((0, 0), dtype=kind), wp.empty(0, dtype=kind))
+    circles = sweep.Near(wp.empty((0, 0), dtype=kind), wp.empty(0, dtype=kind))
     if radius is None:
         keys = wp.empty((sides[0].array.shape[1], n), dtype=_KEYS[kind])
         for k, side in enumerate(sides):
             _read_boxes(side.array, keys, sum(counts[:k]), touching, bad, k)
     else:
         dim = sides[0].array.shape[1]
-        near = sweep.Near(wp.empty((n, dim), dtype=kind), _metric(radius, kind))
+        circles = sweep.Near(wp.empty((n, dim), dtype=kind), _metric(radius, kind))
         boxes, keys = wp.empty((n, 2 * dim), dtype=kind), wp.empty((2 * dim, n), dtype=_KEYS[kind])
         for k, side in enumerate(sides):
-            around = [side.array, near.metric, sum(counts[:k]), boxes, near.points, bad, k]
+            around = [side.array, circles.metric, sum(counts[:k]), boxes, circles.points, bad, k]
             wp.launch(kernels.boxes_around, counts[k], around)
         _read_boxes(boxes, keys, 0, True, wp.empty(1, dtype=int), 0)
     if 0 in counts:  # then nothing meets, and what is there has been checked
@@ -194,7 +194,7 @@ def _search(
     )
     rows_of_a = counts[0] if len(sides) == 2 else 0
     refuse = _refusing([*sides, *given])
-    return sweep.Search(keys, rows_of_a, _envs(sides, env), packed, near, refuse, bad)
+    return sweep.Search(keys, rows_of_a, _envs(sides, env), packed, circles, refuse, bad)
 
 
 def _read_boxes(boxes: Array, keys: Array, begin: int, touching: bool, bad: Array, argument: int) -> None:

@@ -69,13 +69,13 @@ def _leaves_of(boxes, i, nodes, splits, stack, leaves):
 
 
 @jit
-def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies, own, shared):
+def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies, counts, shared):
     """Count, for each tile, the boxes that are to be copied into it.
 
     ``first[i]`` becomes the first tile that box ``i`` touches, and ``copies[i]`` the number of tiles.
-    ``own`` of a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of which
-    no copies are made.  ``depth`` is that of the deepest tile.  ``stack`` and ``leaves`` are scratch, one
-    entry for each tile.
+    ``counts`` of a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of
+    which no copies are made.  ``depth`` is that of the deepest tile.  ``stack`` and ``leaves`` are scratch,
+    one entry for each tile.
     """
     inner = nodes.shape[0] // 2
     for i in range(boxes.shape[0]):
@@ -83,28 +83,28 @@ def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies,
         if only >= 0:
             first[i] = only - inner
             copies[i] = 1
-            own[only - inner] += 1
+            counts[only - inner] += 1
             continue
         found = _leaves_of(boxes, i, nodes, splits, stack, leaves)
         first[i] = leaves[0]
         copies[i] = found
         if found <= most:
             for k in range(found):
-                own[leaves[k]] += 1
+                counts[leaves[k]] += 1
         else:
             for k in range(found):
                 shared[leaves[k]] += 1
 
 
 @jit
-def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, at, out, order):
+def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, begins, out, order):
     """Copy each box into its tiles, in the order of the rows.
 
-    ``at[t]`` is where the next copy of tile ``t`` goes; the last entry of ``at`` is where the next box goes
-    that touches more than ``most`` tiles.  ``order`` becomes the row of each copy.
+    ``begins[t]`` is where the next copy of tile ``t`` goes; the last entry of ``begins`` is where the next
+    box goes that touches more than ``most`` tiles.  ``order`` becomes the row of each copy.
     """
     width = boxes.shape[1]
-    large = at.shape[0] - 1
+    large = begins.shape[0] - 1
     for i in range(boxes.shape[0]):
         found = np.int64(1)
         if copies[i] == 1:
@@ -114,8 +114,8 @@ def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, at, 
         else:
             leaves[0] = large
         for k in range(found):
-            place = at[leaves[k]]
-            at[leaves[k]] = place + 1
+            place = begins[leaves[k]]
+            begins[leaves[k]] = place + 1
             order[place] = i
             for column in range(width):
                 out[place, column] = boxes[i, column]
@@ -193,15 +193,15 @@ def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed
     three = boxes.shape[1] == 6
     for i in range(begin, end):
         number = unsigned(numbers[i])
-        at = unsigned(places[part, number])
+        place = unsigned(places[part, number])
         places[part, number] += 1
         # Written out, because the compiler does not know the number of columns.
-        placed[at, 0], placed[at, 1] = boxes[i, 0], boxes[i, 1]
-        placed[at, 2], placed[at, 3] = boxes[i, 2], boxes[i, 3]
+        placed[place, 0], placed[place, 1] = boxes[i, 0], boxes[i, 1]
+        placed[place, 2], placed[place, 3] = boxes[i, 2], boxes[i, 3]
         if three:
-            placed[at, 4], placed[at, 5] = boxes[i, 4], boxes[i, 5]
-        tags[at, 0] = i
-        tags[at, 1] = np.int32(classes[i]) << shift if classes.shape[0] > 0 else 0
+            placed[place, 4], placed[place, 5] = boxes[i, 4], boxes[i, 5]
+        tags[place, 0] = i
+        tags[place, 1] = np.int32(classes[i]) << shift if classes.shape[0] > 0 else 0
         if i % PIECE == 0 and not answers(end - begin):
             break
 

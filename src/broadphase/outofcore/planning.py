@@ -62,14 +62,14 @@ def sizes_for(memory: int, workers: int, box_bytes: int, more_bytes: int) -> Siz
     three copies in strips with their class bits, and as columns; a pair as it was found, partitioned, sorted,
     and as two columns of int64.
     """
-    each = memory // workers
-    if each < LEAST_MEMORY:
+    share = memory // workers
+    if share < LEAST_MEMORY:
         raise ValueError(
-            f"memory={memory} leaves {each} bytes for each of {workers} workers; "
+            f"memory={memory} leaves {share} bytes for each of {workers} workers; "
             f"give at least {LEAST_MEMORY * workers}, or fewer workers"
         )
-    boxes = each // (4 * (box_bytes + 8) + 3 * more_bytes + 60 * PAIRS_A_BOX)
-    rows = each // (6 * box_bytes + 3 * more_bytes + 80)
+    boxes = share // (4 * (box_bytes + 8) + 3 * more_bytes + 60 * PAIRS_A_BOX)
+    rows = share // (6 * box_bytes + 3 * more_bytes + 80)
     return Sizes(min(max(rows, 8), MOST_ROWS, max(boxes // 2, 8)), max(boxes, 16))
 
 

@@ -87,9 +87,9 @@ def make_tiling(sample: BoxArray, boxes_each: float, tile: int) -> Tiling:
         axis, split = best
         left, right = high.copy(), low.copy()
         left[axis] = right[axis] = split
-        here = len(nodes), depth + 1
-        todo.append((rows[sample[rows, dim + axis] >= split], right, high, here[1], here[0], RIGHT))
-        todo.append((rows[sample[rows, axis] < split], low, left, here[1], here[0], LEFT))
+        place = len(nodes), depth + 1
+        todo.append((rows[sample[rows, dim + axis] >= split], right, high, place[1], place[0], RIGHT))
+        todo.append((rows[sample[rows, axis] < split], low, left, place[1], place[0], LEFT))
         nodes.append([axis, 0, 0])
         splits.append(split)
     return Tiling(
@@ -118,12 +118,12 @@ def _best_split(
     for axis in range(dim):
         begins, ends = sample[rows, axis], sample[rows, dim + axis]
         inside = np.sort(begins[np.isfinite(begins) & (begins >= low[axis])])
-        at = np.searchsorted(inside, inside[len(inside) // 2]) if len(inside) else 0
-        if at == 0:  # the middle one is the smallest too: try the next larger value
-            at = np.searchsorted(inside, inside[0], side="right") if len(inside) else 0
-        if at == len(inside):
+        left_of = np.searchsorted(inside, inside[len(inside) // 2]) if len(inside) else 0
+        if left_of == 0:  # the middle one is the smallest too: try the next larger value
+            left_of = np.searchsorted(inside, inside[0], side="right") if len(inside) else 0
+        if left_of == len(inside):
             continue
-        split = inside[at]
+        split = inside[left_of]
         left, right = np.count_nonzero(begins < split), np.count_nonzero(ends >= split)
         if left + right > _MOST_COPIED * n or max(left, right) > _BALANCE * n:
             continue

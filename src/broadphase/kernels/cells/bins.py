@@ -103,8 +103,8 @@ class Span(NamedTuple):
 @inline
 def cell_of(value, lattice, axis):
     """Cell of a coordinate: floor, clamped first, so that no infinity is ever made an integer."""
-    at = (value - lattice.origin[axis]) * lattice.per_unit
-    return math.floor(min(max(at, lattice.first[axis]), lattice.last[axis]))
+    cell = (value - lattice.origin[axis]) * lattice.per_unit
+    return math.floor(min(max(cell, lattice.first[axis]), lattice.last[axis]))
 
 
 @inline

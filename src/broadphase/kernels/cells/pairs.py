@@ -38,7 +38,7 @@ def pairs_in_cells(boxes, touching, filter, bins, begin, end, out, limit, store)
     Returns the pairs, how many, and the tests.  Each entry is compared with those behind it in its list.
     """
     lattice, entries, axis = bins.lattice, bins.entries, bins.axis
-    near = many(TOGETHER, np.int32)
+    candidates = many(TOGETHER, np.int32)
     found = tests = checked = np.int64(0)
     for entry in range(begin, end):
         i = entries[entry, BOX]
@@ -55,13 +55,13 @@ def pairs_in_cells(boxes, touching, filter, bins, begin, end, out, limit, store)
                     other = np.int64(0)
                     break
                 tests += 1
-                near[count] = j
+                candidates[count] = j
                 count += overlap(boxes, i, j, touching)
                 other = np.int64(entries[other, NEXT])
                 if other == 0:
                     break
             for k in range(count):
-                j = near[k]
+                j = candidates[k]
                 if _owner(boxes, i, j, lattice) == entries[entry, PLACE] and may_pair(filter, i, j):
                     if store:
                         put(out, found, i, j)

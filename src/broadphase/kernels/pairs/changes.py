@@ -76,13 +76,13 @@ def plan_queries(ids, count, old, boxes, queries, purposes):
         i = ids[k]
         was = old[k, 0] == old[k, 0]
         now = boxes[i, 0] == boxes[i, 0]
-        near = was and now
+        is_near = was and now
         for axis in range(dim):
             old_low, old_high = float(old[k, axis]), float(old[k, dim + axis])
             low, high = float(boxes[i, axis]), float(boxes[i, dim + axis])
             lengths = (old_high - old_low) + (high - low)
-            near &= max(old_high, high) - min(old_low, low) <= 2.0 * lengths
-        if near:
+            is_near &= max(old_high, high) - min(old_low, low) <= 2.0 * lengths
+        if is_near:
             for axis in range(dim):
                 queries[planned, axis] = min(old[k, axis], boxes[i, axis])
                 queries[planned, dim + axis] = max(old[k, dim + axis], boxes[i, dim + axis])
@@ -394,8 +394,8 @@ def _are_wanted(i, j, bits, group, category, mask):
 
 
 @jit
-def put_candidates(out, count, row, near, many, touched, bits, group, category, mask):
-    """Append pairs of ``row`` with each of ``near[:many]`` that a listener may want to ``out[:count]``.
+def put_candidates(out, count, row, others, many, touched, bits, group, category, mask):
+    """Append pairs of ``row`` with each of ``others[:many]`` that a listener may want to ``out[:count]``.
 
     The lower row comes first.  Two bodies that were touched find each other; the lower one enters the pair.
     Returns how many pairs there are then, or -1 if full.
@@ -403,7 +403,7 @@ def put_candidates(out, count, row, near, many, touched, bits, group, category, 
     if count < 0 or count + many > out.shape[0]:
         return -1
     for k in range(many):
-        count = _put_candidate(out, count, row, near[k], touched, bits, group, category, mask)
+        count = _put_candidate(out, count, row, others[k], touched, bits, group, category, mask)
     return count
 
 
@@ -452,16 +452,16 @@ def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
 
 
 @jit
-def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, near, out):
+def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, out):
     """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
 
-    Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``near`` are the bodies whose bounds meet
-    its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
+    Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``found`` are the bodies whose bounds
+    meet its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
     touched, ``changed`` in the layers with these bits, are movers within their regions.
 
     Writes pairs, the lower row first.  Returns how many; -1 if the search does not cover what was touched.
     """
-    first, others = near
+    first, others = found
     within = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
@@ -530,11 +530,11 @@ def _sort_run(order, begin, end, keys, ranks):
         gap = 3 * gap + 1
     while gap > 0:
         for p in range(begin + gap, end):
-            k, at = order[p], p
-            while at >= begin + gap and _goes_first(keys, ranks, k, order[at - gap]):
-                order[at] = order[at - gap]
-                at -= gap
-            order[at] = k
+            k, place = order[p], p
+            while place >= begin + gap and _goes_first(keys, ranks, k, order[place - gap]):
+                order[place] = order[place - gap]
+                place -= gap
+            order[place] = k
         gap //= 3
 
 
@@ -565,11 +565,11 @@ def _in_order(keys, ranks, count, order, work):
 
 
 @inline
-def _keep(now, at, i, j, group, nx, ny, depth, overlap):
+def _keep(now, place, i, j, group, nx, ny, depth, overlap):
     ids, normals, depths, groups, overlaps = now
-    ids[at, 0], ids[at, 1] = i, j
-    groups[at, 0], groups[at, 1] = group[i], group[j]
-    normals[at, 0], normals[at, 1], depths[at], overlaps[at] = nx, ny, depth, overlap
+    ids[place, 0], ids[place, 1] = i, j
+    groups[place, 0], groups[place, 1] = group[i], group[j]
+    normals[place, 0], normals[place, 1], depths[place], overlaps[place] = nx, ny, depth, overlap
 
 
 @jit
@@ -625,11 +625,11 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
         count += 1
     _in_order(keys, ranks, count, order, work)
 
-    size = come = stay = gone = passed = b = at = np.int64(0)
+    size = come = stay = gone = passed = b = entry = np.int64(0)
     end, last_key = np.int64(ids.shape[0]), np.int64(0x7FFFFFFFFFFFFFFF)
-    while b < end or at < count:
+    while b < end or entry < count:
         old = _key(ids, b) if b < end else last_key
-        key = keys[order[at]] if at < count else last_key
+        key = keys[order[entry]] if entry < count else last_key
         if old <= key:
             i, j = old >> 32, old & 0xFFFFFFFF
             if overlaps[b] and not (touched[i] or touched[j]):  # it is as it was, whatever was noted
@@ -638,15 +638,15 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
                 size += 1
                 stay += 1
                 b += 1
-                while at < count and keys[order[at]] == old:
-                    at += 1
+                while entry < count and keys[order[entry]] == old:
+                    entry += 1
                 continue
             if old < key:
                 ended[gone] = b
                 gone += 1
                 b += 1
                 continue
-        k = order[at]
+        k = order[entry]
         i, j, rank = key >> 32, key & 0xFFFFFFFF, ranks[k]
         stays = old == key and not (renewed[i] or renewed[j])
         if old == key and (not stays or rank > last):
@@ -679,6 +679,6 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
             size += 1
         if old == key:
             b += 1
-        while at < count and keys[order[at]] == key:
-            at += 1
+        while entry < count and keys[order[entry]] == key:
+            entry += 1
     return size, come, stay, gone, passed

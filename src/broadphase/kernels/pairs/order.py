@@ -46,27 +46,27 @@ def scatter_to_partitions(pairs, shift, starts, parted):
     for begin in range(0, pairs.shape[0], PIECE):
         for p in range(begin, min(begin + PIECE, pairs.shape[0])):
             partition = unsigned(pairs[p, 0]) >> unsigned(shift)
-            at = unsigned(starts[partition])
-            starts[partition] = at + ONE
-            prefetch(parted, at + FURTHER, 0)
-            parted[at, 0] = pairs[p, 0]
-            parted[at, 1] = pairs[p, 1]
+            place = unsigned(starts[partition])
+            starts[partition] = place + ONE
+            prefetch(parted, place + FURTHER, 0)
+            parted[place, 0] = pairs[p, 0]
+            parted[place, 1] = pairs[p, 1]
         if not answers(pairs.shape[0]):
             break
 
 
 @jit
-def sort_partitions(parted, ends, shift, first, last, at, seconds, keys, out):
+def sort_partitions(parted, ends, shift, first, last, row_ends, seconds, keys, out):
     """`put_in_order` for callers in Python."""
-    put_in_order(parted, ends, shift, first, last, at, seconds, keys, out)
+    put_in_order(parted, ends, shift, first, last, row_ends, seconds, keys, out)
 
 
 @common
-def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
+def put_in_order(parted, ends, shift, first, last, row_ends, seconds, keys, out):
     """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``.
 
-    ``keys`` is scratch for the pairs of the fullest of them, ``at`` for one number more than ids in one,
-    ``seconds`` for one more than all ids, or none where they have few partners.
+    ``keys`` is scratch for the pairs of the fullest of them, ``row_ends`` for one number more than ids in
+    one, ``seconds`` for one more than all ids, or none where they have few partners.
     """
     parted, out = with_columns(parted, 2), with_columns(out, 2)
     begin = ends[first - 1] if first > 0 else np.int64(0)
@@ -74,11 +74,11 @@ def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
         end = ends[partition]
         if seconds.shape[0] > 0 and end - begin >= MANY * seconds.shape[0]:
             _by_second_id(parted, begin, end, seconds, out)
-            _by_first_id(out, begin, end, partition << shift, at, keys)
+            _by_first_id(out, begin, end, partition << shift, row_ends, keys)
         else:
-            longest = _by_first_id(parted, begin, end, partition << shift, at, keys)
+            longest = _by_first_id(parted, begin, end, partition << shift, row_ends, keys)
             if longest > FEW:
-                _sort_long_rows(at, keys)
+                _sort_long_rows(row_ends, keys)
             _insertion_sort(keys, end - begin)
         for p in range(end - begin):
             out[begin + p, 0] = keys[p] >> 32
@@ -106,31 +106,31 @@ def _by_second_id(parted, begin, end, seconds, out):
 
 
 @inline
-def _by_first_id(parted, begin, end, first_id, at, keys):
-    """Both ids as one number, sorted by the first; the most partners of one id.  ``at`` becomes row ends."""
-    for k in range(at.shape[0]):
-        at[k] = 0
+def _by_first_id(parted, begin, end, first_id, row_ends, keys):
+    """Both ids as one number, by the first, and ``row_ends``; returns the most partners of one id."""
+    for k in range(row_ends.shape[0]):
+        row_ends[k] = 0
     for p in range(begin, end):
-        at[unsigned(parted[p, 0] - first_id) + ONE] += 1
+        row_ends[unsigned(parted[p, 0] - first_id) + ONE] += 1
     longest = total = np.int32(0)
-    for k in range(1, at.shape[0]):
-        longest = max(longest, at[k])
-        total += at[k]
-        at[k] = total
+    for k in range(1, row_ends.shape[0]):
+        longest = max(longest, row_ends[k])
+        total += row_ends[k]
+        row_ends[k] = total
     for p in range(begin, end):
         k = unsigned(parted[p, 0] - first_id)
-        place = unsigned(at[k])
-        at[k] = place + ONE
+        place = unsigned(row_ends[k])
+        row_ends[k] = place + ONE
         keys[place] = np.int64(parted[p, 0]) << 32 | np.int64(parted[p, 1])
     return longest
 
 
 @inline
-def _sort_long_rows(at, keys):
+def _sort_long_rows(row_ends, keys):
     """Sort the rows of ids with many partners (D. L. Shell, 1959): rare, so the code is short, not fast."""
     begin = np.int64(0)
-    for k in range(at.shape[0] - 1):
-        end = np.int64(at[k])
+    for k in range(row_ends.shape[0] - 1):
+        end = np.int64(row_ends[k])
         gap = np.int64(1)
         while gap < (end - begin) // 3:
             gap = 3 * gap + 1

@@ -129,12 +129,12 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
     low_y, high_y = unsigned(axes[1]), unsigned(axes[1] + dim)
     low_z, high_z = unsigned(axes[-1]), unsigned(axes[-1] + dim)
     for i in range(start, stop):
-        at = (i - start) * unsigned(2 * dim)
-        spans[i, 0] = numbers[0, at + low_y]
-        spans[i, 1] = max(numbers[0, at + low_y], numbers[0, at + high_y]) + np.int32(1)
+        offset = (i - start) * unsigned(2 * dim)
+        spans[i, 0] = numbers[0, offset + low_y]
+        spans[i, 1] = max(numbers[0, offset + low_y], numbers[0, offset + high_y]) + np.int32(1)
         if dim == 3:
-            spans[i, 2] = numbers[1, at + low_z]
-            spans[i, 3] = max(numbers[1, at + low_z], numbers[1, at + high_z]) + np.int32(1)
+            spans[i, 2] = numbers[1, offset + low_z]
+            spans[i, 3] = max(numbers[1, offset + low_z], numbers[1, offset + high_z]) + np.int32(1)
 
 
 _OFTEN = unsigned(1 << 20)  # boxes between two calls of `answers`
@@ -187,24 +187,24 @@ def id_column(tags):
 
 
 @always_inline
-def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
-    """Copy box ``i`` to row ``at``, its edges comparable by subtraction."""
+def write_copy(boxes, i, axes, touching, class_bits, place, edges, tags):
+    """Copy box ``i`` to row ``place``, its edges comparable by subtraction."""
     smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
     zero = boxes.dtype.type(0)
     # Written out, so that LLVM makes a few instructions for all columns: 5 ns a copy against 18.
-    edges[at, 0] = low_edge(boxes[i, 0], smallest, largest, zero)
-    edges[at, 1] = low_edge(boxes[i, 1], smallest, largest, zero)
+    edges[place, 0] = low_edge(boxes[i, 0], smallest, largest, zero)
+    edges[place, 1] = low_edge(boxes[i, 1], smallest, largest, zero)
     if len(axes) == 2:
-        edges[at, 2] = high_edge(boxes[i, 2], touching, smallest, largest, zero)
-        edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
+        edges[place, 2] = high_edge(boxes[i, 2], touching, smallest, largest, zero)
+        edges[place, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
     else:
-        edges[at, 2] = low_edge(boxes[i, 2], smallest, largest, zero)
-        edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
-        edges[at, 4] = high_edge(boxes[i, 4], touching, smallest, largest, zero)
-        edges[at, 5] = high_edge(boxes[i, 5], touching, smallest, largest, zero)
-    prefetch(edges, at + FURTHER, 0)
-    tags[at, id_column(tags)] = i
-    tags[at, id_column(tags) + ONE] = class_bits
+        edges[place, 2] = low_edge(boxes[i, 2], smallest, largest, zero)
+        edges[place, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
+        edges[place, 4] = high_edge(boxes[i, 4], touching, smallest, largest, zero)
+        edges[place, 5] = high_edge(boxes[i, 5], touching, smallest, largest, zero)
+    prefetch(edges, place + FURTHER, 0)
+    tags[place, id_column(tags)] = i
+    tags[place, id_column(tags) + ONE] = class_bits
 
 
 @inline
@@ -237,9 +237,9 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, sp
         for i in range(start, min(start + BLOCK, unsigned(end))):
             first, past, first_z, past_z = _span(spans, i, axes)
             if past > first:
-                at = unsigned(starts[first_z * strips + first])
-                starts[first_z * strips + first] = at + ONE
-                write_copy(boxes, i, axes, touching, class_bits_of(classes, i), at, edges, tags)
+                place = unsigned(starts[first_z * strips + first])
+                starts[first_z * strips + first] = place + ONE
+                write_copy(boxes, i, axes, touching, class_bits_of(classes, i), place, edges, tags)
             later[reaching] = i
             reaching += unsigned((past - first) * (past_z - first_z) > ONE)
         for k in range(reaching):
@@ -250,9 +250,9 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, sp
             for _ in range(ONE, (past - first) * (past_z - first_z)):
                 y, z = _next_strip(y, z, first, past)
                 continued = (CONTINUED_Y if y > first else NEW) | (CONTINUED_Z if z > first_z else NEW)
-                at = unsigned(starts[z * strips + y])
-                starts[z * strips + y] = at + ONE
-                write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
+                place = unsigned(starts[z * strips + y])
+                starts[z * strips + y] = place + ONE
+                write_copy(boxes, i, axes, touching, class_bits | continued, place, edges, tags)
         if start % _OFTEN == 0 and not answers(np.int64(end - begin)):
             break
 

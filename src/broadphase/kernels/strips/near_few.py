@@ -71,13 +71,13 @@ def _cells_of_block(flat, lattice, slack, cells, dim):
     row = np.int32(last_x) + np.int32(1)
     plane = row * (np.int32(last_y) + np.int32(1))
     for k in range(flat.shape[0] // (2 * dim)):
-        at = 2 * dim * k
-        x, y, z = flat[at], flat[at + 1], flat[at + dim - 1]
-        short = (flat[at + dim] - x <= slack_x) & (flat[at + dim + 1] - y <= slack_y)
+        offset = 2 * dim * k
+        x, y, z = flat[offset], flat[offset + 1], flat[offset + dim - 1]
+        short = (flat[offset + dim] - x <= slack_x) & (flat[offset + dim + 1] - y <= slack_y)
         cell = strip_at(x, half_x, scale_x, last_x)
         cell += row * strip_at(y, half_y, scale_y, last_y)
         if dim == 3:
-            short &= flat[at + 5] - z <= slack_z
+            short &= flat[offset + 5] - z <= slack_z
             cell += plane * strip_at(z, half_z, scale_z, last_z)
         cells[k] = cell if short else _LONG
 
@@ -101,8 +101,8 @@ def select_near(boxes, flat, lattice, slack, picture, begin, end, cells, ids, ro
         first = found
         for i in range(unsigned(start), unsigned(stop)):
             cell = cells[i - unsigned(start)]
-            at = unsigned(max(cell, np.int32(0)))
-            taken = (picture[at >> _WORD] >> (at & _BIT)) | unsigned(cell == _LONG)
+            bucket = unsigned(max(cell, np.int32(0)))
+            taken = (picture[bucket >> _WORD] >> (bucket & _BIT)) | unsigned(cell == _LONG)
             ids[found] = i
             found += taken & _ONE
         for k in range(first, found):

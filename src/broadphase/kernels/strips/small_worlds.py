@@ -238,29 +238,30 @@ def put_in_place(flat, axes, touching, classes, places, buckets, made, total, co
     """
     for copy in range(unsigned(made)):
         key = unsigned(copies[KEY, copy])
-        at = unsigned(starts[key])
-        starts[key] = at + ONE
-        copies[SORTED, at] = copies[BOX, copy]
-        marks[BUCKET, at] = key
+        place = unsigned(starts[key])
+        starts[key] = place + ONE
+        copies[SORTED, place] = copies[BOX, copy]
+        marks[BUCKET, place] = key
     _fetch(flat, axes, total, copies, columns)
-    for at in range(total):
-        marks[ID, at] = copies[SORTED, at] & _NUMBER
-        marks[CLASS, at] = copies[SORTED, at] >> _FLAGS
+    for place in range(total):
+        marks[ID, place] = copies[SORTED, place] & _NUMBER
+        marks[CLASS, place] = copies[SORTED, place] >> _FLAGS
     if classes.shape[0] > 0:
-        for at in range(total):
-            marks[CLASS, at] |= class_bits_of(classes, unsigned(marks[ID, at]))
+        for place in range(total):
+            marks[CLASS, place] |= class_bits_of(classes, unsigned(marks[ID, place]))
     # From the edges as they are, as the keys were: infinite ones become finite below.
     half_origin, scale, last = places[axes[0], HALF_ORIGIN], places[axes[0], SCALE], places[axes[0], LAST]
     strip = np.int32(-buckets)
-    for at in range(total):
-        marks[REACH, at] = (marks[BUCKET, at] & strip) + strip_at(columns[1, at], half_origin, scale, last)
+    for place in range(total):
+        reach = strip_at(columns[1, place], half_origin, scale, last)
+        marks[REACH, place] = (marks[BUCKET, place] & strip) + reach
     smallest, largest, zero = np.finfo(flat.dtype).min, np.finfo(flat.dtype).max, flat.dtype.type(0)
     for axis in range(len(axes)):
-        for at in range(total):
-            columns[2 * axis, at] = low_edge(columns[2 * axis, at], smallest, largest, zero)
-        for at in range(total):
-            high = high_edge(columns[2 * axis + 1, at], touching, smallest, largest, zero)
-            columns[2 * axis + 1, at] = high
+        for place in range(total):
+            columns[2 * axis, place] = low_edge(columns[2 * axis, place], smallest, largest, zero)
+        for place in range(total):
+            high = high_edge(columns[2 * axis + 1, place], touching, smallest, largest, zero)
+            columns[2 * axis + 1, place] = high
     close(marks, total)
 
 
@@ -271,15 +272,15 @@ def _fetch(flat, axes, total, copies, columns):
     x0, x1 = unsigned(axes[0]), unsigned(axes[0] + dim)
     y0, y1 = unsigned(axes[1]), unsigned(axes[1] + dim)
     z0, z1 = unsigned(axes[-1]), unsigned(axes[-1] + dim)
-    for at in range(unsigned(total)):
-        row = unsigned(copies[SORTED, at] & _NUMBER) * unsigned(2 * dim)
-        columns[0, at] = flat[0, row + x0]
-        columns[1, at] = flat[0, row + x1]
-        columns[2, at] = flat[0, row + y0]
-        columns[3, at] = flat[0, row + y1]
+    for place in range(unsigned(total)):
+        row = unsigned(copies[SORTED, place] & _NUMBER) * unsigned(2 * dim)
+        columns[0, place] = flat[0, row + x0]
+        columns[1, place] = flat[0, row + x1]
+        columns[2, place] = flat[0, row + y0]
+        columns[3, place] = flat[0, row + y1]
         if dim == 3:
-            columns[4, at] = flat[0, row + z0]
-            columns[5, at] = flat[0, row + z1]
+            columns[4, place] = flat[0, row + z0]
+            columns[5, place] = flat[0, row + z1]
 
 
 # -----------------------------------------------------------------------------------------------------------

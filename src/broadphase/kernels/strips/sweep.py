@@ -116,19 +116,19 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, n):
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
             bucket = unsigned(marks[BUCKET_OF, k])
-            at = unsigned(marks[HISTOGRAM, bucket])
-            marks[HISTOGRAM, bucket] = at + ONE
-            _place(axes, edges, tags, t, at, columns, marks)
+            place = unsigned(marks[HISTOGRAM, bucket])
+            marks[HISTOGRAM, bucket] = place + ONE
+            _place(axes, edges, tags, t, place, columns, marks)
             k += ONE
     if form != COMPARABLE:
         _make_comparable(columns, 0, n, form)
     # From the sorted columns, 16 at a time, and not one by one while they are placed: 5 ns a copy for the
     # whole sort against 7.
-    for at in range(n):
-        bucket_at = (columns[0, at] * kind(0.5) - half_low) * scale
-        marks[BUCKET, at] = np.int32(max(kind(0), min(last, bucket_at)))
-        reach = (columns[1, at] * kind(0.5) - half_low) * scale
-        marks[REACH, at] = np.int32(min(max(kind(0), reach), last))
+    for place in range(n):
+        bucket_at = (columns[0, place] * kind(0.5) - half_low) * scale
+        marks[BUCKET, place] = np.int32(max(kind(0), min(last, bucket_at)))
+        reach = (columns[1, place] * kind(0.5) - half_low) * scale
+        marks[REACH, place] = np.int32(min(max(kind(0), reach), last))
     close(marks, n)
     return True
 
@@ -209,36 +209,36 @@ def _make_comparable(columns, begin, end, form):
     """Convert finite edges so that one subtraction decides an overlap."""
     zero = columns.dtype.type(0)
     for row in range(columns.shape[0]):
-        for at in range(begin, end):
-            columns[row, at] += zero
+        for place in range(begin, end):
+            columns[row, place] += zero
         if form == RAW_APART and row % 2 == 1:
-            for at in range(begin, end):
-                columns[row, at] = next_down(columns[row, at])
+            for place in range(begin, end):
+                columns[row, place] = next_down(columns[row, place])
 
 
 @inline
 def close(marks, n):
     """No box reaches beyond the last one."""
-    for at in range(n, n + PADDING):
-        marks[BUCKET, at] = NO_BUCKET
-        marks[REACH, at] = -1
+    for place in range(n, n + PADDING):
+        marks[BUCKET, place] = NO_BUCKET
+        marks[REACH, place] = -1
 
 
 @inline
-def _place(axes, edges, tags, t, at, columns, marks):
+def _place(axes, edges, tags, t, place, columns, marks):
     # Written out and not as a loop over the columns, whose number the compiler does not know: 7 ns a
     # copy for the whole sort against 18.
     dim = unsigned(len(axes))
     x, y, z = unsigned(axes[0]), unsigned(axes[1]), unsigned(axes[-1])
-    columns[0, at] = edges[t, x]
-    columns[1, at] = edges[t, dim + x]
-    columns[2, at] = edges[t, y]
-    columns[3, at] = edges[t, dim + y]
+    columns[0, place] = edges[t, x]
+    columns[1, place] = edges[t, dim + x]
+    columns[2, place] = edges[t, y]
+    columns[3, place] = edges[t, dim + y]
     if len(axes) == 3:
-        columns[4, at] = edges[t, z]
-        columns[5, at] = edges[t, dim + z]
-    marks[ID, at] = tags[t, id_column(tags)]
-    marks[CLASS, at] = tags[t, id_column(tags) + ONE]
+        columns[4, place] = edges[t, z]
+        columns[5, place] = edges[t, dim + z]
+    marks[ID, place] = tags[t, id_column(tags)]
+    marks[CLASS, place] = tags[t, id_column(tags) + ONE]
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -253,10 +253,10 @@ the heap that counts (an older one has another key)."""
 def _slot(slots, seen, column, row, tile):
     """The slot of a tile in the hash table, whose entries are rows of ``seen``; that of none holds -1."""
     mask = slots.shape[0] - 1
-    at = ((column * 73856093) ^ (row * 19349663)) & mask
-    while slots[at] >= 0 and seen[slots[at], TILE] != tile:
-        at = (at + 1) & mask
-    return at
+    slot = ((column * 73856093) ^ (row * 19349663)) & mask
+    while slots[slot] >= 0 and seen[slots[slot], TILE] != tile:
+        slot = (slot + 1) & mask
+    return slot
 
 
 @common
