@@ -22,8 +22,9 @@ from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import SearchTree, Tree
 from broadphase.indexes.storage import expect
+from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.boxes.overlap import IN_A, IN_B, no_filter
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter, no_filter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
     Frame,
@@ -46,7 +47,8 @@ from broadphase.kernels.tree.shapes import (
     nearest_shapes_of_many,
 )
 from broadphase.methods.task import NO_LIMIT
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
+from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Ignored, Layers, Rows
 from broadphase.world.space import Images
@@ -256,12 +258,18 @@ class BroadPhase:
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
 
-        Others come, too, that are in an index of one of the layers.
+        Others come, too, that are in an index of one of the layers.  In a periodic space any image of a body
+        may overlap the box.
 
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
         few have moved, they are looked at one by one, because handing them over costs more.
         """
         store, marks = self._store, self._store.marks
+        if not store.space.is_inner(box):
+            found = self.rows_in_boxes(np.array([box]), layers)
+            self.reserve(len(found))
+            self.buffers.near[: len(found)] = found[:, 1]
+            return len(found)
         waiting = marks.counts.item(-1)
         if waiting > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)
@@ -382,17 +390,13 @@ class BroadPhase:
             smaller, self.buffers, self.frame = self.buffers, new_buffers(rows, rows), new_frame(rows)
             self.buffers.near[:count] = smaller.near[:count]
 
-    def gather_images(self, box: Bounds) -> int:
-        """`gather`, for a box that may lie across the edge of a period.
-
-        ``frame.shift`` says how far each image is moved; the images are in order.
-        """
-        images = self.images_near(np.array([box])).in_order()
-        count = len(images.rows)
-        self.reserve(count)
-        self.buffers.near[:count] = images.rows
-        self.frame.shift[:count] = self._store.space.shift(images.turns)
-        return count
+    def rows_in_boxes(self, boxes: Floats, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
+        """`in_boxes`, where in a periodic space any image may overlap: sorted, each row once a box."""
+        if not self._store.space.periodic:
+            return self.in_boxes(boxes, layers, limit)
+        images = self.images_near(boxes, layers, limit)
+        keys = distinct(images.regions << 32 | images.rows)
+        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
     def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted.
@@ -458,10 +462,18 @@ class BroadPhase:
         # Two boxes with a common class are never paired.
         classes = 0 if together else int(IN_A), int(IN_B), int(IN_B)
         known, boxes, kinds = self.boxes_of(meets, number_of, regions, classes)
-        pairs = stored_pairs(boxes, no_filter()._replace(classes=kinds))
+        pairs = self.pairs_of(boxes, no_filter()._replace(classes=kinds))
         first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
         many = list_near(pairs, known, number_of, first, others)
         return Near(first[:-1], others[:many])
+
+    def pairs_of(
+        self, boxes: Floats, rules: PairFilter, limit: int = NO_LIMIT, touching: bool = True
+    ) -> PairArray:
+        """The pairs of boxes that overlap, sorted; in a periodic space any images of them."""
+        lengths = self._store.space.lengths
+        space = search.Space(lengths, None) if self._store.space.periodic else None
+        return stored_pairs(boxes, rules, max_pairs=limit, space=space, touching=touching)
 
     def boxes_of(
         self, layers: int, number_of: Rows, regions: Floats, classes: tuple[int, int, int]
@@ -479,12 +491,12 @@ class BroadPhase:
     def _near_few(self, rows: Rows, regions: Floats, layers: Layers, together: bool) -> Near:
         """`near_movers` where they are few among many: a query for each."""
         n = len(self._store.bodies)
-        found = self.in_boxes(regions, layers)
+        found = self.rows_in_boxes(regions, layers)
         moves = np.zeros(n, np.bool_)
         moves[rows] = True
         queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
         if together:
-            first, second = stored_pairs(regions, no_filter()).T.astype(np.int64)
+            first, second = self.pairs_of(regions, no_filter()).T.astype(np.int64)
             queries = np.concatenate((queries, first, second))
             others = np.concatenate((others, rows[second], rows[first]))
         keys = queries << 32 | others
@@ -552,7 +564,7 @@ def new_frame(rows: int) -> Frame:
     x, y, width, height = np.empty((4, rows))
     starts, counts = np.empty((2, rows), np.int64)
     names = np.empty(rows, np.bool_), np.empty(rows, np.int32)
-    return Frame(np.empty(rows, np.uint8), x, y, width, height, starts, counts, *names, np.zeros((rows, 2)))
+    return Frame(np.empty(rows, np.uint8), x, y, width, height, starts, counts, *names)
 
 
 def _made(broadphase: Any) -> Index:

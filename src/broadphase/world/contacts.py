@@ -20,23 +20,17 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.one_shot import stored_pairs
 from broadphase.errors import PairLimitExceeded
-from broadphase.geometry.narrow_phase import ContactArrays
 from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs import changes as kernel
-from broadphase.kernels.shapes.contact import contact_shapes
-from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
-from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore, Layers
 from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
-from broadphase.world.space import Images, Space, bounds_of
 
 RowPairs = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
@@ -456,8 +450,6 @@ class ContactTracker:
         rows = np.flatnonzero(store.touched & store.alive & listening).astype(np.int32)
         if not len(rows):
             return _NOTHING
-        if store.space.periodic:
-            return self._contacts_of_images(rows)
         pairs = self._all_pairs(rows)
         return self._contacts_of(self._pairs_of_indexes(rows) if pairs is None else pairs)
 
@@ -466,10 +458,6 @@ class ContactTracker:
         store = self._store
         if moving + static > FEW or not store.tag_sets.exact:
             return None
-        if store.space.periodic:
-            bounds = store.table.bounds(np.concatenate((self._moving[:moving], self._static[:static])))
-            if not store.space.are_inner(bounds).all():
-                return None
         count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
         if static:
             count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
@@ -481,7 +469,7 @@ class ContactTracker:
         known = store.touched, *self._tags
         if len(rows) > _VERY_FEW:
             some = np.array(rows, np.int32)
-            pairs = broad_phase.in_boxes(store.table.bounds(some), layers)
+            pairs = broad_phase.rows_in_boxes(store.table.bounds(some), layers)
             return kernel.put_candidates_of_many(self._pairs, count, some, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
             near = broad_phase.gather(store.bounds(row), layers=layers)
@@ -509,7 +497,7 @@ class ContactTracker:
         pairs = np.empty((len(searched.near.rows), 2), np.int32)
         count = kernel.pairs_near(
             *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
-            *(self.changed, searched.rows, searched.regions, searched.near[:], pairs),
+            *(self.changed, searched.rows, searched.regions, searched.near[:], store.space.lengths, pairs),
         )
         return None if count < 0 else pairs[:count]
 
@@ -531,7 +519,7 @@ class ContactTracker:
             of, hears = store.tag_sets.bits.T
             groups = store.group[rows]
             rules = rules._replace(categories=of[groups], masks=hears[groups])
-        pairs = stored_pairs(boxes, rules, touching=False, max_pairs=limit)
+        pairs = broad_phase.pairs_of(boxes, rules, limit, touching=False)
         return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
 
     def _all_concern(self, rows: Rows) -> bool:
@@ -552,7 +540,8 @@ class ContactTracker:
         fresh, found = Fresh(np.empty_like(pairs), np.empty((len(pairs), 2)), np.empty(len(pairs))), 0
         for begin, end in ranges(0, len(pairs), _AT_A_TIME):
             found, tested = kernel.contacts_of_pairs(
-                store.table.columns, pairs, begin, end, store.touched, *self._tags, found, *fresh
+                *(store.table.columns, pairs, begin, end, store.touched, store.space.lengths),
+                *(*self._tags, found, *fresh),
             )
             self.candidates += tested
         ids, normals, depths = fresh
@@ -560,60 +549,47 @@ class ContactTracker:
 
     def _pairs_of_indexes(self, rows: Rows) -> RowPairs:
         """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once."""
-        pairs, _ = self._candidates(rows)
+        pairs = self._candidates(rows)
         keys = np.minimum(pairs[:, 0], pairs[:, 1]).astype(np.int64) << 32
         keys |= np.maximum(pairs[:, 0], pairs[:, 1])
         keys.sort()
         return _pairs_of(keys[np.diff(keys, prepend=-1) != 0])
 
-    def _candidates(self, rows: Rows) -> tuple[npt.NDArray[Any], Turns]:
-        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them, and turns of the second."""
+    def _candidates(self, rows: Rows) -> npt.NDArray[Any]:
+        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them."""
         store, broad_phase = self._store, self._broad_phase
         moving = rows[store.layer[rows] == MOVING]
         static = rows[store.layer[rows] == STATIC]
         all_pairs = len(moving) * _SHARE > broad_phase.count(MOVING)
-        parts: list[tuple[npt.NDArray[Any], Turns]] = []
+        parts: list[npt.NDArray[Any]] = []
         if all_pairs:
             pairs = broad_phase.pairs(self._limit())
             if len(moving) < broad_phase.count(MOVING):
                 touched = store.touched
                 pairs = pairs[touched[pairs[:, 0]] | touched[pairs[:, 1]]]
-            parts.append((pairs, np.zeros_like(pairs, np.int64)))
+            parts.append(pairs)
             if store.space.periodic:
                 parts.append(self._across_edges())
         for some, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
             if len(some):
                 parts.append(self._near(some, layers))
-        pairs, turns = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return pairs, turns
+        return np.concatenate(parts)
 
-    def _near(self, rows: Rows, layers: Layers) -> tuple[npt.NDArray[Any], Turns]:
+    def _near(self, rows: Rows, layers: Layers) -> RowPairs:
         """Pairs of these bodies and those in some layers whose bounds may overlap."""
-        images = self._broad_phase.images_near(self._store.table.bounds(rows), layers, self._limit())
-        return np.column_stack((rows[images.regions], images.rows.astype(np.int32))), images.turns
+        pairs = self._broad_phase.rows_in_boxes(self._store.table.bounds(rows), layers, self._limit())
+        pairs[:, 0] = rows[pairs[:, 0]]
+        return pairs
 
-    def _across_edges(self) -> tuple[npt.NDArray[Any], Turns]:
+    def _across_edges(self) -> RowPairs:
         """Moving bodies that reach over an edge of the period, and what may touch them beyond it."""
         store = self._store
         rows = np.flatnonzero(store.alive & (store.layer == MOVING)).astype(np.int32)
         bounds = store.table.bounds(rows)
         low, high = bounds[:, :2] < 0.0, bounds[:, 2:] > store.space.lengths
-        pairs, turns = self._near(rows[(low | high).any(axis=1)], (MOVING,))
-        beyond = turns.any(axis=1)
-        beyond &= store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]
-        return pairs[beyond], turns[beyond]
-
-    def _contacts_of_images(self, rows: Rows) -> Fresh:
-        """The contacts of some bodies in a periodic space."""
-        store = self._store
-        found, turns = self._candidates(rows)
-        wanted = self.concerned(found)
-        pairs, turns = _each_image_once(found[wanted], turns[wanted])
-        self.candidates = len(pairs)
-        overlapping, normals, depths = contacts_between(store.space, store.table.columns, pairs, turns)
-        chosen: npt.NDArray[Any] = np.flatnonzero(overlapping)
-        chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
-        return Fresh(pairs[chosen], normals[chosen], depths[chosen])
+        pairs = self._near(rows[(low | high).any(axis=1)], (MOVING,))
+        across: RowPairs = pairs[store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]]
+        return across
 
     # ---- comparing: which pairs began, stayed and ended
 
@@ -718,57 +694,6 @@ class ContactTracker:
             passings[at] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
         over.groups[passed] = 0
         return over, passings
-
-
-def contacts_between(
-    space: Space, columns: ShapeColumns, pairs: npt.NDArray[np.integer[Any]], turns: Turns
-) -> ContactArrays:
-    """Contacts of the first of each two rows with an image of the second, which may be itself.
-
-    Normal and depth say nothing where they do not overlap.
-    """
-    count = len(pairs)
-    both = space.gathered(
-        columns,
-        Images(
-            np.zeros(2 * count, np.int64),
-            np.concatenate((pairs[:, 0], pairs[:, 1])).astype(np.int64),
-            np.concatenate((np.zeros_like(turns), turns)),
-        ),
-    )
-    # What is as long as the world meets itself, and has no ends to be pushed out at.
-    sides = ((both.x, both.width), (both.y, both.height))
-    for (places, sizes), length, long in zip(sides, space.lengths, space.endless(both).T, strict=True):
-        places[long] -= length
-        sizes[long] += 2.0 * length
-    numbers = np.arange(count, dtype=np.int32)
-    overlapping, normals, depths = np.empty(count, np.bool_), np.empty((count, 2)), np.empty(count)
-    contact_shapes(both, np.column_stack((numbers, numbers + count)), False, overlapping, normals, depths)
-    # The test takes bounds that overlap for granted.
-    a, b = np.split(bounds_of(both), 2)
-    overlapping &= ((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)
-    return ContactArrays(overlapping, normals, depths)
-
-
-def _deepest(
-    store: BodyStore, pairs: npt.NDArray[Any], turns: Turns, depths: npt.NDArray[np.floating[Any]]
-) -> npt.NDArray[np.intp]:
-    """Which of some contacts are the deepest of their two bodies; of equal ones, the left or upper one."""
-    first, second = map(store.places, pairs.T)
-    x, y = (store.space.shift(turns) + second - first).T
-    order = np.lexsort((y, x, -depths, pairs[:, 1], pairs[:, 0]))
-    is_first = (np.diff(pairs[order].astype(np.int64), axis=0, prepend=-1) != 0).any(axis=1)
-    chosen: npt.NDArray[np.intp] = order[is_first]
-    return chosen
-
-
-def _each_image_once(pairs: npt.NDArray[Any], turns: Turns) -> tuple[RowPairs, Turns]:
-    """Sorted, the lower row first; what was found from both sides comes once."""
-    turned = pairs[:, 0] > pairs[:, 1]
-    rows = np.hstack((np.sort(pairs, axis=1).astype(np.int64), np.where(turned[:, None], -turns, turns)))
-    rows = rows[np.lexsort(rows.T[::-1])]
-    rows = rows[np.append(True, (np.diff(rows, axis=0) != 0).any(axis=1))[: len(rows)]]
-    return rows[:, :2].astype(np.int32), rows[:, 2:]
 
 
 def _pairs_of(keys: npt.NDArray[np.int64]) -> RowPairs:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Shape
 from broadphase.inputs.periods import Period
-from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
+from broadphase.kernels.shapes.table import ShapeColumns, bound_rows
 from broadphase.periods.images import Periodic, Turns, wrapped
 from broadphase.runtime.arrays import Floats
 from broadphase.world.tiles import TileMap
@@ -171,12 +171,20 @@ class Space(Periodic):
         inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
         return inner
 
-    def endless(self, columns: ShapeColumns) -> npt.NDArray[np.bool_]:
-        """``(n, 2)``: on which axes shapes are boxes as long as the world."""
-        sizes = np.column_stack((columns.width, columns.height))
-        long: npt.NDArray[np.bool_] = np.greater_equal(sizes, self.lengths * (1.0 - TOLERANCE))
-        long &= (columns.kinds == BOX)[:, None]
-        return long
+    def meet(self, regions: Floats, box: Bounds) -> npt.NDArray[np.bool_]:
+        """Which regions an image of a box touches or overlaps."""
+        meets = np.ones(len(regions), np.bool_)
+        for axis, length in enumerate(self.lengths.tolist()):
+            low, high = regions[:, axis], regions[:, axis + 2]
+            if length < math.inf:
+                with np.errstate(invalid="ignore"):  # a region without ends meets everything
+                    apart = (np.mod(box[axis] - low, length) > high - low) & (
+                        np.mod(low - box[axis], length) > box[axis + 2] - box[axis]
+                    )
+                meets &= ~apart
+            else:
+                meets &= (low <= box[axis + 2]) & (high >= box[axis])
+        return meets
 
     # ---- images
 
@@ -189,26 +197,19 @@ class Space(Periodic):
             np.repeat(rows.astype(np.int64), len(turns)),
             np.tile(turns, (len(rows), 1)),
         )
-        bounds, slack = bounds_of(self.gathered(columns, images)), self.slack(around)
+        bounds, slack = (
+            bounds_of(moved_columns(columns, images.rows, self.shift(images.turns))),
+            self.slack(around),
+        )
         low, high = around[:, :2] - slack, around[:, 2:] + slack
         return images.at(np.flatnonzero(((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)))
-
-    def gathered(self, columns: ShapeColumns, images: Images) -> ShapeColumns:
-        """The shapes of images, as kernels take them."""
-        return moved_columns(columns, images.rows, self.shift(images.turns))
 
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
     """Some shapes, displaced."""
-    return placed_columns(columns, rows, columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1])
-
-
-def placed_columns(
-    columns: ShapeColumns, rows: npt.NDArray[np.integer], x: Floats, y: Floats
-) -> ShapeColumns:
-    """Some shapes at other places."""
+    places = columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1]
     return ShapeColumns(
-        *(columns.kinds[rows], x, y, columns.width[rows], columns.height[rows]),
+        *(columns.kinds[rows], *places, columns.width[rows], columns.height[rows]),
         *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
     )
 

@@ -8,7 +8,16 @@ from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, slack
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.table import BOX, bounds_at, bounds_overlap, shape_at, tolerance_of, widened
+from broadphase.kernels.shapes.images import shifted, turns_between
+from broadphase.kernels.shapes.table import (
+    BOX,
+    bounds_at,
+    bounds_of,
+    bounds_overlap,
+    shape_at,
+    tolerance_of,
+    widened,
+)
 
 
 @inline
@@ -31,27 +40,43 @@ def _on_leg(mover, goal_x, goal_y, table, rows, grid):
 
 
 @holds_gil
-def cross_path(movers, at, path, table, rows, grid, values):
+def cross_path(movers, at, path, table, rows, period, grid, values):
     """When and where shape ``at`` of ``movers`` on a path first overlaps each of ``table[rows]``.
 
     ``path`` are rows ``x, y, time``: the start, every place of a turn, and the end.  A row of ``values`` is
     ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
     """
-    xs, ys = few(1, np.float64), few(1, np.float64)
-    mover = shape_at(movers, at, xs, ys)
+    xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
+    other_xs, other_ys = few(1, np.float64), few(1, np.float64)
+    mover, only[0] = shape_at(movers, at, xs, ys), 0
+    box = bounds_at(movers, at, path[0, 0], path[0, 1])
+    low_x, high_x, low_y, high_y = box[0], box[2], box[1], box[3]
+    for leg in range(1, path.shape[0]):
+        box = bounds_at(movers, at, path[leg, 0], path[leg, 1])
+        low_x, high_x = min(low_x, box[0]), max(high_x, box[2])
+        low_y, high_y = min(low_y, box[1]), max(high_y, box[3])
     for k in range(rows.shape[0]):
         values[k, 0] = NEVER
-        for leg in range(path.shape[0] - 1):
-            xs[0], ys[0] = path[leg, 0], path[leg, 1]
-            goal_x, goal_y = path[leg + 1, 0], path[leg + 1, 1]
-            if leg > 0 and goal_x == xs[0] and goal_y == ys[0]:
-                continue
-            time, nx, ny, x, y = _on_leg(mover, goal_x, goal_y, table, rows[k : k + 1], grid)
-            if time > 1.0:
-                continue
-            time = path[leg, 2] + time * (path[leg + 1, 2] - path[leg, 2])
-            if time < values[k, 0]:
-                values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = time, nx, ny, x, y
+        other = np.int64(rows[k])
+        least_x, most_x, least_y, most_y = turns_between(
+            (low_x, low_y, high_x, high_y), bounds_of(table, other), period
+        )
+        for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
+            across, down = divmod(turns, most_y + 1 - least_y)
+            other_xs[0] = shifted(table.x[other], least_x + across, period[0])
+            other_ys[0] = shifted(table.y[other], least_y + down, period[1])
+            one = shape_at(table, other, other_xs, other_ys)
+            for leg in range(path.shape[0] - 1):
+                xs[0], ys[0] = path[leg, 0], path[leg, 1]
+                goal_x, goal_y = path[leg + 1, 0], path[leg + 1, 1]
+                if leg > 0 and goal_x == xs[0] and goal_y == ys[0]:
+                    continue
+                time, nx, ny, x, y = _on_leg(mover, goal_x, goal_y, one, only, grid)
+                if time > 1.0:
+                    continue
+                time = path[leg, 2] + time * (path[leg + 1, 2] - path[leg, 2])
+                if time < values[k, 0]:
+                    values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = time, nx, ny, x, y
 
 
 # ---- many movers
@@ -114,21 +139,20 @@ def _sort_by_time(out, first, end):
 
 
 @jit
-def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near, number_of, nothing, out):
+def cross_paths(shapes, bodies, tags, passes, paths, begin, near, number_of, period, nothing, out):
     """What each mover first overlaps on its path: sensors, and bodies that do not block.
 
     ``paths`` are ``rows, starts, ends, bends, first``: mover ``m`` is body ``rows[m]``, and the rows
     ``x, y, time`` of ``bends[first[m]:first[m + 1]]`` are where it was stopped or turned.  ``near`` are
-    ``first, numbers``: the shapes ``numbers[first[m]:first[m + 1]]`` of ``others`` are near its path; these
-    are the bodies ``names`` (empty: the numbers are the rows).  ``number_of[row]`` is the number of a body
-    among the movers, or -1: a mover meets those before it where they are now, and those after it where they
-    started.  It is empty if ``others`` are where each mover meets them.
+    ``first, rows``: the bodies ``rows[first[m]:first[m + 1]]``, or images of them, are near its path.
+    ``number_of[row]`` is the number of a body among the movers, or -1: a mover meets those before it where
+    they are now, and those after it where they started.
 
     Writes rows as `motion.move_many` does, by mover, then time, then body.  Returns ``next, found``: it
     stops before a mover for which ``out`` might be too small.
     """
     rows, starts, ends, bends, first_bends = paths
-    first, numbers = near
+    first, others = near
     xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
     other_xs, other_ys = few(1, np.float64), few(1, np.float64)
     only[0] = 0
@@ -140,41 +164,48 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, others, names, near,
             continue
         row, mine, swept = np.int64(rows[m]), found, _bounds_of_path(shapes, paths, m)
         for k in range(first[m], first[m + 1]):
-            at = np.int64(numbers[k])
-            other = np.int64(names[at]) if names.shape[0] > 0 else at
+            other = np.int64(others[k])
             if not _may_cross(bodies, tags, row, other, passes):
                 continue
-            x, y = others.x[at], others.y[at]
-            if number_of.shape[0] > 0 and number_of[other] > m:
+            x, y = shapes.x[other], shapes.y[other]
+            if number_of[other] > m:
                 x, y = starts[number_of[other], 0], starts[number_of[other], 1]
-            # Most are near, but not on the path: 5 ns for each instead of 50.
-            if not bounds_overlap(swept, bounds_at(others, at, x, y)):
-                continue
-            other_xs[0], other_ys[0] = x, y
-            boxes = shapes.kinds[row] == BOX and others.kinds[at] == BOX
-            box = x, y, x + others.width[at], y + others.height[at]
-            since, bend, last = 0.0, first_bends[m], first_bends[m + 1]
-            xs[0], ys[0] = starts[m, 0], starts[m, 1]
-            for leg in range(bend, last + 1):
-                to_x, to_y, until = ends[m, 0], ends[m, 1], 1.0
-                if leg < last:
-                    to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
-                if leg == bend or to_x != xs[0] or to_y != ys[0]:
-                    if boxes:  # without tables for one shape, in a third of the time
-                        path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
-                        hit = cross_box(path, box)
-                    else:
-                        mover, table = shape_at(shapes, row, xs, ys), shape_at(others, at, other_xs, other_ys)
-                        hit = _on_leg(mover, to_x, to_y, table, only, nothing)
-                    if hit[0] <= 1.0:
-                        out[found, 0] = since + hit[0] * (until - since)
-                        out[found, 1], out[found, 2] = hit[1], hit[2]
-                        out[found, 3], out[found, 4] = hit[3], hit[4]
-                        out[found, 5], out[found, 6], out[found, 7] = other, -1.0, -1.0
-                        out[found, 8] = m
-                        found += 1
-                        break
-                xs[0], ys[0], since = to_x, to_y, until
+            least_x, most_x, least_y, most_y = turns_between(swept, bounds_at(shapes, other, x, y), period)
+            soonest = NEVER
+            for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
+                across, down = divmod(turns, most_y + 1 - least_y)
+                other_xs[0] = shifted(x, least_x + across, period[0])
+                other_ys[0] = shifted(y, least_y + down, period[1])
+                # Most are near, but not on the path: 5 ns for each instead of 50.
+                if not bounds_overlap(swept, bounds_at(shapes, other, other_xs[0], other_ys[0])):
+                    continue
+                boxes = shapes.kinds[row] == BOX and shapes.kinds[other] == BOX
+                right, bottom = other_xs[0] + shapes.width[other], other_ys[0] + shapes.height[other]
+                since, bend, last = 0.0, first_bends[m], first_bends[m + 1]
+                xs[0], ys[0] = starts[m, 0], starts[m, 1]
+                for leg in range(bend, last + 1):
+                    to_x, to_y, until = ends[m, 0], ends[m, 1], 1.0
+                    if leg < last:
+                        to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
+                    if leg == bend or to_x != xs[0] or to_y != ys[0]:
+                        if boxes:  # without tables for one shape, in a third of the time
+                            path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
+                            hit = cross_box(path, (other_xs[0], other_ys[0], right, bottom))
+                        else:
+                            mover = shape_at(shapes, row, xs, ys)
+                            table = shape_at(shapes, other, other_xs, other_ys)
+                            hit = _on_leg(mover, to_x, to_y, table, only, nothing)
+                        if hit[0] <= 1.0:
+                            time = since + hit[0] * (until - since)
+                            if time < soonest:
+                                soonest = out[found, 0] = time
+                                out[found, 1], out[found, 2] = hit[1], hit[2]
+                                out[found, 3], out[found, 4] = hit[3], hit[4]
+                            break
+                    xs[0], ys[0], since = to_x, to_y, until
+            if soonest != NEVER:
+                out[found, 5], out[found, 6], out[found, 7], out[found, 8] = other, -1.0, -1.0, m
+                found += 1
         _sort_by_time(out, mine, found)
     return rows.shape[0], found
 

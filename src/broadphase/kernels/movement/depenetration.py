@@ -11,14 +11,22 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
-from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
+from broadphase.kernels.shapes.images import (
+    contact_of_images,
+    new_places,
+    shifted,
+    turns_between,
+    wrapped,
+)
+from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_at, bounds_of, bounds_overlap, shape_at
 from broadphase.kernels.tiles.grid import bounds_of_cell, cells_of_box, edge, is_solid
-from broadphase.kernels.tiles.slopes import profile_at, slope_of
+from broadphase.kernels.tiles.slopes import any_slope, profile_at, slope_of
 
 MOST_EDGES = 256
 
@@ -178,6 +186,81 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
                 best, best_x, best_y = distance, at_x, at_y
                 break
     return best < math.inf, best_x, best_y, best
+
+
+# A stopped body is moved a little at most this often, until it overlaps nothing despite rounding.
+_MOST_NUDGES = 8
+# Of the period: a map of tiles may be so much longer or shorter.
+_FITS = 1e-12
+
+
+@inline
+def _deepest_image(shapes, row, place, hits, period, numbers, most):
+    """The deepest overlap of a body with one that it hit, up to ``most``: ``depth, normal``.
+
+    Across an edge it is another number whether the one is moved by a period or the other.
+    """
+    best = 0.0, 0.0, 0.0
+    box = bounds_at(shapes, row, *place)
+    for k in range(hits.shape[0] if most > 0.0 else 0):
+        if hits[k, 5] < 0.0:
+            continue
+        other = np.int64(hits[k, 5])
+        x, y = shapes.x[other], shapes.y[other]
+        least_x, most_x, least_y, most_y = turns_between(box, bounds_of(shapes, other), period)
+        for across in range(least_x, most_x + 1):
+            for down in range(least_y, most_y + 1):
+                there = shifted(x, across, period[0]), shifted(y, down, period[1])
+                _, nx, ny, depth = contact_of_images(shapes, row, place, other, there, period, numbers)
+                if best[0] < depth <= most:
+                    best = depth, nx, ny
+                back = shifted(place[0], -across, period[0]), shifted(place[1], -down, period[1])
+                _, nx, ny, depth = contact_of_images(shapes, other, (x, y), row, back, period, numbers)
+                if best[0] < depth <= most:
+                    best = depth, 0.0 - nx, 0.0 - ny
+    return best
+
+
+@common
+def free_place(shapes, row, x, y, hits, period, grid, numbers):
+    """The place of a stopped body, moved a little if rounding across an edge lets it overlap what stopped it.
+
+    ``hits`` are rows as `path.follow` writes them.
+    """
+    largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
+    least = next_up(largest) - largest
+    for _ in range(_MOST_NUDGES):
+        depth, nx, ny = _deepest_image(shapes, row, (x, y), hits, period, numbers, TOLERANCE * largest)
+        if depth == 0.0:
+            break
+        x, y = wrapped(x + nx * (depth + least), period[0]), wrapped(y + ny * (depth + least), period[1])
+        least *= 2.0
+    xs, ys, found = few(1, np.float64), few(1, np.float64), some_rows(1, 7, np.float64)
+    none, nobody = few(0, np.int64), few(0, np.int32)
+    for k in range(hits.shape[0]):
+        far = next_up(largest) - largest
+        while hits[k, 5] < 0.0 and far < _FITS * largest:
+            xs[0], ys[0] = x, y
+            mover = shape_at(shapes, row, xs, ys)
+            exact = mover.kinds[ROW] == BOX and not any_slope(grid, *bounds_of(mover, ROW))
+            if write_overlaps(mover, mover, nobody, found, none, exact, grid, found) == 0:
+                break
+            x, y = wrapped(x + hits[k, 1] * far, period[0]), wrapped(y + hits[k, 2] * far, period[1])
+            far *= 2.0
+    return x, y
+
+
+@jit
+def free_places(shapes, rows, hits, period, grid, places):
+    """`free_place` for each body that hit something; ``hits`` are by mover, ``rows`` those of the movers."""
+    numbers, begin = new_places(), 0
+    while begin < hits.shape[0]:
+        m, end = np.int64(hits[begin, 8]), begin + 1
+        while end < hits.shape[0] and np.int64(hits[end, 8]) == m:
+            end += 1
+        x, y, met = places[m, 0], places[m, 1], hits[begin:end]
+        places[m, 0], places[m, 1] = free_place(shapes, rows[m], x, y, met, period, grid, numbers)
+        begin = end
 
 
 @jit

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
     DONE,
@@ -28,7 +29,14 @@ from broadphase.kernels.movement.path import (
 )
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST
 from broadphase.kernels.movement.sweep_shapes import sides_reached
-from broadphase.kernels.shapes.contact import contact_of
+from broadphase.kernels.shapes.images import (
+    deepest_contact,
+    is_plain,
+    new_places,
+    shifted,
+    turns_between,
+    wrapped,
+)
 from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import (
     BOX,
@@ -211,6 +219,7 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 # How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
 # the gap before sloped surfaces, or for any change of direction.
 EXACT, PADDED, WIDE = 1, 2, 3
+CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
 EVERY_LAYER = 15  # a bit for each layer
 SENSORS = 4  # the bit for sensors in any layer
 
@@ -324,49 +333,77 @@ class Frame(NamedTuple):
     fixed: npt.NDArray[np.bool_]
     owners: npt.NDArray[np.int32]
     """The body of each row."""
-    shift: npt.NDArray[np.float64]
-    """``(n, 2)``: how far the image of each body near is moved; read before the row is written."""
 
 
 @inline
-def _gather_images(shapes, bodies, one_way, row, count, layers, frame, table, buffers):
-    """`_sift`, for images of the first ``count`` of ``buffers.near``, moved by `Frame.shift`."""
-    rows = opened = 0
-    for k in range(count):
-        other = buffers.near[k]
+def _sift_images(
+    shapes, bodies, one_way, row, source, first, end, layers, region, period, frame, table, buffers
+):
+    """`_sift` for all images of bodies that reach a region: they are written to ``table``, over `Frame`.
+
+    Returns -1 for how many block if they are more than the memory holds.
+    """
+    rows = opened = np.int64(0)
+    for k in range(first, end):
+        other = source[k]
         if other == row or not agree(bodies.category, bodies.mask, row, other):
             continue
         if bodies.sensor[other] or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
             buffers.open[opened] = other
             opened += 1
             continue
-        x, y = shapes.x[other] + frame.shift[k, 0], shapes.y[other] + frame.shift[k, 1]
-        frame.kinds[rows], frame.x[rows], frame.y[rows] = shapes.kinds[other], x, y
-        frame.width[rows], frame.height[rows] = shapes.width[other], shapes.height[other]
-        frame.starts[rows], frame.counts[rows] = shapes.starts[other], shapes.counts[other]
-        sides = sides_from(shapes, row, table, np.int64(rows), one_way[other])
-        if sides == 0:
-            continue
-        frame.fixed[rows], frame.owners[rows] = bodies.static[other], other
-        put_near(buffers, rows, rows, bounds_at(shapes, other, x, y), sides)
-        rows += 1
+        least_x, most_x, least_y, most_y = turns_between(region, bounds_of(shapes, other), period)
+        for across in range(least_x, most_x + 1):
+            for down in range(least_y, most_y + 1):
+                x, y = shifted(shapes.x[other], across, period[0]), shifted(shapes.y[other], down, period[1])
+                box = bounds_at(shapes, other, x, y)
+                if not bounds_overlap(box, region):
+                    continue
+                if rows == frame.x.shape[0]:
+                    return np.int64(-1), opened
+                frame.kinds[rows], frame.x[rows], frame.y[rows] = shapes.kinds[other], x, y
+                frame.width[rows], frame.height[rows] = shapes.width[other], shapes.height[other]
+                frame.starts[rows], frame.counts[rows] = shapes.starts[other], shapes.counts[other]
+                sides = sides_from(shapes, row, table, rows, one_way[other])
+                if sides != 0:
+                    frame.fixed[rows], frame.owners[rows] = bodies.static[other], other
+                    put_near(buffers, rows, rows, box, sides)
+                    rows += 1
     return rows, opened
+
+
+@inline
+def _table_of(frame, shapes):
+    sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
+    return ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
+
+
+@inline
+def _name_owners(hits, first, found, frame):
+    """Name the bodies of hits with rows of a frame."""
+    for k in range(first, found):
+        if hits[k, 5] >= 0.0:
+            hits[k, 5] = float(frame.owners[np.int64(hits[k, 5])])
 
 
 @holds_gil
 def move_among_images(
-    shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched, frame
+    shapes, bodies, one_way, row, dx, dy, response, when, layers, others, buffers, grid, searched, images
 ):
-    """`move_body` among images of bodies, moved by `Frame.shift`; the body is not put at its place."""
+    """`move_body` among the images of ``others``; the body is not put at its place.
+
+    ``images`` are the `Frame` and the period.
+    """
+    frame, period = images
     start_x, start_y = shapes.x[row], shapes.y[row]
-    sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
-    table = ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
-    blockers, opened = _gather_images(shapes, bodies, one_way, row, count, layers, frame, table, buffers)
+    table = _table_of(frame, shapes)
+    among = layers, searched, period, frame, table, buffers
+    blockers, opened = _sift_images(shapes, bodies, one_way, row, others, 0, others.shape[0], *among)
+    if blockers < 0:
+        return CROWDED, np.int64(0), opened, start_x, start_y, start_x, start_y, np.int64(0)
     path = row, dx, dy, response, when
     state, found, x, y, reached = _move(shapes, *path, table, frame.fixed, blockers, buffers, grid, searched)
-    for k in range(found):
-        if buffers.hits[k, 5] >= 0.0:
-            buffers.hits[k, 5] = float(frame.owners[np.int64(buffers.hits[k, 5])])
+    _name_owners(buffers.hits, 0, found, frame)
     return state, found, opened, x, y, start_x, start_y, reached
 
 
@@ -471,23 +508,23 @@ def regions_of(shapes, rows, displacements, responses, pushes, reach, out):
 
 
 @jit
-def pushes_of(shapes, fixed, rows, near, pushes):
+def pushes_of(shapes, fixed, rows, near, period, pushes):
     """How far each mover may be pushed by others that it starts in and that are not ``fixed``, by row.
 
     Returns whether any is.
     """
     starts, others = near
-    pushed = False
+    pushed, plain, numbers = False, is_plain(period), new_places()
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         bounds, deepest = bounds_of(shapes, row), 0.0
         for k in range(starts[m], starts[m + 1]):
             other = np.int64(others[k])
-            if other == row or fixed[other] or not bounds_overlap(bounds, bounds_of(shapes, other)):
+            if other == row or fixed[other]:
                 continue
-            hit, _, _, depth = contact_of(shapes, row, shapes, other, False)
-            if hit:
-                deepest = max(deepest, depth)
+            if plain and not bounds_overlap(bounds, bounds_of(shapes, other)):
+                continue
+            deepest = max(deepest, deepest_contact(shapes, row, other, period, numbers)[3])
         if deepest > 0.0:
             pushes[m] = deepest * (1.0 + 4.0 * TOLERANCE) + 4.0 * tolerance_of(bounds)
             pushed = True
@@ -509,41 +546,61 @@ def _work(dx, dy, near, grid):
 
 
 @jit
-def move_many(shapes, bodies, one_way, movers, layers, waits, start, near, grid, buffers, places, most):
+def move_many(
+    shapes, bodies, one_way, movers, layers, waits, start, near, grid, buffers, images, ends, places, most
+):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
-    ``movers`` are ``rows, displacements, responses, regions, alone``, ``near`` are ``starts, others``: mover
-    ``m`` is blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of ``layers``.  They
-    were searched for within its region.  With ``waits`` static movers are not moved yet, only their places
-    are written.
+    ``movers`` are ``rows, displacements, responses, regions, alone, across``, ``near`` are ``starts,
+    others``: mover ``m`` is blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of
+    ``layers``.  They were searched for within its region; where that lies ``across`` an edge of the period,
+    it is blocked by their images there, for which ``images`` has memory, and the period.  With ``waits``
+    static movers are not moved yet, only their places are written.  Where the path of each ends is written
+    to ``ends``, its place, wrapped into the period, to ``places``.
 
     Returns ``next, state, found``: all before mover ``next`` have moved, with ``found`` hits.  State is that
     of the next one, or `DONE` if about ``most`` boxes were tested or all is done.
     """
-    rows, displacements, responses, regions, alone = movers
+    rows, displacements, responses, regions, alone, across = movers
     starts, others = near
+    frame, period = images
     found, work = np.int64(0), 0.0
-    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
+    shapes_there = _table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
         if alone[m]:
             return m, INSIDE, found
         row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         region = regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3]
-        blockers, _ = _sift(
-            shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region, buffers
-        )
+        before, table, fixed = found, shapes, bodies.static
+        known = shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region
+        if across[m]:
+            table, fixed = shapes_there, frame.fixed
+            blockers, _ = _sift_images(*known, period, frame, shapes_there, buffers)
+            if blockers < 0:
+                return m, CROWDED, found
+        else:
+            blockers, _ = _sift(*known, buffers)
         if blockers == 0 and grid.solid.shape[0] == 0:  # half of the movers, in a fifth of the time
             xs[0], ys[0], work = xs[0] + dx, ys[0] + dy, work + 1.0
         else:
             mover, response = shape_at(shapes, row, xs, ys), np.int64(responses[m])
             begin(buffers, xs[0], ys[0], dx, dy, START, found)
-            state = follow(m, mover, shapes, bodies.static, blockers, region, grid, response, False, buffers)
+            state = follow(m, mover, table, fixed, blockers, region, grid, response, False, buffers)
             if state != DONE:
                 return m, state, found
             found = buffers.counts[7]
             each = 1.0 if buffers.counts[5] != 0 else _SHAPE_WORK
             work += each * _work(dx, dy, float(blockers), grid)
+        ends[m, 0], ends[m, 1] = xs[0], ys[0]
+        if across[m]:
+            _name_owners(buffers.hits, before, found, frame)
+            stops = before if responses[m] != CROSS else found
+            xs[0], ys[0] = wrapped(xs[0], period[0]), wrapped(ys[0], period[1])
+            if stops < found:
+                met = buffers.hits[stops:found]
+                xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid, numbers)
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])

@@ -1,5 +1,7 @@
 """What changed between two frames: boxes that were touched, and pairs that began or ended."""
 
+import math
+
 import numpy as np
 
 from broadphase.kernels.arrays.results import put
@@ -7,6 +9,7 @@ from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
+from broadphase.kernels.shapes.images import deepest_contact, is_plain, new_places, shifted
 from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 
 # -----------------------------------------------------------------------------------------------------------
@@ -452,24 +455,30 @@ def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
 
 
 @jit
-def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, out):
+def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, period, out):
     """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``found`` are the bodies whose bounds
     meet its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
     touched, ``changed`` in the layers with these bits, are movers within their regions.
 
-    Writes pairs, the lower row first.  Returns how many; -1 if the search does not cover what was touched.
+    Writes pairs, the lower row first; with a period also some whose bounds do not overlap.  Returns how many;
+    -1 if the search does not cover what was touched.
     """
     first, others = found
+    plain = is_plain(period)
     within = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         if touched[row] and alive[row] and (layers >> np.int64(layer[row])) & 1 != 0:
-            left, top, right, bottom = bounds_of(table, row)
-            inside = (regions[m, 0] <= left) & (right <= regions[m, 2])
-            if not (inside & (regions[m, 1] <= top) & (bottom <= regions[m, 3])):
-                return np.int64(-1)
+            bounds = bounds_of(table, row)
+            for axis in range(2):
+                low, high, length = bounds[axis], bounds[axis + 2], period[axis]
+                if length < math.inf and regions[m, axis] > -math.inf:
+                    turns = np.int64(math.ceil((regions[m, axis] - low) / length))
+                    low, high = shifted(low, turns, length), shifted(high, turns, length)
+                if not (regions[m, axis] <= low and high <= regions[m, axis + 2]):
+                    return np.int64(-1)
             within += 1
     if within != changed:
         return np.int64(-1)
@@ -484,7 +493,7 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
             # Two that were touched are near each other: the pair is taken once.
             if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
                 continue
-            if not bounds_overlap(bounds, bounds_of(table, other)):
+            if plain and not bounds_overlap(bounds, bounds_of(table, other)):
                 continue
             put(out, count, row, other)
             count += 1
@@ -493,19 +502,22 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
 
 @jit
 def contacts_of_pairs(
-    table, pairs, begin, end, touched, bits, group, category, mask, found, ids, normals, depths
+    table, pairs, begin, end, touched, period, bits, group, category, mask, found, ids, normals, depths
 ):
     """Write the contacts among ``pairs[begin:end]`` of rows behind ``found`` others: ``found, candidates``.
 
     Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
-    candidates = np.int64(0)
+    candidates, plain, numbers = np.int64(0), is_plain(period), new_places()
     for k in range(begin, end):
         i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
         if not ((touched[i] or touched[j]) and _are_wanted(i, j, bits, group, category, mask)):
             continue
         candidates += 1
-        together, nx, ny, depth = contact_of(table, i, table, j, False)
+        if plain:
+            together, nx, ny, depth = contact_of(table, i, table, j, False)
+        else:
+            together, nx, ny, depth = deepest_contact(table, i, j, period, numbers)
         if together:
             ids[found, 0], ids[found, 1] = i, j
             normals[found, 0], normals[found, 1], depths[found] = nx, ny, depth

@@ -21,7 +21,7 @@ from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers
-from broadphase.world.hits import Hit, HitArrays, Movements, Walk, Walks, as_rows, hit_arrays
+from broadphase.world.hits import Hit, HitArrays, Walk, Walks, as_rows, hit_arrays
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
@@ -249,9 +249,9 @@ class Character:
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
-        found_hits = hit_arrays(hits), hit_arrays(crossed)
-        moved = many.wrapped(rows, Movements(walkers.places, *found_hits), walkers.inner)
-        return Walks(*moved, walkers.floors[:, :3], walkers.tops, walkers.floors[:, 3:])
+        places = many.wrap(rows, hits, crossed, walkers.inner) if state.space.periodic else walkers.places
+        floors, ladders = walkers.floors[:, :3], walkers.floors[:, 3:]
+        return Walks(places, hit_arrays(hits), hit_arrays(crossed), floors, walkers.tops, ladders)
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""
@@ -298,7 +298,8 @@ class Walkers:
         scene = self._scene()
         if self.layers is ALL and self._owners is None:
             near = scene.starts, scene.near
-            if pushes_of(scene.shapes, scene.fixed, self.rows, near, self._pushes):
+            period = self._state.space.lengths
+            if pushes_of(scene.shapes, scene.fixed, self.rows, near, period, self._pushes):
                 self._reached = self._reach()
                 scene = self._scene()
         begin, through, store = 0, -1, self._state.store

@@ -18,7 +18,7 @@ from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.bodies import Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movement
-from broadphase.world.space import placed_columns, starts_of
+from broadphase.world.space import starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
 
@@ -26,7 +26,6 @@ _new = tuple.__new__  # a named tuple in half the time
 
 # Room for so many results at a time, if no mover has more bodies near; only what is written takes memory.
 _CAPACITY = 1 << 20
-_EMPTY = np.empty(0, np.int32)
 
 
 # ---- one body
@@ -94,18 +93,13 @@ def noted_crossings(
 
 
 def _passed_by_one(state: State, start: Start, path: Floats, rows: list[int]) -> list[Hit]:
-    """The hits of those bodies near the path that the body has crossed; one for each image."""
-    store, space = state.store, state.space
-    columns, known = store.table.columns, np.array([row for row in rows if store.alive.item(row)], np.int32)
-    ids = known.tolist()
-    if space.periodic:
-        left, top = (path[:, :2].min(axis=0) - space.longest).tolist()
-        right, bottom = (path[:, :2].max(axis=0) + space.longest).tolist()
-        images = space.images_of(columns, known, (left, top, right, bottom))
-        columns, known = space.gathered(columns, images), np.arange(len(images.rows), dtype=np.int32)
-        ids = images.rows.tolist()
-    values = np.empty((len(known), 5))
-    cross_path(start.shapes, start.row, path, columns, known, NO_TILES, values)
+    """The hits of those bodies near the path that the body has crossed."""
+    store, ids = state.store, [row for row in rows if state.store.alive.item(row)]
+    values = np.empty((len(ids), 5))
+    cross_path(
+        *(start.shapes, start.row, path, store.table.columns, np.array(ids, np.int32)),
+        *(state.space.lengths, NO_TILES, values),
+    )
     bodies: list[Any] = store.bodies
     return [
         _new(Hit, (bodies[row], time, (nx, ny), (x, y), "cross"))
@@ -153,39 +147,24 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
     passes : int
         The bits of layers that do not block; sensors never do.
     near : Near or None
-        What is near each path, if that is known and, in a periodic space, does not lie across an edge.
+        What is near each path, if that is known.
     ignored : collection of int
         The rows of bodies that do not count.
     """
-    store, space = state.store, state.space
+    store = state.store
     if not (len(paths.rows) and (passes or store.any_sensor)):
         return np.empty((0, 9))
-    columns, names = store.table.columns, _EMPTY
+    columns = store.table.columns
     number_of = np.full(len(store.bodies), -1, np.int32)
     number_of[paths.rows] = np.arange(len(paths.rows), dtype=np.int32)
-    others = columns
-    if near is None and space.periodic:
-        # Those after it are found where they are now, and met where they started.
-        far = np.abs(paths.ends - paths.starts).max(axis=0)
-        regions = paths.bounds(columns) + np.concatenate((-far, far))
-        images = state.broad_phase.images_near(regions).in_order()
-        of, met = images.regions, images.rows
-        places = np.column_stack((columns.x[met], columns.y[met])) + space.shift(images.turns)
-        later = number_of[met] > of
-        which = number_of[met[later]]
-        began = places[later] - (paths.ends - paths.starts)[which]
-        places[later] = paths.starts[which] + space.nearest_shift(began, paths.starts[which])
-        others = placed_columns(columns, met, *np.ascontiguousarray(places.T))
-        names, number_of = met.astype(np.int32), _EMPTY
-        near = Near(starts_of(of, len(paths.rows)), np.arange(len(met), dtype=np.int32))
-    elif near is None:
+    if near is None:
         near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
     tags = store.group, store.tag_sets.bits
     parts, begin, total = [], 0, int(near.first[-1])
     capacity = total if total <= _CAPACITY else max(int(np.diff(near.first).max()), _CAPACITY)
     while begin < len(paths.rows):
         out = np.empty((capacity, 9))
-        known = store.marks, tags, passes, paths[:], begin, others, names, near[:], number_of
+        known = store.marks, tags, passes, paths[:], begin, near[:], number_of, state.space.lengths
         begin, found = cross_paths(columns, *known, NO_TILES, out)
         parts.append(out[:found])
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -193,7 +172,7 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
 
 
 def _wanted(state: State, paths: Paths, rows: Floats, ignored: Ignored) -> Floats:
-    """The rows without bodies that are ignored, without second images, and without what nobody listens to."""
+    """The rows without bodies that are ignored, and without what nobody listens to."""
     store = state.store
     kept = np.ones(len(rows), np.bool_)
     if ignored:
@@ -202,11 +181,6 @@ def _wanted(state: State, paths: Paths, rows: Floats, ignored: Ignored) -> Float
         own, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
         concerned = state.contacts.concerned(np.column_stack((own, other)))
         kept &= concerned | store.sensor[own] | store.sensor[other]
-    if state.space.periodic:
-        keys = rows[:, 8].astype(np.int64) << 32 | rows[:, 5].astype(np.int64)
-        first = np.zeros(len(rows), np.bool_)
-        first[np.unique(keys, return_index=True)[1]] = True
-        kept &= first
     return rows if kept.all() else rows[kept]
 
 

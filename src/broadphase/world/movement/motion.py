@@ -7,26 +7,37 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from broadphase.geometry.narrow_phase import contact
 from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.depenetration import free_places
 from broadphase.kernels.movement.one_way import sides_of_rows
 from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
+from broadphase.kernels.shapes.images import overlap_depth
 from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, LISTENED, MOVING, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed
-from broadphase.world.contacts import contacts_between
-from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
+from broadphase.world.hits import (
+    NOTHING,
+    RESPONSES,
+    Answer,
+    Around,
+    Blockers,
+    Hit,
+    Movement,
+    Response,
+    as_rows,
+)
 from broadphase.world.movement.crossing import Start, cross
 from broadphase.world.movement.sweep import (
     beside,
@@ -36,14 +47,11 @@ from broadphase.world.movement.sweep import (
     resolve,
     step_beside,
 )
-from broadphase.world.space import FITS, TOLERANCE, bounds_of, moved_columns
+from broadphase.world.space import bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
 _new = tuple.__new__  # a named tuple in half the time
-
-# A stopped body is moved a little at most this often, until it overlaps nothing despite rounding.
-_MOST_NUDGES = 8
 
 # Of the coordinates: only a deeper overlap counts as inside.
 _INSIDE = 1e-12
@@ -246,8 +254,7 @@ class Motion:
         if not moves:
             return movement
         if response != "cross" and hits:
-            self.keep_off_bodies(row, [hit.other for hit in hits if isinstance(hit.other, Body)])
-            self.keep_off_tiles(row, [hit.normal for hit in hits if isinstance(hit.other, Tile)])
+            self.keep_off(row, hits)
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
     def _crosses(self, row: int, other: int) -> bool:
@@ -275,20 +282,30 @@ class Motion:
             if space.periodic:
                 space.check_displacement(dx, dy)
                 across = not space.is_inner(searched)
-            near = broad_phase.gather_images(searched) if across else broad_phase.gather(searched, row)
-            buffers, frame = broad_phase.buffers, broad_phase.frame
+            near = broad_phase.gather(searched, row)
             if ignored:
-                kept = [at for at, other in enumerate(buffers.near[:near].tolist()) if other not in ignored]
-                near = len(kept)
-                buffers.near[:near], frame.shift[:near] = buffers.near[kept], frame.shift[kept]
-            way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers), near, buffers
+                rows = broad_phase.buffers.near
+                kept = [other for other in rows[:near].tolist() if other not in ignored]
+                near, rows[: len(kept)] = len(kept), kept
+            way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers)
             if across:
-                swept = kernel.move_among_images(shapes, *way, grid, searched, frame)
+                others = broad_phase.buffers.near[:near].copy()
+                swept = self._sweep_images(shapes, way, others, grid, searched)
             else:
-                swept = kernel.move_body(shapes, *way, grid, searched)
+                swept = kernel.move_body(shapes, *way, near, broad_phase.buffers, grid, searched)
             if swept[0] != TOO_FAR:
                 break
         return (swept, across) if swept[0] == DONE else None
+
+    def _sweep_images(self, shapes: Any, way: Any, others: Rows, grid: TileGrid, searched: Bounds) -> Any:
+        """`kernel.move_among_images`, with memory for all images."""
+        broad_phase = self._broad_phase
+        while True:
+            memory = broad_phase.buffers, grid, searched, (broad_phase.frame, self._space.lengths)
+            swept = kernel.move_among_images(shapes, *way, others, *memory)
+            if swept[0] != kernel.CROWDED:
+                return swept
+            broad_phase.reserve(2 * len(broad_phase.buffers.near))
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
@@ -328,9 +345,7 @@ class Motion:
             return movement
         movement = self._wrapped(movement)
         if movement.hits and not self._space.is_inner(reach):
-            met = [hit for hit in movement.hits if hit.response != "cross"]
-            self.keep_off_bodies(row, [hit.other for hit in met if isinstance(hit.other, Body)])
-            self.keep_off_tiles(row, [hit.normal for hit in met if isinstance(hit.other, Tile)])
+            self.keep_off(row, [hit for hit in movement.hits if hit.response != "cross"])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
     def move_through(self, row: int, dx: float, dy: float, ignored: Ignored) -> Movement:
@@ -459,15 +474,9 @@ class Motion:
     def overlap(self, row: int, other: int) -> bool:
         """Whether two bodies overlap now, by more than places are rounded by."""
         space, store = self._space, self._store
-        if not space.periodic:
-            one, two = store.shape(row), store.shape(other)
-            found = contact(one, two)
-            return found is not None and found.depth > _INSIDE * max(map(abs, (*one.bounds, *two.bounds)))
-        columns = store.table.columns
-        images = space.images_of(columns, np.array([other]), store.bounds(row))
-        pairs = np.column_stack((np.full(len(images.rows), row), images.rows))
-        overlapping, _, depths = contacts_between(space, columns, pairs, images.turns)
-        return bool((overlapping & (depths > _INSIDE * space.largest)).any())
+        largest = max(space.largest, *map(abs, (*store.bounds(row), *store.bounds(other))))
+        depth = overlap_depth(store.table.columns, row, other, space.lengths)
+        return bool(depth > _INSIDE * largest)
 
     def bounds_from(self, row: int, other: int) -> Bounds:
         """The bounds of the image of ``other`` that is nearest to ``row``."""
@@ -512,39 +521,16 @@ class Motion:
 
         return answer
 
-    def keep_off_bodies(self, row: int, others: Iterable[Body]) -> None:
-        """Move a body a little if rounding across the edge lets it overlap the bodies that stopped it."""
-        space, store = self._space, self._store
-        known = sorted({other.id for other in others if other.alive})
-        if not known:
-            return
-        tolerance, least = TOLERANCE * space.largest, np.spacing(space.largest).item()
-        for _ in range(_MOST_NUDGES):
-            images = space.images_of(store.table.columns, np.array(known), store.bounds(row))
-            here = np.column_stack((np.full(len(images.rows), row), images.rows))
-            pairs, turns = np.vstack((here, here[:, ::-1])), np.vstack((images.turns, -images.turns))
-            overlapping, normals, depths = contacts_between(space, store.table.columns, pairs, turns)
-            depths[~overlapping | (depths > tolerance)] = 0.0
-            if not depths.any():
-                return
-            at = int(depths.argmax())
-            # A normal points out of the second body; the second half has the two swapped.
-            nx, ny = (normals[at] if at < len(here) else -normals[at]).tolist()
-            far = depths.item(at) + least
-            store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
-            least *= 2.0
-
-    def keep_off_tiles(self, row: int, normals: Iterable[tuple[float, float]]) -> None:
-        """`keep_off_bodies` for tiles."""
-        store, largest = self._store, self._space.largest
-        for nx, ny in normals:
-            far = np.spacing(largest).item()
-            while far < FITS * largest and self._is_in_tiles(store.shape(row)):
-                store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
-                far *= 2.0
-
-    def _is_in_tiles(self, shape: Shape) -> bool:
-        return blocker_at(shape, lambda _: NOTHING._replace(grid=self._state.grid)) is not None
+    def keep_off(self, row: int, hits: Sequence[Hit]) -> None:
+        """Move a body a little if rounding across the edge lets it overlap what stopped it."""
+        store = self._store
+        known = [hit for hit in hits if not isinstance(hit.other, Body) or hit.other.alive]
+        places = store.places(np.array([row]))
+        free_places(
+            *(store.table.columns, np.array([row], np.int32), as_rows(0, known), self._space.lengths),
+            *(self._state.grid, places),
+        )
+        store.put(row, *places[0].tolist())
 
 
 class Rollback:

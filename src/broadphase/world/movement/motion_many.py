@@ -10,13 +10,14 @@ from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.depenetration import free_places
 from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
-from broadphase.world.broad_phase import Near, new_buffers
+from broadphase.world.broad_phase import Near, new_buffers, new_frame
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
@@ -32,7 +33,7 @@ from broadphase.world.hits import (
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.space import starts_of
+from broadphase.world.space import Space, starts_of
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -207,26 +208,15 @@ class ManyMotion:
             self._space.check_displacements(displacements, name)
         return bool(ascends)
 
-    def wrapped(self, rows: Rows, moved: Movements, inner: _Flags) -> Movements:
-        """Movements wrapped into the period; movers that were stopped across an edge keep off what did."""
-        if not self._space.periodic:
-            return moved
-        hits, bodies = moved.hits, self._motion.body
-        ends = np.searchsorted(hits.movers, np.arange(len(rows) + 1)).tolist()
-        for at in distinct(hits.movers).tolist():
-            if not inner[at]:
-                met = slice(ends[at], ends[at + 1])
-                others, normals = hits.others[met], hits.normals[met]
-                self._motion.keep_off_bodies(int(rows[at]), map(bodies, others[others >= 0].tolist()))
-                self._motion.keep_off_tiles(
-                    int(rows[at]), [(nx, ny) for nx, ny in normals[others < 0].tolist()]
-                )
-        passed = moved.crossed
-        return Movements(
-            self._store.places(rows),
-            hits._replace(touches=self._space.places(hits.touches)),
-            passed._replace(touches=self._space.places(passed.touches)),
-        )
+    def wrap(self, rows: Rows, hits: Floats, crossed: Floats, inner: _Flags) -> Floats:
+        """Wrap hits into the period; where movers are, kept off what stopped them across an edge."""
+        store, space = self._store, self._space
+        places = store.places(rows)
+        across = hits[~inner[hits[:, 8].astype(np.int64)]]
+        free_places(store.table.columns, rows, across, space.lengths, self._state.grid, places)
+        store.put_many(rows, places)
+        wrap_touches(space, hits, crossed)
+        return places
 
     def blockers_near(
         self, rows: Rows, reach: Floats, layers: Layers, ignored: Ignored
@@ -288,7 +278,8 @@ class _Run:
         self._store, self._table = state.store, state.store.table
         count = len(call.rows)
         self._starts = self._store.places(call.rows)
-        self._places = self._starts.copy()
+        self._places, self._ends = self._starts.copy(), self._starts.copy()
+        """Of each mover, in the period, and where its path ended."""
         self._hits: list[Floats] = []
         self._crossed: list[Floats] = []
         """What those crossed that went alone."""
@@ -300,15 +291,18 @@ class _Run:
         turns = self._store.any_round or len(state.grid.ground) > 0
         self._reach = kernel.WIDE if turns else kernel.EXACT
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
+        self._across = np.zeros(count, np.bool_)
+        """Movers that may meet images across an edge of the period."""
         self._pushes = np.zeros(count)
         """How far each may be pushed before it moves."""
         self._look()
         if call.layers is ALL and kernel.pushes_of(
-            columns, self._store.static, call.rows, self._near[:], self._pushes
+            columns, self._store.static, call.rows, self._near[:], state.space.lengths, self._pushes
         ):
             self._look()
         most = int(np.diff(self._near.first).max()) + count  # others may be pushed into its way
         self._buffers = new_buffers(most, _HITS_EACH * count + _LEAST_CAPACITY)
+        self._frame = new_frame(most if state.space.periodic else 0)
 
     def _look(self) -> None:
         """Find what is near the path of each mover."""
@@ -319,7 +313,9 @@ class _Run:
         """Movers for the general path."""
         regions[self._alone] = -np.inf, -np.inf, np.inf, np.inf
         if state.space.periodic:
-            self._alone |= ~state.space.are_inner(regions)
+            # Wider than places are rounded by when they are wrapped.
+            regions += state.space.slack(regions) * (-1.0, -1.0, 1.0, 1.0)
+            self._across = ~(self._alone | state.space.are_inner(regions))
         near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
         self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
         if self._store.any_one_way:
@@ -337,7 +333,7 @@ class _Run:
             crosses = call.responses[hits[:, 8].astype(np.int64)] == CROSS
             solid, stops = hits[crosses], hits[~crosses]
         bends = stops[:, 8], stops[:, [3, 4, 0]]
-        paths = paths_of(call.rows, self._starts, self._places, *bends)
+        paths = paths_of(call.rows, self._starts, self._ends, *bends)
         crossed = cross_many(state, paths, self._passes, self._near, call.ignored)
         if len(self._waiting):
             self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
@@ -347,12 +343,13 @@ class _Run:
             crossed = with_solid(crossed, solid)
         state.contacts.note_many(call.rows, stops, stopped=True)
         state.contacts.note_many(call.rows, crossed)
-        if not (call.ignored or state.space.periodic):
+        if not call.ignored:
             matcher = state.listeners.matcher
             state.contacts.searched = Searched(call.rows, self._regions, self._near, matcher)
         if self._crossed:
             crossed = np.concatenate((crossed, *self._crossed))
             crossed = crossed[np.argsort(crossed[:, 8], kind="stable")]
+        wrap_touches(state.space, hits, crossed)
         return Movements(self._places, hit_arrays(hits), hit_arrays(crossed))
 
     def _not_alone(self, hits: Floats) -> Floats:
@@ -361,17 +358,21 @@ class _Run:
     def _move_from(self, begin: int) -> int:
         """Move some movers in one call of the kernel; which is the next."""
         call, grid = self._call, self._state.grid
-        movers = *call[:3], self._regions, self._alone
+        movers = *call[:3], self._regions, self._alone, self._across
         next_one, state, found = kernel.move_many(
             *(self._table.columns, self._store.marks, self._store.one_way, movers, self._blocking),
             *(len(self._waiting) > 0, begin),
-            *(self._near[:], grid, self._buffers, self._places, _MOST_TESTS),
+            *(self._near[:], grid, self._buffers, (self._frame, self._state.space.lengths)),
+            *(self._ends, self._places, _MOST_TESTS),
         )
         self._hits.append(self._buffers.hits[:found].copy())
         if state in (INSIDE, TOO_FAR):
             self._move_alone(next_one)
             return int(next_one) + 1
-        if state == FULL and not found:
+        if state == kernel.CROWDED:
+            most = 2 * len(self._buffers.near) + 1
+            self._buffers, self._frame = new_buffers(most, len(self._buffers.hits)), new_frame(most)
+        elif state == FULL and not found:
             self._buffers = with_more_hits(self._buffers)
         return int(next_one)
 
@@ -384,7 +385,7 @@ class _Run:
         move = motion.move_row(row, dx, dy, name, call.ignored_by(row), layers=call.layers)
         if call.layers is ALL:
             call.carry(motion, at, self._starts[at], move[:2])
-        self._places[at] = move.x, move.y
+        self._places[at] = self._ends[at] = move.x, move.y
         self._hits.append(as_rows(at, move.hits))
         self._crossed.append(as_rows(at, move.crossed))
         if len(self._waiting) and store.static[row]:
@@ -396,8 +397,7 @@ class _Run:
         region = self._regions[at].tolist()
         if not (region[0] <= left and region[1] <= top and right <= region[2] and bottom <= region[3]):
             # Those after it did not expect it here.
-            others = self._regions[at + 1 :]
-            meet = (others[:, :2] <= (right, bottom)).all(axis=1) & (others[:, 2:] >= (left, top)).all(axis=1)
+            meet = self._state.space.meet(self._regions[at + 1 :], (left, top, right, bottom))
             self._near = self._near.with_one(row, at + 1 + np.flatnonzero(meet))
 
 
@@ -416,6 +416,12 @@ def _one_each(given: float | Floats, count: int, name: str) -> float | Floats:
     if given.shape != (count,):
         raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {given.shape}")
     return given
+
+
+def wrap_touches(space: Space, *several: Floats) -> None:
+    """Wrap the places of hits, as kernels write them, into the period."""
+    for hits in several if space.periodic else ():
+        hits[:, 3:5] = space.places(hits[:, 3:5])
 
 
 def with_more_hits(buffers: Buffers) -> Buffers:
