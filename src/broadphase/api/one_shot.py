@@ -11,6 +11,7 @@ from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, are_geometries, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
+from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
 from broadphase.inputs.rules import join_filter
 from broadphase.inputs.search import Space, points_among, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
@@ -39,16 +40,16 @@ _TWO_SIDES = "two sets of boxes are join(a, b)"
 
 @with_hints(_TWO_SIDES, **_BY_ROW)
 def pairs(
-    boxes: Any,
+    boxes: RowsLike,
     *,
     method: Method = "auto",
     touching: bool = True,
     sort: bool = True,
-    static: Any = None,
-    categories: Any = None,
-    masks: Any = None,
-    period: Any = None,
-    env: Any = None,
+    static: Numbers | None = None,
+    categories: Numbers | None = None,
+    masks: Numbers | None = None,
+    period: Lengths | None = None,
+    env: Numbers | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
@@ -161,13 +162,13 @@ How = Literal["inner", "left"]
 
 @overload
 def join(
-    a: Any,
-    b: Any,
+    a: RowsLike,
+    b: RowsLike,
     *,
     method: Method = ...,
     touching: bool = ...,
     sort: bool = ...,
-    period: Any = ...,
+    period: Lengths | None = ...,
     env: tuple[Any, Any] | None = ...,
     threads: int | None = ...,
     max_pairs: int | None = ...,
@@ -178,13 +179,13 @@ def join(
 ) -> PairArray: ...
 @overload
 def join(
-    a: Any,
-    b: Any,
+    a: RowsLike,
+    b: RowsLike,
     *,
     method: Method = ...,
     touching: bool = ...,
     sort: bool = ...,
-    period: Any = ...,
+    period: Lengths | None = ...,
     env: tuple[Any, Any] | None = ...,
     threads: int | None = ...,
     max_pairs: int | None = ...,
@@ -195,13 +196,13 @@ def join(
 ) -> "pandas.Series": ...
 @with_hints()
 def join(
-    a: Any,
-    b: Any,
+    a: RowsLike,
+    b: RowsLike,
     *,
     method: Method = "auto",
     touching: bool = True,
     sort: bool = True,
-    period: Any = None,
+    period: Lengths | None = None,
     env: tuple[Any, Any] | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
@@ -362,15 +363,15 @@ def _with_all(found: PairArray, rows: int) -> PairArray:
 
 @with_hints(_TWO_SIDES, **_BY_ROW)
 def count_pairs(
-    boxes: Any,
+    boxes: RowsLike,
     *,
     method: Method = "auto",
     touching: bool = True,
-    static: Any = None,
-    categories: Any = None,
-    masks: Any = None,
-    period: Any = None,
-    env: Any = None,
+    static: Numbers | None = None,
+    categories: Numbers | None = None,
+    masks: Numbers | None = None,
+    period: Lengths | None = None,
+    env: Numbers | None = None,
     threads: int | None = None,
 ) -> int:
     """Count the pairs of boxes that overlap, without storing them.
@@ -407,7 +408,7 @@ def count_pairs(
         return search(method, task, space).pairs
 
 
-def explain(boxes: Any) -> choose.Explanation:
+def explain(boxes: RowsLike) -> choose.Explanation:
     """Report what ``method="auto"`` picks for these boxes, and why.
 
     Parameters

@@ -33,6 +33,7 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, check_same_c
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii
+from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
 from broadphase.inputs.rules import as_excluded, as_filter, join_filter
 from broadphase.inputs.search import Space, both_envs
 from broadphase.kernels.boxes.overlap import PairFilter
@@ -93,18 +94,18 @@ class SweptPairs(_PairsAndTimes):
 
 @with_hints(velocity="motion= is the way of the whole frame: velocity times its seconds")
 def swept_pairs(
-    boxes: Any,
-    motion: Any,
+    boxes: RowsLike,
+    motion: RowsLike,
     *,
     radii: Any = None,
-    other: Any = None,
+    other: RowsLike | None = None,
     other_motion: Any = None,
-    period: Any = None,
+    period: Lengths | None = None,
     touching: bool = True,
-    static: Any = None,
-    categories: Any = None,
-    masks: Any = None,
-    env: Any = None,
+    static: Numbers | None = None,
+    categories: Numbers | None = None,
+    masks: Numbers | None = None,
+    env: Numbers | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
     closest: bool = False,

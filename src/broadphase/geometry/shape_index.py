@@ -9,7 +9,7 @@ Cost: that of the box query, and an exact test of each shape whose box it finds.
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,11 @@ from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES, FloatTuple
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import NO_IDS
-from broadphase.indexes.results import Nearest, RayHit, RayHits, copied_hits, hits_asked_for
+from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
+from broadphase.inputs.protocols import Numbers, OneBox, Place, RowsLike
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
@@ -70,7 +71,14 @@ class ShapeIndex:
     array([5., 1.])
     """
 
-    def __init__(self, shapes: Iterable[Shape], *, env: Any = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        # The items of a list of several kinds are plain objects to type checkers.
+        shapes: Iterable[Shape] | list[Any] | tuple[Any, ...],
+        *,
+        env: Numbers | None = None,
+        threads: int | None = None,
+    ) -> None:
         if isinstance(shapes, (Box, Circle, Polygon)):
             raise TypeError(f"shapes must be several, as [shape]; got {shapes!r}")
         known = list(shapes)
@@ -168,6 +176,28 @@ class ShapeIndex:
         rows = self._searched().pairs()
         return self._kept(rows, self._table.bounds(), self._table.columns)
 
+    @overload  # a list of numbers is one ray
+    def raycast(  # type: ignore[overload-overlap]
+        self,
+        origin: Place,
+        direction: Place,
+        max_distance: float = ...,
+        *,
+        env: int | None = ...,
+        ignore: int | None = ...,
+        **how: Unpack[Wanted],
+    ) -> RayHit | None: ...
+    @overload
+    def raycast(
+        self,
+        origin: Place | RowsLike,
+        direction: Place | RowsLike,
+        max_distance: Any = ...,
+        *,
+        env: Any = ...,
+        ignore: Any = ...,
+        **how: Unpack[Wanted],
+    ) -> RayHits: ...
     def raycast(
         self,
         origin: Any,
@@ -232,7 +262,7 @@ class ShapeIndex:
             result = copied_hits(result, asked, out, shape)
         return result if out is not None else arguments.in_axes(result, axes)
 
-    def nearest(self, point: Any, *, env: Any = None, ignore: Any = None) -> Nearest:
+    def nearest(self, point: Place | RowsLike, *, env: Any = None, ignore: Any = None) -> Nearest:
         """The nearest shape of each point, the nearest point of it, and the normal there.
 
         Parameters
@@ -290,7 +320,7 @@ class ShapeIndex:
         kernel.nearest_of_rows(rows, plain_columns(CIRCLE, at, 0.0, 0.0), columns, ids, found)
         return _nearest(ids, found, type(points) is tuple)
 
-    def query_box(self, box: Any, *, env: Any = None) -> IdArray:
+    def query_box(self, box: OneBox | RowsLike, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
 
         Parameters

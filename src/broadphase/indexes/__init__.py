@@ -5,12 +5,13 @@
 """
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from broadphase.errors import not_one_of
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
+    from broadphase.inputs.protocols import RowsLike
 
 __all__ = ["CLASSES", "INDEXES", "Choice", "load", "make_index"]
 
@@ -33,16 +34,8 @@ CLASSES: dict[Choice, str] = {
 """For each name the class in `broadphase.indexes.classes`: ``box_tree`` is a `BoxTree`."""
 
 
-class Array(Protocol):
-    """An array or a table of any library."""
-
-    @property
-    def shape(self) -> Any:
-        """How many rows and columns it has."""
-
-
 def make_index(
-    boxes: list[Any] | tuple[Any, ...] | Array | Choice | _Synonym | None = None,
+    boxes: "RowsLike | Choice | _Synonym | None" = None,
     name: Choice | _Synonym = "auto",
     **options: Any,
 ) -> "Index":

@@ -3,7 +3,7 @@
 import math
 from copy import copy
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.new_boxes import MOST_SCANNED, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
+    HowToCast,
     Nearest,
     PairChanges,
     RayHit,
@@ -32,6 +33,7 @@ from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
+from broadphase.inputs.protocols import Lengths, Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.rules import bit_sets, static_flags
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
@@ -112,14 +114,14 @@ class Index(ById):
     @with_hints()
     def __init__(
         self,
-        boxes: Any = None,
+        boxes: RowsLike | None = None,
         *,
         dim: int | None = None,
         dtype: npt.DTypeLike | None = None,
         touching: bool = True,
         sort: bool = True,
         threads: int | None = None,
-        period: Any = None,
+        period: Lengths | None = None,
     ) -> None:
         first = None if boxes is None else arguments.first_boxes(boxes)
         if dim is None:
@@ -230,7 +232,7 @@ class Index(ById):
     # ---- filling and changing
 
     def insert(
-        self, box: Any, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT, env: int = 0
+        self, box: OneBox, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT, env: int = 0
     ) -> int:
         """Add a box.
 
@@ -278,7 +280,13 @@ class Index(ById):
         return new
 
     def insert_many(
-        self, boxes: Any, *, static: Any = False, category: Any = 1, mask: Any = EVERY_BIT, env: Any = None
+        self,
+        boxes: RowsLike,
+        *,
+        static: Any = False,
+        category: Any = 1,
+        mask: Any = EVERY_BIT,
+        env: Any = None,
     ) -> IdArray:
         """Add boxes, in their order, at the lowest free ids.
 
@@ -301,9 +309,9 @@ class Index(ById):
         TypeError, ValueError
             As in `insert`, naming the row; nothing has changed.
         """
-        boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
+        rows, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
         category, mask = settled(category, "category"), settled(mask, "mask")
-        return self._add(boxes, static, category, mask, env)
+        return self._add(rows, static, category, mask, env)
 
     def _add(self, boxes: BoxArray, static: Any, category: Any, mask: Any, env: Any) -> IdArray:
         """`insert_many` of settled arguments."""
@@ -332,7 +340,7 @@ class Index(ById):
         self._store.empty()
         self._space.structure.ready()
 
-    def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
+    def move(self, id: int, box: OneBox) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.
 
         Parameters
@@ -361,7 +369,7 @@ class Index(ById):
         mover = arguments.known_id(self._store, id)
         self._replace(_just(mover), rows)
 
-    def move_many(self, ids: Any, boxes: Any) -> None:
+    def move_many(self, ids: Numbers, boxes: RowsLike) -> None:
         """Give boxes new places and sizes.
 
         Parameters
@@ -386,7 +394,7 @@ class Index(ById):
             )
         self._replace(known, rows)
 
-    def update(self, boxes: Any) -> None:
+    def update(self, boxes: RowsLike) -> None:
         """Replace every live box, in id order: the frame's new positions in one call.
 
         Parameters
@@ -652,7 +660,7 @@ class Index(ById):
     # ---- queries; the class docstring states their rules
 
     def query_box(
-        self, box: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+        self, box: OneBox | RowsLike, *, category: int | None = None, mask: int | None = None, env: Any = None
     ) -> IdArray:
         """Ids of the boxes that overlap ``box``.
 
@@ -700,7 +708,12 @@ class Index(ById):
         return self._in_box("query_box", query, env, rules)
 
     def query_point(
-        self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+        self,
+        point: Place | RowsLike,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
     ) -> IdArray:
         """Ids of the boxes that contain ``point``; without ``touching``, in their inside.
 
@@ -733,7 +746,13 @@ class Index(ById):
         return self._in_box("query_point", query, env, rules)
 
     def query_radius(
-        self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+        self,
+        center: Place | RowsLike,
+        r: Any,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
     ) -> IdArray:
         """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
 
@@ -779,6 +798,28 @@ class Index(ById):
         self._space.last = space.last
         return found
 
+    @overload  # a list of numbers is one ray
+    def raycast(  # type: ignore[overload-overlap]
+        self,
+        origin: Place,
+        direction: Place,
+        max_distance: float = ...,
+        *,
+        env: int | None = ...,
+        ignore: int | None = ...,
+        **how: Unpack[HowToCast],
+    ) -> RayHit | None: ...
+    @overload
+    def raycast(
+        self,
+        origin: Place | RowsLike,
+        direction: Place | RowsLike,
+        max_distance: Any = ...,
+        *,
+        env: Any = ...,
+        ignore: Any = ...,
+        **how: Unpack[HowToCast],
+    ) -> RayHits: ...
     def raycast(
         self,
         origin: Any,
@@ -858,8 +899,8 @@ class Index(ById):
 
     def query_ray(
         self,
-        origin: Any,
-        direction: Any,
+        origin: Place | RowsLike,
+        direction: Place | RowsLike,
         max_distance: Any = math.inf,
         *,
         category: int | None = None,
@@ -894,7 +935,13 @@ class Index(ById):
         return RayHits(np.ascontiguousarray(hits.ids), *hits[1:]) if single else hits
 
     def nearest(
-        self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None, env: Any = None
+        self,
+        point: Place | RowsLike,
+        k: int = 1,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
     ) -> Nearest:
         """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
 

@@ -8,22 +8,55 @@ saves the first.
 """
 
 import math
-from typing import Any
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.devices import on_its_device
 from broadphase.indexes.classes import BoxTree
-from broadphase.indexes.results import RayHit, RayHits
+from broadphase.indexes.results import HowToCast, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import settled_envs
 from broadphase.inputs.foreign import BOXES, POINTS, check_same_crs
 from broadphase.inputs.numeric import on_gpu
 from broadphase.inputs.periods import settled_period
+from broadphase.inputs.protocols import Lengths, Numbers, Place, RowsLike
 
 
+class _How(HowToCast, total=False):
+    """What rays among given boxes may be told besides, for the signatures that type checkers read."""
+
+    touching: bool
+    categories: Numbers | None
+    masks: Numbers | None
+    period: Lengths | None
+    threads: int | None
+
+
+@overload  # a list of numbers is one ray
+def raycast(  # type: ignore[overload-overlap]
+    boxes: RowsLike,
+    origins: Place,
+    directions: Place,
+    max_distance: float = ...,
+    *,
+    env: None = ...,
+    ignore: int | None = ...,
+    **how: Unpack[_How],
+) -> RayHit | None: ...
+@overload
+def raycast(
+    boxes: RowsLike,
+    origins: Place | RowsLike,
+    directions: Place | RowsLike,
+    max_distance: Any = ...,
+    *,
+    env: tuple[Any, Any] | None = ...,
+    ignore: Any = ...,
+    **how: Unpack[_How],
+) -> RayHits: ...
 def raycast(
     boxes: Any,
     origins: Any,
@@ -120,7 +153,9 @@ def raycast(
     index._reader.ray_names = "origins", "directions"
     sets = 1 if categories is None else categories, EVERY_BIT if masks is None else masks
     index.insert_many(boxes, static=True, category=sets[0], mask=sets[1], env=own)
-    return index.raycast(
+    cast: Any = index.raycast
+    found: RayHit | RayHits | None = cast(
         origins, directions, max_distance, category=category, mask=mask, env=asked_in, ignore=ignore,
         normals=normals, dtype=dtype, out=out,
     )  # fmt: skip
+    return found

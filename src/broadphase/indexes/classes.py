@@ -12,6 +12,7 @@ import numpy as np
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Shared, Structure
 from broadphase.inputs.numeric import real
+from broadphase.inputs.protocols import RowsLike
 
 if TYPE_CHECKING:
     from broadphase.indexes.cells import CellReport, CellStructure
@@ -100,7 +101,7 @@ class BoxTree(Index):
 
     name = "box_tree"
 
-    def __init__(self, boxes: Any = None, *, margin: float | None = None, **common: Any) -> None:
+    def __init__(self, boxes: RowsLike | None = None, *, margin: float | None = None, **common: Any) -> None:
         self._margin = _as_margin(margin)
         super().__init__(boxes, **common)
 
@@ -173,7 +174,7 @@ class SortAndSweep(Index):
 
     name = "sort_and_sweep"
 
-    def __init__(self, boxes: Any = None, *, axis: Axis = "auto", **common: Any) -> None:
+    def __init__(self, boxes: RowsLike | None = None, *, axis: Axis = "auto", **common: Any) -> None:
         self._axis = axis
         super().__init__(boxes, **common)
         if axis != "auto":
@@ -299,7 +300,7 @@ class UniformGrid(CellIndex):
     name = "uniform_grid"
 
     def __init__(
-        self, boxes: Any = None, bounds: Any = None, cell_size: CellSize = "auto", **common: Any
+        self, boxes: RowsLike | None = None, bounds: Any = None, cell_size: CellSize = "auto", **common: Any
     ) -> None:
         if isinstance(boxes, list | tuple | np.ndarray) and len(boxes) and isinstance(boxes[0], Real):
             boxes, bounds, cell_size = None, boxes, cell_size if bounds is None else bounds
@@ -362,7 +363,7 @@ class SpatialHash(CellIndex):
 
     def __init__(
         self,
-        boxes: Any = None,
+        boxes: RowsLike | None = None,
         *,
         cell_size: CellSize = "auto",
         table_size: int | Literal["auto"] | None = "auto",

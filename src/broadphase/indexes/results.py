@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,21 @@ class RayHits(_RayHits):
     """``(..., 2)``, in a world: column and row of the tile that a ray hits, -1 where it hits none."""
 
     __repr__ = brief
+
+
+class Wanted(TypedDict, total=False):
+    """How the hits of rays are returned, for the signatures that type checkers read; see `Index.raycast`."""
+
+    normals: bool
+    dtype: npt.DTypeLike | None
+    out: Any
+
+
+class HowToCast(Wanted, total=False):
+    """The same, and which boxes a ray may hit."""
+
+    category: int | None
+    mask: int | None
 
 
 def hit_arrays(n: int, dim: int, dtype: npt.DTypeLike = np.float64) -> RayHits:

@@ -15,6 +15,7 @@ from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows, settle
 from broadphase.inputs.foreign import BOXES, NUMBERS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
+from broadphase.inputs.protocols import RowsLike
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.runtime.threads import run_all, shares
 
@@ -80,7 +81,7 @@ def checked_boxes(array: FloatArray, name: str, threads: int = 1, period: Any = 
     return array
 
 
-def from_xywh(rows: Any) -> BoxArray:
+def from_xywh(rows: RowsLike) -> BoxArray:
     """Boxes from rows ``x, y, width, height``, or ``x, y, z, width, height, depth``; x, y is the min corner.
 
     Parameters

@@ -36,6 +36,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.inputs.protocols import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
@@ -119,11 +120,11 @@ class PointIndex(ById):
 
     def __init__(
         self,
-        points: Any = None,
+        points: RowsLike | None = None,
         *,
         dim: int | None = None,
         dtype: npt.DTypeLike | None = None,
-        period: Any = None,
+        period: Lengths | None = None,
     ) -> None:
         if dim not in (None, 2, 3):
             raise ValueError(f"dim must be 2 or 3; got {dim!r}")
@@ -192,7 +193,7 @@ class PointIndex(ById):
 
     # ---- filling and changing
 
-    def insert(self, point: Any, *, env: int = 0) -> int:
+    def insert(self, point: Place | Array, *, env: int = 0) -> int:
         """Add a point.
 
         Parameters
@@ -223,7 +224,7 @@ class PointIndex(ById):
         self._store, self._reader, self._given = store, reader, None
         return new
 
-    def insert_many(self, points: Any, *, env: Any = None) -> IdArray:
+    def insert_many(self, points: RowsLike, *, env: Any = None) -> IdArray:
         """Add points, in their order, at the lowest free ids.
 
         Parameters
@@ -244,10 +245,10 @@ class PointIndex(ById):
         TypeError, ValueError
             As for `insert`, naming the row; nothing has changed.
         """
-        points, env = settled(points, "points", POINTS), settled(env, "env")
-        points, env = rows_of_worlds(points, env, "points", POINT_WIDTHS)
-        store, reader = self._for(points)
-        rows = _many(reader, points)
+        given, env = settled(points, "points", POINTS), settled(env, "env")
+        given, env = rows_of_worlds(given, env, "points", POINT_WIDTHS)
+        store, reader = self._for(given)
+        rows = _many(reader, given)
         n = len(rows)
         envs = as_env(env, n)
         self._check_envs(envs)
@@ -256,11 +257,11 @@ class PointIndex(ById):
             store.use_envs()
         rules = np.zeros(n, np.bool_), np.ones(n, np.uint32), np.full(n, EVERY_BIT, np.uint32)
         ids = store.add_many(rows, *rules, envs)
-        if points.ndim == 2:  # an empty list says nothing
+        if given.ndim == 2:  # an empty list says nothing
             self._store, self._reader, self._given = store, reader, None
         return ids
 
-    def move(self, id: int, point: Any) -> None:  # noqa: A002 - the word that users know
+    def move(self, id: int, point: Place | Array) -> None:  # noqa: A002 - the word that users know
         """Give a point a new place.
 
         Parameters
@@ -280,7 +281,7 @@ class PointIndex(ById):
         self._kept = None
         self._store.boxes[known] = row
 
-    def move_many(self, ids: Any, points: Any) -> None:
+    def move_many(self, ids: Numbers, points: RowsLike) -> None:
         """Give points new places.
 
         Parameters
@@ -334,7 +335,7 @@ class PointIndex(ById):
 
     def neighbors(
         self,
-        points: Any,
+        points: Place | RowsLike,
         r: Any,
         *,
         r_min: float = 0.0,
@@ -397,7 +398,7 @@ class PointIndex(ById):
 
     def nearest(
         self,
-        points: Any,
+        points: Place | RowsLike,
         k: int | Sequence[int],
         *,
         r: float = np.inf,

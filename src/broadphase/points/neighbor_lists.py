@@ -98,8 +98,11 @@ class Neighbors:
         parts: int | None = None,
         find_offsets: Callable[[], Points] | None = None,
     ) -> None:
-        self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
-        self.shift, self._find_offsets = shift, find_offsets
+        self.i, self.j, self.distance, self.shape = i, j, distance, shape
+        # For type checkers: who asked for them need not ask whether they are there.
+        self.offset: Any = offset
+        self.shift: Any = shift
+        self._find_offsets = find_offsets
         self._among, self._sorted = among, in_order
         self._half = among if half is None else half
         self._parts = own_threads.cores() if parts is None else parts

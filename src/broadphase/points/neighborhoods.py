@@ -28,6 +28,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
 from broadphase.inputs.rules import as_excluded
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.lattice import find_ways
@@ -75,12 +76,12 @@ _OF_SCIPY = {
 
 @with_hints(**_OF_SCIPY, k="the k nearest are found by nearest(points, k)")
 def neighbors(
-    points: Any,
+    points: RowsLike,
     r: Any = None,
     *,
-    other: Any = None,
-    period: Any = None,
-    env: Any = None,
+    other: RowsLike | None = None,
+    period: Lengths | None = None,
+    env: Numbers | None = None,
     r_min: float = 0.0,
     exclude_self: bool = False,
     sort: bool = True,
@@ -520,8 +521,7 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
 
 def _offsets_of_several(several: Several, r: Any, how: How, *_: Any) -> Points:
     """The offsets of the pairs that `near_of_several` found, by another search."""
-    offset = near_of_several(several, r, how._replace(offsets=True, half=True)).offset
-    assert offset is not None
+    offset: Points = near_of_several(several, r, how._replace(offsets=True, half=True)).offset
     return offset
 
 
@@ -551,12 +551,12 @@ def _found(query: PointQuery, reach: Reach, how: How, kept: Kept | None, _: floa
 
 @with_hints(**_OF_SCIPY)
 def count_neighbors(
-    points: Any,
+    points: RowsLike,
     r: Any,
     *,
-    other: Any = None,
-    period: Any = None,
-    env: Any = None,
+    other: RowsLike | None = None,
+    period: Lengths | None = None,
+    env: Numbers | None = None,
     threads: int | None = None,
     exclude: Any = None,
     images: str = "nearest",
@@ -623,13 +623,13 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
 
 @with_hints(**_OF_SCIPY)
 def nearest(
-    points: Any,
+    points: RowsLike,
     k: int | Sequence[int],
     *,
-    other: Any = None,
+    other: RowsLike | None = None,
     r: float = np.inf,
-    period: Any = None,
-    env: Any = None,
+    period: Lengths | None = None,
+    env: Numbers | None = None,
     exclude_self: bool = False,
     threads: int | None = None,
     r_min: float = 0.0,

@@ -25,6 +25,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
+from broadphase.inputs.protocols import Lengths
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
 from broadphase.points.neighbor_lists import Neighbors
@@ -90,7 +91,13 @@ class VerletList:
     )
 
     def __init__(
-        self, r: Any, skin: float, *, period: Any = None, exclude: Any = None, threads: int | None = None
+        self,
+        r: Any,
+        skin: float,
+        *,
+        period: Lengths | None = None,
+        exclude: Any = None,
+        threads: int | None = None,
     ) -> None:
         self._parts, self._r = thread_count(threads), settled_reach(r)
         self._skin = as_distance(settled_reach(skin), np.dtype(np.float64), "skin")

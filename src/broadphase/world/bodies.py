@@ -777,7 +777,7 @@ class BodyStore:
     # ---- coming and going; each is done altogether or, should it be interrupted, not at all
 
     def add(
-        self, shape: Shape, tag: Any, static: bool, sensor: bool, category: Any, mask: Any, data: Any
+        self, shape: Any, tag: Any, static: bool, sensor: bool, category: Any, mask: Any, data: Any
     ) -> Body:
         """Put a body into the lowest free row."""
         known = _shape_of(shape)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.errors import hinting, with_hints
 from broadphase.geometry.shapes import Bounds, Shape, finite
@@ -25,6 +26,7 @@ from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
+from broadphase.inputs.protocols import OneBox, Place, Rectangle, RowsLike, Sprite
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.arrays import Floats
@@ -53,6 +55,7 @@ from broadphase.world.tile_listeners import TileCallback, TileListener
 from broadphase.world.tiles import TileMap
 
 BodyOrBodies: TypeAlias = Body | Iterable[Body]
+_Places: TypeAlias = Place | Body | Bodies | RowsLike
 
 
 class _Which(TypedDict, total=False):
@@ -176,7 +179,7 @@ class World:
     )
     def add(
         self,
-        shape: Shape,
+        shape: Shape | Rectangle | Sprite | Bounds,
         *,
         tag: Any = None,
         static: bool = False,
@@ -1361,12 +1364,14 @@ class World:
 
     # ---- queries
 
-    @overload
-    def query_box(
-        self, box: Shape | Bounds, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
+    @overload  # a list of numbers is one box, here and below one point or way
+    def query_box(  # type: ignore[overload-overlap]
+        self, box: Shape | Body | OneBox, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_box(self, box: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
+    def query_box(
+        self, box: Shape | Body | OneBox | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
+    ) -> Rows: ...
     def query_box(
         self,
         box: Any,
@@ -1500,11 +1505,13 @@ class World:
         return self._queries.cone(origin, direction, angle, r, sight, rules, as_ids)
 
     @overload
-    def query_point(
-        self, point: tuple[float, float], *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
+    def query_point(  # type: ignore[overload-overlap]
+        self, point: Place | Body, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_point(self, point: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
+    def query_point(
+        self, point: Place | Body | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
+    ) -> Rows: ...
     @with_hints("a point is one argument, (x, y)")
     def query_point(
         self,
@@ -1521,10 +1528,12 @@ class World:
 
     @overload
     def query_radius(
-        self, center: tuple[float, float], r: float, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
+        self, center: Place | Body, r: float, *, as_ids: Literal[False] = ..., **which: Unpack[_Which]
     ) -> list[Body]: ...
     @overload
-    def query_radius(self, center: Any, r: Any, *, as_ids: bool = ..., **which: Unpack[_Which]) -> Any: ...
+    def query_radius(
+        self, center: Place | Body | RowsLike, r: Any, *, as_ids: bool = ..., **which: Unpack[_Which]
+    ) -> Rows: ...
     def query_radius(
         self,
         center: Any,
@@ -1549,10 +1558,10 @@ class World:
         return self._queries.radius(center, r, self._queries.rules(tag, category, mask, ignore), as_ids)
 
     @overload
-    def raycast(
+    def raycast(  # type: ignore[overload-overlap]
         self,
-        origin: tuple[float, float],
-        direction: tuple[float, float],
+        origin: Place | Body,
+        direction: Place,
         max_distance: float = ...,
         *,
         tiles: bool = ...,
@@ -1561,13 +1570,13 @@ class World:
     @overload
     def raycast(
         self,
-        origin: Any,
-        direction: Any,
+        origin: Place | RowsLike,
+        direction: Place | RowsLike,
         max_distance: Any = ...,
         *,
         tiles: bool = ...,
         **which: Unpack[_Many],
-    ) -> Any: ...
+    ) -> RayHits: ...
     def raycast(
         self,
         origin: Any,
@@ -1695,16 +1704,18 @@ class World:
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
 
     @overload
+    def line_of_sight(  # type: ignore[overload-overlap]
+        self, a: Place | Body, b: Place | Body, *, tiles: bool = ..., **which: Unpack[_Which]
+    ) -> bool: ...
+    @overload
     def line_of_sight(
         self,
-        a: Body | tuple[float, float],
-        b: Body | tuple[float, float],
+        a: _Places,
+        b: _Places,
         *,
         tiles: bool = ...,
         **which: Unpack[_Which],
-    ) -> bool: ...
-    @overload
-    def line_of_sight(self, a: Any, b: Any, *, tiles: bool = ..., **which: Unpack[_Which]) -> Any: ...
+    ) -> npt.NDArray[np.bool_]: ...
     def line_of_sight(
         self,
         a: Any,
@@ -1755,7 +1766,7 @@ class World:
 
     def nearest(
         self,
-        point: Any,
+        point: Place | Body | RowsLike,
         k: int = 1,
         *,
         tag: Any = None,
