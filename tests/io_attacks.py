@@ -85,6 +85,6 @@ ATTACKS = {
     "nested": (nested, "column id holds list<.*>, which does not serve as an id"),
     "one text": (one_text, "100000 boxes"),
     "one line": (one_line, "holds 3,000,001 columns, the limit is 10,000"),
-    "quoted lines": (quoted_lines, "holds 10,001 columns, the limit is 10,000"),
+    "quoted lines": (quoted_lines, "holds 3,000,001 columns, the limit is 10,000"),
 }
 """How to make one, and what reading it says."""

@@ -195,13 +195,12 @@ class _TextTable:
         self.name, self.limits = name, limits
         first_line = _first_line(text, name)
         delimiter = delimiter or max(",;\t", key=first_line.count)
-        self.limited = _LimitedLines(chain([first_line], text), delimiter, name, limits)
-        self.reader = csv.reader(self.limited, delimiter=delimiter)
-        self.rows: Iterator[Row] = self.reader
-        first_row = next(self.reader)
+        self.rows: Iterator[Row] = csv.reader(chain([first_line], text), delimiter=delimiter)
+        first_row = next(self.rows)
+        limits.check_columns(name, len(first_row))
         if all(map(_is_number, first_row)):
             self.header, self.layout = self._without_header(len(first_row), id_column)
-            self.rows = chain([first_row], self.reader)
+            self.rows = chain([first_row], self.rows)
         else:
             self.header = [field.strip() for field in first_row]
             self.layout = find_layout(self.header, name, id_column)
@@ -223,7 +222,7 @@ class _TextTable:
         id_column = self.layout.id
         ids: list[str] = []
         done = 0
-        while raw := list(islice(self.rows, self.limited.take(_ROWS_AT_ONCE))):
+        while raw := list(islice(self.rows, _ROWS_AT_ONCE)):
             rows = raw if all(raw) else [row for row in raw if row]
             self._check_widths(rows, done)
             fields = list(zip(*rows, strict=True)) or [()] * len(self.header)
@@ -267,29 +266,6 @@ class _TextTable:
         raise self._error(
             begin + k, f"column {self.layout.id}: {_shown(field)} is not UTF-8; save the table as UTF-8"
         )
-
-
-class _LimitedLines:
-    """Passes lines to the reader, and stops before it makes too many fields of them."""
-
-    def __init__(self, lines: Iterator[str], delimiter: str, name: str, limits: Limits) -> None:
-        self._lines, self._delimiter = lines, delimiter
-        self._name, self._limits = name, limits
-        self._rows, self._fields = 1, 0
-
-    def take(self, rows: int) -> int:
-        """Note how many rows are read next."""
-        self._rows, self._fields = rows, 0
-        return rows
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._fields += line.count(self._delimiter) + 1
-        self._limits.check_columns(self._name, -(-self._fields // self._rows))
-        return line
 
 
 def _first_line(text: io.TextIOWrapper, name: str) -> str:
