@@ -18,38 +18,24 @@ ProgressCallback = Callable[[Progress], None]
 
 
 class _Options(TypedDict, total=False):
+    ids: str | tuple[str | None, str | None] | None
     touching: bool
+    static: Any
+    categories: Any
+    masks: Any
     memory: int | str
     executor: Executor | None
     workers: int | None
     work: Path | None
+    max_pairs: int | None
     progress: ProgressCallback | None
 
 
-class _Writing(_Options, total=False):
-    ids: str | tuple[str | None, str | None] | None
-    max_pairs: int | None
-
-
-class _Rules(TypedDict, total=False):
-    static: Any
-    categories: Any
-    masks: Any
-
-
-class _PairOptions(_Writing, _Rules, total=False):
-    pass
-
-
-class _CountOptions(_Options, _Rules, total=False):
-    pass
-
-
 @overload
-def pairs(source: Any, out: Path, **options: Unpack[_PairOptions]) -> Written: ...
+def pairs(source: Any, out: Path, **options: Unpack[_Options]) -> Written: ...
 @overload
-def pairs(source: Any, out: None = None, **options: Unpack[_PairOptions]) -> Iterator[Any]: ...
-def pairs(source: Any, out: Path | None = None, **options: Unpack[_PairOptions]) -> Written | Iterator[Any]:
+def pairs(source: Any, out: None = None, **options: Unpack[_Options]) -> Iterator[Any]: ...
+def pairs(source: Any, out: Path | None = None, **options: Unpack[_Options]) -> Written | Iterator[Any]:
     """Find every pair of overlapping boxes among more boxes than fit into memory.
 
     Parameters
@@ -116,10 +102,10 @@ def pairs(source: Any, out: Path | None = None, **options: Unpack[_PairOptions])
 
 
 @overload
-def join(a: Any, b: Any, out: Path, **options: Unpack[_Writing]) -> Written: ...
+def join(a: Any, b: Any, out: Path, **options: Unpack[_Options]) -> Written: ...
 @overload
-def join(a: Any, b: Any, out: None = None, **options: Unpack[_Writing]) -> Iterator[Any]: ...
-def join(a: Any, b: Any, out: Path | None = None, **options: Unpack[_Writing]) -> Written | Iterator[Any]:
+def join(a: Any, b: Any, out: None = None, **options: Unpack[_Options]) -> Iterator[Any]: ...
+def join(a: Any, b: Any, out: Path | None = None, **options: Unpack[_Options]) -> Written | Iterator[Any]:
     """Find every row of ``b`` that each row of ``a`` overlaps, among more boxes than fit into memory.
 
     Parameters
@@ -152,7 +138,7 @@ def join(a: Any, b: Any, out: Path | None = None, **options: Unpack[_Writing]) -
     return run.batches(request) if out is None else run.write(request)
 
 
-def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_CountOptions]) -> int:
+def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_Options]) -> int:
     """Count the pairs of boxes that overlap, without storing them.
 
     Parameters
@@ -174,8 +160,6 @@ def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_CountOptio
     >>> outofcore.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    if other is not None and any(options.get(rule) is not None for rule in ("static", "categories", "masks")):
-        raise ValueError("static, categories and masks are rules of one source; leave them out with other=")
     return run.count(Request(_with_other(source, other), store=False, **options))
 
 

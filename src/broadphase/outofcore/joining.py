@@ -26,7 +26,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.rules import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.methods.pair_order import one_array
-from broadphase.methods.task import Task
+from broadphase.methods.task import NO_LIMIT, Task
 from broadphase.outofcore.inputs import RULE_TYPES, boxes_in, grouped
 from broadphase.outofcore.tiling import Tiling, began_before, read_message, touches
 from broadphase.outofcore.work import Mark, WorkFolder, size_and_checksum
@@ -223,7 +223,7 @@ def join_tile(task: TileTask, options: JoinOptions) -> int:
     if options.store:
         mark = _write_part(folder, task.number, loaded, options)
     else:
-        mark = Mark(_count(loaded, 0, loaded.left, options))
+        mark = Mark(_search(loaded, 0, loaded.left, options, store=False)[0])
     folder.save(folder.file("marks", task.number), mark=np.array(mark, np.int64))
     return mark.pairs
 
@@ -247,18 +247,17 @@ def _write_part(folder: WorkFolder, number: int, loaded: Loaded, options: JoinOp
 
 def _stored(
     loaded: Loaded, begin: int, end: int, options: JoinOptions
-) -> Iterator[tuple[PairArray, npt.NDArray[np.int64] | None]]:
+) -> Iterator[tuple[PairArray, Numbers]]:
     """The pairs of the boxes ``begin .. end - 1`` of the left block, in order, in portions that fit.
 
-    Pairs are numbers of boxes in the tile; or indices into the array that comes with them, which holds the
-    numbers in the tile.
+    Pairs are indices into the array that comes with them, which holds numbers of boxes in the tile.
     """
     try:
-        pairs, places = _search(loaded, begin, end, options)
+        _, pairs, places = _search(loaded, begin, end, options, store=True)
     except PairLimitExceeded:
         # The count decides into how many ranges to divide; a range that holds more than its share is divided
         # again.  One box has at most one pair with each other box, and the limit allows that many.
-        total = _count(loaded, begin, end, options)
+        total, _, _ = _search(loaded, begin, end, options, store=False)
         if total > options.max_pairs:
             raise PairLimitExceeded(options.max_pairs) from None
         parts = min(end - begin, max(2, 5 * total // (4 * options.most_stored) + 1))
@@ -270,49 +269,33 @@ def _stored(
         yield pairs, places
 
 
-def _among(
-    loaded: Loaded, begin: int, end: int, options: JoinOptions
-) -> tuple[Any, PairFilter, Numbers | None]:
-    """The boxes to search for the pairs of a range of the left block, and their numbers in the tile."""
-    n, left = len(loaded.boxes), loaded.left
-    if end - begin == left:
-        return loaded.boxes, loaded.filter, None
-    crossing = left < n
-    others = np.arange(left, n) if crossing else np.arange(end, n)
-    places = np.concatenate([np.arange(begin, end), others])
-    rules = rules_of(loaded.filter, places.astype(np.int32))
-    if not crossing:
-        rules.classes[end - begin :] |= LATER
-    return loaded.boxes.take(places, 0), rules, places
-
-
-def _search(loaded: Loaded, begin: int, end: int, options: JoinOptions) -> tuple[PairArray, Numbers | None]:
-    boxes, rules, places = _among(loaded, begin, end, options)
+def _search(
+    loaded: Loaded, begin: int, end: int, options: JoinOptions, *, store: bool
+) -> tuple[int, PairArray, Numbers]:
+    """How many pairs a range of the left block has; with ``store`` the pairs, as `_stored` yields them."""
+    boxes, left, rules, places = loaded.boxes, loaded.left, loaded.filter, np.arange(len(loaded.boxes))
+    if end - begin < left:
+        crossing = left < len(boxes)
+        places = np.concatenate([places[begin:end], places[left if crossing else end :]])
+        boxes, rules = boxes.take(places, 0), rules_of(rules, places.astype(np.int32))
+        if not crossing:
+            rules.classes[end - begin :] |= LATER
     with borrowed_scratch() as scratch:
-        task = Task(boxes, options.touching, rules, options.threads, options.most_stored, scratch=scratch)
+        limit = options.most_stored if store else NO_LIMIT
+        task = Task(boxes, options.touching, rules, options.threads, limit, store, scratch=scratch)
         found = search("auto", task)
         pairs = one_array(found.chunks, len(boxes), not found.ordered, scratch, options.threads)
-    return pairs, places
+    return found.pairs, pairs, places
 
 
-def _count(loaded: Loaded, begin: int, end: int, options: JoinOptions) -> int:
-    boxes, rules, _ = _among(loaded, begin, end, options)
-    with borrowed_scratch() as scratch:
-        task = Task(boxes, options.touching, rules, options.threads, store=False, scratch=scratch)
-        return search("auto", task).pairs
-
-
-def _write(writer: Any, loaded: Loaded, pairs: PairArray, places: Numbers | None) -> None:
+def _write(writer: Any, loaded: Loaded, pairs: PairArray, places: Numbers) -> None:
     """Write pairs with the labels of their boxes."""
     crossing = loaded.left < len(loaded.boxes)
     for begin in range(0, len(pairs), GROUP):
         columns = []
         for side in (0, 1):
-            numbers: npt.NDArray[Any] = pairs[begin : begin + GROUP, side]
-            if places is not None:
-                numbers = places.take(numbers)
-            if side == 1 and crossing:
-                numbers = numbers - loaded.left
+            numbers = places.take(pairs[begin : begin + GROUP, side])
+            numbers = numbers - loaded.left if side == 1 and crossing else numbers
             columns.append(loaded.labels[side].take(pa.array(numbers)))
         writer.write_table(pa.Table.from_arrays(columns, schema=writer.schema))
 

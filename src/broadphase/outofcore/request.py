@@ -109,26 +109,22 @@ class Reporter:
         self._now = Progress("sample", 0, 0, 0, None, None)
         self._started, self._done_before = monotonic(), 0
 
-    def begin(self, step: Step, total: int, done: int = 0) -> None:
-        """Begin a step of ``total`` parts, of which earlier runs did ``done``."""
+    def begin(self, step: Step, total: int, done: int = 0, pairs: int = 0) -> None:
+        """Begin a step of ``total`` parts, of which earlier runs did ``done`` and found ``pairs``."""
         self._started, self._done_before = monotonic(), done
-        self._report(step=step, done=done, total=total, seconds_left=None)
+        self._report(step=step, done=done, total=total, pairs=pairs, seconds_left=None)
 
     def set_plan(self, plan: Plan) -> None:
         """Report what the call is going to take."""
         self._report(plan=plan)
 
-    def add_pairs(self, pairs: int) -> None:
-        """Add to the number of pairs."""
-        self._now = replace(self._now, pairs=self._now.pairs + pairs)
-
-    def advance(self, parts: int) -> None:
-        """Count this many more parts of the step as done."""
+    def advance(self, parts: int, pairs: int = 0) -> None:
+        """Count this many more parts of the step as done, and this many more pairs as found."""
         done, left = self._now.done + parts, None
         if self._now.total and done > self._done_before:
             took = monotonic() - self._started
             left = took * (self._now.total - done) / (done - self._done_before)
-        self._report(done=done, seconds_left=left)
+        self._report(done=done, pairs=self._now.pairs + pairs, seconds_left=left)
 
     @property
     def pairs(self) -> int:
@@ -171,6 +167,8 @@ class Request:
         if self.progress is not None and not callable(self.progress):
             raise TypeError(f"progress must be a function or None; got {self.progress!r}")
         used = {"static": static, "categories": categories, "masks": masks}
+        if len(self.sources) > 1 and any(value is not None for value in used.values()):
+            raise ValueError("static, categories and masks are rules of one source, not of two")
         self.rules = {rule: value for rule, value in used.items() if isinstance(value, str)}
         self.given = {
             rule: settled(value, rule)

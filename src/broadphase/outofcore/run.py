@@ -197,23 +197,22 @@ class Run:
     def join_all(self) -> int:
         """Do all tasks that are not done; returns how many pairs there are."""
         marks = self.folder.marks()
-        self.reporter.add_pairs(sum(mark.pairs for mark in marks.values()))
+        self.reporter.begin("join", len(self.specs), len(marks), sum(mark.pairs for mark in marks.values()))
         self._check_limit()
-        self.reporter.begin("join", len(self.specs), len(marks))
         self.join(number for number in range(len(self.specs)) if number not in marks)
         # Parts of earlier runs are read again at the end: a run that is killed soon after its start spends
         # its time on tasks that are not done.
         damaged = [k for k, mark in marks.items() if mark.size and not mark.matches(self.folder.part(k))]
-        self.reporter.add_pairs(-sum(marks[number].pairs for number in damaged))
-        self.join(damaged)
+        if damaged:
+            self.reporter.advance(-len(damaged), -sum(marks[number].pairs for number in damaged))
+            self.join(damaged)
         return self.reporter.pairs
 
     def join(self, numbers: Iterable[int]) -> None:
         """Do these tasks."""
 
         def done(_: int, pairs: int) -> None:
-            self.reporter.add_pairs(pairs)
-            self.reporter.advance(1)
+            self.reporter.advance(1, pairs)
             self._check_limit()
 
         def arguments(number: int) -> tuple[Any, ...]:
