@@ -75,12 +75,21 @@ def _the_same_but_for_ties(life, first, second, frame):
     """
     if not life.is_exact:
         corner = min(first.corner, second.corner)
+        if second.period or frame.turned != SAME:  # places beyond the edge of a period are rounded once more
+            corner = min(corner, first.clear, second.clear)
         places = corner > len(first.answers)
         return difference(first, second, frame, places=places, answers=corner, keys=_NOT_FLUSH)
     if frame.turned == SAME and all(one.kind == "box" for one in life.things):
         return difference(first, second, frame)
     clear = min(first.clear, second.clear)
     return difference(first, second, frame, places=clear > len(first.answers), answers=clear)
+
+
+def _the_same_but_for_the_first(life, first, second, frame):
+    """Of two that are met at once, or stood on, the first is named, and in contact."""
+    keys = {key for answer in first.answers for key in answer} - {"met", "floor", "began", "stayed", "ended"}
+    clear = min(first.clear, second.clear)
+    return difference(first, second, frame, places=clear > len(first.answers), answers=clear, keys=keys)
 
 
 # What is pushed by 1e-15 is pushed or not; how far it is pushed is compared.
@@ -152,14 +161,15 @@ def _around(life, rng):
     """Across the edge of a period that is far longer than the life is wide."""
     if life.period or any(_is_sideways(call) for call in life.calls):
         return None
-    # The edge goes through the middle of some body, or between two columns and two rows of tiles.
-    middle = rng.choice(life.things).points
+    # The edge goes through the middle of some body, or between the columns and rows of tiles beside it.
+    movers = [life.thing(name) for name in life.calls[0].who]
+    middle = rng.choice([*movers, *life.things]).points
     x, y = (math.floor(sum(p[axis] for p in middle) / len(middle)) for axis in range(2))
     if life.tiles:
-        (x, y), size = life.tiles.origin, life.tiles.size[0]
+        size = life.tiles.size[0]
         if _PERIOD % size:
             return None
-        x, y = (at + size * rng.randrange(count) for at, count in zip((x, y), life.tiles.shape, strict=True))
+        x, y = (o + size * round((at - o) / size) for at, o in zip((x, y), life.tiles.origin, strict=True))
         x, y = (at if rng.random() < 0.7 else at - 20 * size for at in (x, y))
     elif rng.random() < 0.4:
         x, y = rng.choice([(x, y - 300), (x - 300, y)])
@@ -546,7 +556,7 @@ RELATIONS = {
     "translated": _map_of(_translated),
     "scaled": _map_of(_scaled),
     "across the edge of a period": Relation(_around, _the_same_but_for_ties),
-    "in another order": Relation(_in_another_order, _the_same_but_for_ties),
+    "in another order": Relation(_in_another_order, _the_same_but_for_the_first),
     "in company": Relation(_in_company, _the_same),
     "with far bystanders": Relation(_with_far_bystanders, _the_same),
     "many at once": Relation(_many_at_once, _the_same),

@@ -4,6 +4,8 @@ import random
 
 from world_life import SIDES, Call, Life, Thing, Tiles
 
+_ROUND = ("circle", "capsule", "rounded")
+
 
 class _Maker:
     """Makes a life: few bodies, close to each other, often flush."""
@@ -16,8 +18,9 @@ class _Maker:
             self.grid = 0.25  # what is flush but for rounding may touch or not
         self.period = (128.0, 96.0) if rng.random() < 0.12 else None
         self.things = []
+        self.only = rng.choices([(), ("box",), _ROUND], [7, 2, 1])[0]
+        self.ramp, self.row = 0, False
         self.tiles = self._tiles() if rng.random() < 0.3 else None
-        self.tall = rng.random() < 0.5
 
     def chance(self, share):
         return self.rng.random() < share
@@ -70,6 +73,10 @@ class _Maker:
             rules={"tag": "hero", **self._bits(), **({"sensor": True} if self.chance(0.05) else {})},
             flush=True,
         )
+        if self.theme == "walk" and self.chance(0.1):
+            self._ramp()
+        elif self.theme == "walk" and self.chance(0.1):
+            self._row()
         rng.shuffle(self.things)
         return Life(tuple(self.things), tuple(self._calls()), self.tiles, self.period)
 
@@ -81,12 +88,14 @@ class _Maker:
     # ---- shapes
 
     def _kind(self, boxes=0.4):
+        if self.only:
+            return self.rng.choice(self.only)
         if self.chance(boxes):
             return "box"
-        return self.rng.choice(["turned", "quarter", "circle", "capsule", "rounded", "polygon", "leaning"])
+        return self.rng.choice(["turned", "quarter", "polygon", "leaning", *_ROUND])
 
     def _walker(self):
-        return self.rng.choice(["box", "box", "box", "circle", "circle", "capsule", "rounded"])
+        return self.rng.choice(self.only or ("box", "box", "box", "circle", *_ROUND))
 
     def _sides(self, top=0.5):
         if self.chance(top):
@@ -115,11 +124,34 @@ class _Maker:
                 f"step {k}", "box", at, (max(self.number(4, 30), 1), max(self.number(1, 4), 0.5)), static=True
             )
 
+    def _ramp(self):
+        """A steep slope that begins at the hero's feet, and a ceiling above it."""
+        left, top, right, bottom = next(one for one in self.things if one.name == "hero").shape.bounds
+        wide, sign = max(self.number(8, 24), 8), self.rng.choice([-1, 1])
+        high = min(wide * self.rng.choice([1, 2, 3, 4, 5]), 90)
+        foot = right if sign > 0 else left
+        corners = ((foot, bottom), (foot + sign * wide, bottom), (foot + sign * wide, bottom - high))
+        self.things.append(Thing("ramp", "polygon", corners, rules={"tag": "wall", "static": True}))
+        at = foot - wide - 20, top - self.number(2, high) - 5
+        self._add("ceiling", "box", at, (2 * wide + 40, 5), tag="wall", static=True)
+        self.ramp = sign
+
+    def _row(self):
+        """A floor under the hero, with low crates beside it."""
+        left, _, x, bottom = next(one for one in self.things if one.name == "hero").shape.bounds
+        self._add("floor", "box", (left - 30, bottom), (90, 4), tag="wall", static=True)
+        for k in range(self.rng.choice([1, 1, 2])):
+            size = max(self.number(2, 9), 1), max(self.number(1, 4), 0.5)
+            self._add(f"crate beside {k}", self._kind(0.7), (x, bottom - size[1]), size, tag="crate")
+            x += size[0] + self.number(0, 3)
+        self.row = True
+
     def _put(self, name, kind, *, wide=False, flush=False, **more):
         """A thing of a kind, somewhere, or flush with another; mostly not in something."""
+        inside = flush and self.chance(0.08)
         for _ in range(8):
-            size, at = self._place(wide, flush)
-            if self.is_free(at, size) or self.chance(0.3 if self.grid is None else 0.05):
+            size, at = self._place(wide, flush, inside)
+            if inside or self.is_free(at, size) or self.chance(0.3 if self.grid is None else 0.05):
                 break
         self._add(name, kind, at, size, **more)
 
@@ -132,22 +164,28 @@ class _Maker:
             ]
         return not any(a < right and left < c and b < bottom and top < d for a, b, c, d in taken)
 
-    def _place(self, wide, flush):
+    def _place(self, wide, flush, inside):
         """A size and a place."""
         most = 50 if wide else 14
         size = [max(self.number(2, most), 1), max(self.number(2, 14), 1)]
         if (not wide and self.chance(0.1)) or (wide and self.chance(0.3)):
             size.reverse()
         at = [self.number(0, 100), self.number(0, 60)]
-        anchors = [one for one in self.things if not one.rules.get("sensor")]
+        anchors = [one.shape.bounds for one in self.things if not one.rules.get("sensor")]
+        if self.tiles:
+            anchors += map(self.tiles.bounds_of, self.tiles.cells)
         if anchors and self.chance(0.75 if flush else 0.45):
-            left, top, right, bottom = self.rng.choice(anchors).shape.bounds
+            left, top, right, bottom = self.rng.choice(anchors)
             side = self.rng.choice(["top", "top", "top", "left", "right", "bottom"])
             at = [self.number(left - size[0], right), self.number(top - size[1], bottom)]
+            if inside:
+                return size, at
             if side in ("top", "bottom"):
                 at[1] = top - size[1] if side == "top" else bottom
             else:
                 at[0] = left - size[0] if side == "left" else right
+                if self.chance(0.5):
+                    at[1] = bottom - size[1]  # beside it, on the same floor
         return size, at
 
     def _add(self, name, kind, at, size, *, rules=None, one_way=(), velocity=(0, 0), **known):
@@ -234,12 +272,12 @@ class _Maker:
         for key, most, share in (("snap", 6, 0.3), ("step", 6, 0.3), ("corner", 5, 0.2)):
             if rng.random() < share:
                 options[key] = max(self.number(1, most), 0.5)
-        if rng.random() < 0.3:
-            options["steepest"] = rng.choice([30, 60, 75, 80, 80])
+        if self.ramp or rng.random() < 0.3:
+            options["steepest"] = rng.choice([80] if self.ramp else [30, 60, 75, 80, 80])
         down = (0, 1)
         if rng.random() < 0.2:
             down = options["down"] = rng.choice([(0, -1)])
-        if rng.random() < 0.25:
+        if self.row or rng.random() < 0.25:
             options |= {"pushes": "crate", **({"step": 4.0, "snap": 4.0} if rng.random() < 0.5 else {})}
         if rng.random() < 0.1:
             options["drop"] = True
@@ -249,6 +287,8 @@ class _Maker:
         for _ in range(rng.choice([1, 2, 4, 8])):
             if rng.random() < 0.3:
                 speed = self.number(-20, 20)
+            if self.ramp:
+                speed = self.ramp * abs(speed)
             pull = gravity * rng.choice([1, 1, 1, -2, 0, 3])
             way = (float(speed) * rng.choice([1, 1, 1, 0]), float(pull) * down[1])
             walkers = [
@@ -325,7 +365,7 @@ class _Maker:
                     {"response": rng.choice(["slide", "touch", "slide", "bounce", "cross"])},
                 )
             else:
-                yield Call("turn_as_one", parts, (), {"by": rng.choice([90, 180, -90, 45])})
+                yield Call("turn_as_one", parts, (), {"by": rng.choice([90, 180, -90, 50])})
 
 
 def life_of(number):

@@ -94,6 +94,12 @@ def stand_on(obstacles, k, walker, tolerance, rules):
 
 
 @inline
+def room_at(obstacles, plane, tolerance):
+    """How far up feet (or a head) may be from a side that they touch: farther if it is steep."""
+    return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(obstacles.planes[plane, 1])
+
+
+@inline
 def floor_under(obstacles, count, walker, trip, tolerance, rules):
     """The floor that a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
@@ -101,7 +107,8 @@ def floor_under(obstacles, count, walker, trip, tolerance, rules):
         if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
         height, plane = stand_on(obstacles, k, walker, tolerance, rules)
-        if abs(walker[3] - height) > TOUCH * tolerance or not holds(obstacles, k, plane, height, trip, rules):
+        is_there = abs(walker[3] - height) <= room_at(obstacles, plane, tolerance)
+        if not is_there or not holds(obstacles, k, plane, height, trip, rules):
             continue
         up = 1.0 if plane < 0 else -obstacles.planes[plane, 1]
         if up > best_up:
@@ -124,12 +131,6 @@ def eased(obstacles, count, x, y, trip, tolerance, rules):
     up = place_with_feet(highest, trip, rules)
     free = is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance)
     return (up if free else y), free
-
-
-@inline
-def room_at(obstacles, plane, tolerance):
-    """How far feet (or a head) may be inside a side that they touch: farther if it is steep."""
-    return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(obstacles.planes[plane, 1])
 
 
 @inline

@@ -15,7 +15,7 @@ import math
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
-from broadphase.kernels.movement.walk_ground import is_level, rest_on
+from broadphase.kernels.movement.walk_ground import is_level, rest_on, room_at
 from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, gap, height_of, is_clear_of_all
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
 from broadphase.kernels.tiles.grid import TOP
@@ -41,7 +41,7 @@ def level_side_at(obstacles, k, walker, tolerance, rules):
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
             if obstacles.planes[j, 1] < 0.0 and is_level(obstacles, j, rules):
                 at = height_of(obstacles.planes, j, walker[0], walker[2], tolerance)
-                if abs(walker[3] - at) <= TOUCH * tolerance:
+                if abs(walker[3] - at) <= room_at(obstacles, j, tolerance):
                     return j
     return -1
 
@@ -64,8 +64,8 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
         if beside or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, _ = rest_on(obstacles, k, walker, tolerance)
-        if abs(walker[3] - height) > near:
+        height, top = rest_on(obstacles, k, walker, tolerance)
+        if abs(walker[3] - height) > room_at(obstacles, top, tolerance):
             # A steep side where it begins hides that it is touched.
             if obstacles.first[k] == obstacles.first[k + 1] or not _touches(obstacles, k, walker, tolerance):
                 continue
@@ -76,10 +76,12 @@ def floor_ahead(obstacles, count, walker, forward, tolerance):
             slope = 0.0
         for j in range(obstacles.first[k], obstacles.first[k + 1]):
             nx, ny = planes[j, 0], planes[j, 1]
-            if ny < 0.0 and abs(walker[3] - height_of(planes, j, left, right, tolerance)) <= near:
-                falls = -forward * nx / ny
-                if falls > slope:
-                    plane, slope = j, falls
+            if ny >= 0.0:
+                continue
+            apart = abs(walker[3] - height_of(planes, j, left, right, tolerance))
+            falls = -forward * nx / ny
+            if apart <= room_at(obstacles, j, tolerance) and falls > slope:
+                plane, slope = j, falls
         if -math.inf < slope < best_slope:
             best, best_plane, best_slope = k, plane, slope
     return best, best_plane, best_slope, highest

@@ -15,7 +15,7 @@ The border of two tiles, and the foot of a slope, are steps of no height: they c
 import math
 
 from broadphase.kernels.machine.jit import inline
-from broadphase.kernels.movement.walk_ground import eased, floor_under, is_level, rest_on, snapped
+from broadphase.kernels.movement.walk_ground import eased, floor_under, is_level, rest_on, room_at, snapped
 from broadphase.kernels.movement.walk_obstacles import (
     FIRST_PLANE,
     TOUCH,
@@ -49,7 +49,10 @@ def _can_rise(obstacles, count, x, y, to_y, trip, tolerance, rules):
 
 @inline
 def _surface_met(obstacles, k, walker, tolerance, rules):
-    """Where the feet would be on an obstacle that the walker meets, and whether it can be walked on there."""
+    """Where feet would be on an obstacle that a walker meets: ``height, room, level``.
+
+    ``room`` is how far off they may be, and ``level`` says whether it can be walked on there.
+    """
     surface, plane = rest_on(obstacles, k, walker, tolerance)
     begins = level_side_at(obstacles, k, walker, tolerance, rules)
     if begins >= 0:
@@ -57,7 +60,8 @@ def _surface_met(obstacles, k, walker, tolerance, rules):
         plane = begins
     if abs(walker[3] - obstacles.boxes[k, 1]) <= TOUCH * tolerance:  # at its top, except for rounding
         surface, plane = min(surface, obstacles.boxes[k, 1]), -1
-    return surface, is_level(obstacles, plane, rules) and obstacles.names[k, 3] & TOP != 0
+    level = is_level(obstacles, plane, rules) and obstacles.names[k, 3] & TOP != 0
+    return surface, room_at(obstacles, plane, tolerance), level
 
 
 @inline
@@ -112,8 +116,8 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
         if not free:
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
-        surface, level = _surface_met(obstacles, met, at, tolerance, rules)
-        if level and at[3] - surface <= TOUCH * tolerance:  # the border of two tiles, or the foot of a slope
+        surface, room, level = _surface_met(obstacles, met, at, tolerance, rules)
+        if level and at[3] - surface <= room:  # the border of two tiles, or the foot of a slope
             up = place_with_feet(surface, trip, rules) if at[3] > surface else at_y
             clear = is_clear_of_all(obstacles, count, edges_at(at_x, up, trip, rules), tolerance)
             if clear and (at_x != x or up != y or not grounded):

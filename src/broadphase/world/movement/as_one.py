@@ -4,6 +4,7 @@ Each leg of a movement casts all parts and moves them as far as the first that i
 `World.move` would along what that part met.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -66,6 +67,7 @@ class _Parts:
         """Move until the parts are stopped, or at their goals."""
         self._push_out(response)
         reached = 0
+        held: list[tuple[float, float]] = []
         for _ in range(MOST_TURNS):
             starts = self._store.places(np.array(self._rows))
             if max(abs(dx), abs(dy)) <= (_ROUNDING * float(np.abs(starts).max()) if self._gone else 0.0):
@@ -97,6 +99,14 @@ class _Parts:
             dx, dy = dx * (1.0 - time), dy * (1.0 - time)
             into = (2.0 if response == "bounce" else 1.0) * min(dx * nx + dy * ny, 0.0)
             dx, dy = dx - into * nx, dy - into * ny
+            if np.abs(way).max() > _ROUNDING * np.abs(starts).max():
+                held = []
+            # What slides into a surface that it slid along at this very place is held between the two.
+            if response == "slide" and any(
+                dx * x + dy * y < -_ROUNDING * math.hypot(dx, dy) for x, y in held
+            ):
+                break
+            held.append(hit.normal)
         return self._moved(reached)
 
     def _unwrapped(self, start: Floats, cast: Movement, way: Floats) -> Floats:

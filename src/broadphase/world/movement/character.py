@@ -35,8 +35,16 @@ WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, floa
 _Call: TypeAlias = tuple[Rows, Floats, WalkSettings, Layers, Ignored]
 """Who walks, how far, by which rules, among what, and what does not count; checked."""
 
-_RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32) if k % 8])
-"""Round corners are circumscribed polygons with these normals, and those of the axes."""
+_EIGHTH = [*(cosine_sine(11.25 * k) for k in (1, 2, 3)), (math.sqrt(0.5), math.sqrt(0.5))]
+_RING = np.array(
+    sorted(
+        {(i * v[0], j * v[1]) for x, y in _EIGHTH for v in ((x, y), (y, x)) for i in (1, -1) for j in (1, -1)}
+    )
+)
+"""Round corners are circumscribed polygons with these normals, and those of the axes.
+
+They are mirrored, so that at 45 degrees no rounding decides between the top and a side of a one-way body.
+"""
 
 _THIN = 1e-3  # of a walker's height: the foot that looks for the floor ahead
 

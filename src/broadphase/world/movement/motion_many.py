@@ -385,6 +385,9 @@ class _Run:
         move = motion.move_row(row, dx, dy, name, call.ignored_by(row), layers=call.layers)
         if call.layers is ALL:
             call.carry(motion, at, self._starts[at], move[:2])
+            if store.one_way[row]:  # what it has moved is not where it was expected
+                later = slice(at + 1, None)
+                self._alone[later] |= (store.places(call.rows[later]) != self._starts[later]).any(axis=1)
         self._places[at] = self._ends[at] = move.x, move.y
         self._hits.append(as_rows(at, move.hits))
         self._crossed.append(as_rows(at, move.crossed))

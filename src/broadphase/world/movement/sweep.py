@@ -291,7 +291,7 @@ def _push(mover: ShapeColumns, around: Around) -> None:
 # ---- a movement
 
 # Of the coordinates: far more than the gap between a stopped body and its blocker, far less than is visible.
-_BESIDE = 1e-12
+_BESIDE = 1e-11
 _DEEPER = 16.0 * sweep_shapes.SLACK / _BESIDE
 
 
