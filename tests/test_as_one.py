@@ -245,3 +245,13 @@ def test_a_walker_never_steps_onto_the_crate_that_it_pushes(side, shape):
         assert side * (crate.x - start) == pytest.approx(k / 7) or 12 * k / 7 < 5
         assert side * hero.center[0] == pytest.approx(3 + 12 * k / 7)
         assert (coin in crossed) == (6 + 12 * k / 7 > 11)
+
+
+def test_parts_that_are_held_between_two_sides_stop():
+    world = bp.World()
+    world.add(bp.Box(42, 7, 18, 12), static=True)
+    world.add(bp.Polygon([(46, 7), (55, 7), (53, -6), (50, -6)]), static=True)
+    parts = [world.add(bp.Box(58, 4, 7, 3)), world.add(bp.Capsule(44.5, 20.5, 44.5, 22.5, 1.5))]
+    move = world.move_as_one(parts, -18, 0)
+    assert len(move.hits) <= 3  # it went to and fro 35 times
+    assert move.x == pytest.approx(54.98603024816, abs=1e-9)

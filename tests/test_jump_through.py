@@ -154,17 +154,21 @@ def test_what_falls_lands_on_a_lift_that_rises(lift_first, falls):
 
 
 @pytest.mark.parametrize("lift_first", [False, True])
-def test_a_rider_of_a_lift_may_have_a_velocity_itself(lift_first):
+@pytest.mark.parametrize("others", [0, 20])
+@pytest.mark.parametrize("fall", [-3, 30])
+def test_a_rider_of_a_lift_may_have_a_velocity_itself(fall, others, lift_first):
     world = bp.World()
     shapes = [bp.Box(0, 100, 60, 6), bp.Box(10, 84, 10, 16)]
     bodies = world.add_many(shapes if lift_first else shapes[::-1])
     lift, rider = bodies if lift_first else reversed(bodies)
     lift.one_way = "top"
+    for k in range(others):
+        world.add(bp.Box(200 + 9 * k, 0, 5, 5)).velocity = (0, 1)
     for k in range(1, 11):
-        lift.velocity, rider.velocity = (2, -3), (1, 5)
+        lift.velocity, rider.velocity = (2, fall), (1, 5)
         stepped = world.step(1.0, movers_block=True)
-        assert lift.position == (2 * k, 100 - 3 * k)
-        assert rider.position == (10 + 3 * k, 84 - 3 * k)
+        assert lift.position == (2 * k, 100 + fall * k)
+        assert rider.position == (10 + 3 * k, 84 + fall * k)
         assert stepped.places[stepped.ids == rider.id].tolist() == [list(rider.position)]
 
 
