@@ -3,17 +3,20 @@
     python -m pip install pygame-ce
     python benchmarks/objects.py
 
-The objects hold a vector of pygame and a radius, or are sprites of pygame.  All ways must find the same.
-Printed is how many times as long the best of the loops takes; less than 1 is a loss.
+The objects hold a vector of pygame and a radius, or are sprites of pygame; where there are two lists, both
+have so many.  All ways must find the same.  Printed, for the page *From how many on*, is how many times as
+long the best of the loops takes; less than 1 is a loss.
 """
 
 from itertools import combinations, product
+from math import dist
 
 import numpy as np
 import pygame
 from timing import best_of
 
 import broadphase as bp
+from broadphase.adapters.pygame import WorldGroup, groupcollide
 
 
 class Thing:
@@ -126,26 +129,79 @@ def of_ranges(n):
 
 def of_sprites(n):
     rng = np.random.default_rng(n)
-    sprites = [pygame.sprite.Sprite() for _ in range(n)]
-    for sprite, (x, y) in zip(sprites, (rng.random((n, 2)) * 10 * n**0.5).tolist(), strict=True):
-        sprite.rect = pygame.Rect(x, y, 5, 6)
+    sprites = sprites_of(rng, n)
     assert bp.colliding(sprites) == colliderect(sprites)
     return gain(lambda: bp.colliding(sprites), lambda: colliderect(sprites))
 
 
-SIZES = (4, 6, 10, 30, 100, 300, 1000)
+def sprites_of(rng, n, *groups):
+    """So many sprites, each of which touches one or two."""
+    made = [pygame.sprite.Sprite(*groups) for _ in range(n)]
+    for sprite, (x, y) in zip(made, (rng.random((n, 2)) * 10 * n**0.5).tolist(), strict=True):
+        sprite.rect = pygame.Rect(x, y, 5, 6)
+    return made
+
+
+def of_a_group(n):
+    rng, creeps = np.random.default_rng(n), WorldGroup()
+    sprites_of(rng, n, creeps)
+    bullets = sprites_of(rng, n)
+
+    def ours():
+        creeps.sync()
+        return [creeps.colliding(bullet) for bullet in bullets]
+
+    def loop():
+        return [pygame.sprite.spritecollide(bullet, creeps, False) for bullet in bullets]
+
+    assert ours() == loop()
+    return gain(ours, loop)
+
+
+def of_ranges_of_a_group(n):
+    rng, creeps = np.random.default_rng(n), WorldGroup()
+    sprites_of(rng, n, creeps)
+    towers = sprites_of(rng, n)
+
+    def loop():
+        return [[b for b in creeps if dist(a.rect.center, b.rect.center) <= 9.0] for a in towers]
+
+    assert creeps.in_range(towers, 9.0) == loop()
+    return gain(lambda: creeps.in_range(towers, 9.0), loop)
+
+
+def of_groupcollide(n):
+    rng, bullets, creeps = np.random.default_rng(n), pygame.sprite.Group(), pygame.sprite.Group()
+    sprites_of(rng, n, bullets), sprites_of(rng, n, creeps)
+    ways = [
+        lambda way=way: way(bullets, creeps, False, False)
+        for way in (groupcollide, pygame.sprite.groupcollide)
+    ]
+    assert ways[0]() == ways[1]()
+    return gain(*ways)
+
+
+def shown(ratio):
+    return f"{ratio:.2g}" if ratio < 10 else f"{ratio:.0f}"
+
+
+SIZES = (2, 4, 6, 10, 30, 100)
 ROWS = {
-    "colliding, circles": of_circles,
-    "colliding, two lists of circles": of_two_lists,
-    "in_range, towers and creeps": of_ranges,
-    "colliding, sprites": of_sprites,
+    "`colliding(things, radius=...)` | the better of two loops by hand": of_circles,
+    "`colliding(things, others, radius=...)` | the same": of_two_lists,
+    "`in_range(towers, creeps, r)` | `distance_to` in two loops": of_ranges,
+    "`colliding(sprites)` | `colliderect` in two loops": of_sprites,
+    "`groupcollide` of the adapter | that of pygame": of_groupcollide,
+    "`group.sync()`, then `group.colliding(sprite)` for each | `spritecollide` for each": of_a_group,
+    "`group.in_range(towers, r)` | `math.dist` in two loops": of_ranges_of_a_group,
 }
 
 
 def main():
-    print("best loop : ours    objects    " + "".join(f"{n:>8}" for n in SIZES))
+    print(f"| call | instead of | {' | '.join(map(str, SIZES))} |")
+    print(f"|---|---|{'--:|' * len(SIZES)}")
     for title, row in ROWS.items():
-        print(f"{title:31}" + "".join(f"{ratio:8.2f}" for ratio in map(row, SIZES)), flush=True)
+        print(f"| {title} | {' | '.join(map(shown, map(row, SIZES)))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -90,6 +90,16 @@ SEARCHES = {
     **dict.fromkeys(["mouse", "picking"], "picking"),
     "bullets enemies": "words",
     "tour": "tour",
+    **dict.fromkeys(["tower", "turret", "towers and turrets"], "recipes/towers"),
+    **dict.fromkeys(["nearest", "nearest enemy"], "nearest"),
+    **dict.fromkeys(["closest", "in range"], "words"),
+    "field of view": "field-of-view",
+    "who stands on this tile": "tiles-taken",
+    "polygons": "how-to/polygons",
+    "3-D boxes": "three-dimensions",
+    "from how many": "from-how-many",
+    "threads": "how-to/threads",
+    "save and load": "how-to/save",
 }
 """What a reader types, and a part of the address of a page that must be among the first found."""
 ALONE = {"preload": False}

@@ -525,7 +525,8 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     def sync(self) -> None:
         """Move the bodies of this group to their sprites."""
-        self._bodies._give_bodies()
+        if self._bodies._came:
+            self._bodies._give_bodies()
         members = self._members()
         if members.lead:
             self._bodies._move_bodies(members.sprites, members.rows)
@@ -637,28 +638,31 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
-        is_rect = isinstance(sprite, (_pygame.Rect, _pygame.FRect, tuple))
-        left, top, width, height = sprite if is_rect else sprite.rect
-        if not (width and height):
-            return []
-        right, bottom = left + width, top + height
-        if width < 0 or height < 0:
-            left, right, top, bottom = min(left, right), max(left, right), min(top, bottom), max(top, bottom)
-        bodies = self._bodies
-        bodies._add_new()
+        rect, bodies = getattr(sprite, "rect", sprite), self._bodies
+        if bodies._came or len(bodies._groups) > 1:
+            bodies._add_new()
         members, store = self._members(), bodies.world._state.store
         candidates, is_known = members.rows, False
-        if len(members.rows) <= _FEW_BOXES and not store.space.periodic:
-            box = float(left), float(top), float(right), float(bottom)
-            candidates, is_known = sprite_kernels.boxes_among(store.table.places, members.rows, *box)
+        if len(candidates) <= _FEW_BOXES and not store.space.periodic:
+            candidates, is_known = sprite_kernels.boxes_among(store.table.places, candidates, rect)
         if not is_known:
-            ids = bodies.world.query_box((left, top, right, bottom), as_ids=True)
-            ids = ids[ids < len(members.numbers)]
-            bounds = store.table.bounds(ids)
-            candidates = np.sort(members.numbers[ids[(bounds[:, :2] < bounds[:, 2:]).all(axis=1)]])
-            candidates = candidates[candidates >= 0]
+            candidates = self._queried(rect, members)
         found = map(members.sprites.__getitem__, candidates.tolist())
         return [one for one in found if one is not sprite]
+
+    def _queried(self, rect: Any, members: _Members) -> npt.NDArray[Any]:
+        """The positions in the group of the sprites whose bodies overlap a rect, by a query of the world."""
+        left, top, width, height = rect
+        if not (width and height):
+            return members.rows[:0]
+        right, bottom = left + width, top + height
+        world = self._bodies.world
+        box = min(left, right), min(top, bottom), max(left, right), max(top, bottom)
+        ids = world.query_box(box, as_ids=True)
+        ids = ids[ids < len(members.numbers)]
+        bounds = world._state.store.table.bounds(ids)
+        candidates = np.sort(members.numbers[ids[(bounds[:, :2] < bounds[:, 2:]).all(axis=1)]])
+        return candidates[candidates >= 0]
 
     def _members(self) -> _Members:
         """The sprites of this group and their bodies, looked up again if any may be another."""

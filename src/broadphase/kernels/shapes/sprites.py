@@ -6,7 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, objects
+from broadphase.kernels.machine.memory import few
+from broadphase.kernels.machine.objects import drop, is_there, item, length_of, number_of
 from broadphase.kernels.shapes.table import BOX
 
 FARTHEST = 1e300  # beyond, no body has its place
@@ -104,13 +106,28 @@ def agree(rects, rows, kinds, xs, ys, agreed):
 
 
 @holds_gil
-def boxes_among(shapes, rows, left, top, right, bottom):
-    """Which of ``rows`` are boxes with an area that overlap a box: their positions in ``rows``, in order.
+@objects("rect")
+def boxes_among(shapes, rows, rect):
+    """Which of ``rows`` are boxes with an area that overlap a rect: their positions in ``rows``, in order.
 
-    Rows of -1 are passed over.  And whether all are boxes; if not, the positions mean nothing.
+    ``rect`` is ``x, y, width, height`` as the caller has it: reading it in Python takes as long as the rest.
+    Rows of -1 are passed over.  And whether the positions say it: the rect is one, and all are boxes.
     """
-    found = 0
-    near = np.empty(rows.shape[0], np.int32)
+    near, sides, found = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
+    if length_of(rect) != 4:
+        return near[:0], False
+    for k in range(4):
+        value = item(rect, k)
+        if not is_there(value):
+            return near[:0], False
+        sides[k] = number_of(value)
+        drop(value)
+        if not abs(sides[k]) < math.inf:
+            return near[:0], False
+    left, right = min(sides[0], sides[0] + sides[2]), max(sides[0], sides[0] + sides[2])
+    top, bottom = min(sides[1], sides[1] + sides[3]), max(sides[1], sides[1] + sides[3])
+    if not (left < right and top < bottom):
+        return near[:0], True
     for k in range(rows.shape[0]):
         row = rows[k]
         if row < 0:
