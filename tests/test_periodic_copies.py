@@ -106,3 +106,45 @@ def test_many_move_as_among_copies(response, tiles):
             copies = [copy for k in movers for copy in twins.copies[k]]
             there = twins.plain.move_many(copies, np.repeat(way, len(COPIES), axis=0), **options)
             check(twins, moved, there, len(movers))
+
+
+@pytest.mark.parametrize("tiles", [False, True])
+@pytest.mark.parametrize("block", [False, True])
+def test_many_walk_as_among_copies(block, tiles):
+    for seed in range(2):
+        rng = np.random.default_rng([seed, block, tiles])
+        twins = Twins(rng, tiles, walks=True)
+        movers = twins.movers()
+        options = {"snap": 2.0, "step": 1.0, "movers_block": block}
+        for _ in range(3):
+            way = rng.normal(0, 5, (len(movers), 2)).round(2)
+            moved = twins.world.walk_many([twins.bodies[k] for k in movers], *way.T, **options)
+            copies = [copy for k in movers for copy in twins.copies[k]]
+            far = np.repeat(way, len(COPIES), axis=0)
+            there = twins.plain.walk_many(copies, *far.T, **options)
+            check(twins, moved, there, len(movers))
+            floors, normals = there.floors[HERE :: len(COPIES)], there.normals[HERE :: len(COPIES)]
+            assert moved.normals == pytest.approx(normals, abs=1e-7, nan_ok=True)
+            bodies = floors[:, 0] // len(COPIES)
+            assert np.array_equal(moved.floors[:, 0], np.where(floors[:, 0] >= 0, bodies, -1))
+            assert np.array_equal(moved.floors[:, 1] >= 0, floors[:, 1] >= 0)
+
+
+@pytest.mark.parametrize("tiles", [False, True])
+def test_one_walks_and_moves_as_one_of_many(tiles):
+    rng = np.random.default_rng(tiles)
+    many, single = (Twins(np.random.default_rng(tiles), tiles, walks=True).world for _ in range(2))
+    movers = np.array([body.id for body in many.bodies() if not body.static])
+    for turn in range(4):
+        way = rng.normal(0, 5, (len(movers), 2)).round(2)
+        if turn % 2:
+            moved = many.walk_many(movers, *way.T, snap=2.0, movers_block=True)
+            alone = [
+                single.walk(single.body(k), *to, snap=2.0) for k, to in zip(movers, way.tolist(), strict=True)
+            ]
+        else:
+            moved = many.move_many(movers, way, movers_block=True)
+            alone = [single.move(single.body(k), *to) for k, to in zip(movers, way.tolist(), strict=True)]
+        assert np.array_equal(moved.places, [(one.x, one.y) for one in alone])
+        assert moved.hits.times.tolist() == [hit.time for one in alone for hit in one.hits]
+        assert moved.hits.touches.tolist() == [list(hit.touch) for one in alone for hit in one.hits]

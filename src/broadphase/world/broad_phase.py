@@ -563,7 +563,7 @@ def new_frame(rows: int) -> Frame:
     """Memory for a scene of so many rows."""
     x, y, width, height = np.empty((4, rows))
     starts, counts = np.empty((2, rows), np.int64)
-    names = np.empty(rows, np.bool_), np.empty(rows, np.int32)
+    names = np.empty(rows, np.bool_), np.empty(rows, np.uint8), np.empty(rows, np.int32)
     return Frame(np.empty(rows, np.uint8), x, y, width, height, starts, counts, *names)
 
 

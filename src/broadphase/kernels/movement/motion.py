@@ -331,8 +331,18 @@ class Frame(NamedTuple):
     starts: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
     fixed: npt.NDArray[np.bool_]
+    one_way: npt.NDArray[np.uint8]
     owners: npt.NDArray[np.int32]
     """The body of each row."""
+
+
+@inline
+def put_image(frame, at, shapes, fixed, one_way, row, x, y):
+    """Write a body at another place."""
+    frame.kinds[at], frame.x[at], frame.y[at] = shapes.kinds[row], x, y
+    frame.width[at], frame.height[at] = shapes.width[row], shapes.height[row]
+    frame.starts[at], frame.counts[at] = shapes.starts[row], shapes.counts[row]
+    frame.fixed[at], frame.one_way[at], frame.owners[at] = fixed[row], one_way[row], row
 
 
 @inline
@@ -361,25 +371,23 @@ def _sift_images(
                     continue
                 if rows == frame.x.shape[0]:
                     return np.int64(-1), opened
-                frame.kinds[rows], frame.x[rows], frame.y[rows] = shapes.kinds[other], x, y
-                frame.width[rows], frame.height[rows] = shapes.width[other], shapes.height[other]
-                frame.starts[rows], frame.counts[rows] = shapes.starts[other], shapes.counts[other]
+                put_image(frame, rows, shapes, bodies.static, one_way, other, x, y)
                 sides = sides_from(shapes, row, table, rows, one_way[other])
                 if sides != 0:
-                    frame.fixed[rows], frame.owners[rows] = bodies.static[other], other
                     put_near(buffers, rows, rows, box, sides)
                     rows += 1
     return rows, opened
 
 
 @inline
-def _table_of(frame, shapes):
+def table_of(frame, shapes):
+    """A frame as a table of shapes."""
     sizes = frame.x, frame.y, frame.width, frame.height, frame.starts, frame.counts
     return ShapeColumns(frame.kinds, *sizes, shapes.points, shapes.axes)
 
 
 @inline
-def _name_owners(hits, first, found, frame):
+def name_owners(hits, first, found, frame):
     """Name the bodies of hits with rows of a frame."""
     for k in range(first, found):
         if hits[k, 5] >= 0.0:
@@ -396,14 +404,14 @@ def move_among_images(
     """
     frame, period = images
     start_x, start_y = shapes.x[row], shapes.y[row]
-    table = _table_of(frame, shapes)
+    table = table_of(frame, shapes)
     among = layers, searched, period, frame, table, buffers
     blockers, opened = _sift_images(shapes, bodies, one_way, row, others, 0, others.shape[0], *among)
     if blockers < 0:
         return CROWDED, np.int64(0), opened, start_x, start_y, start_x, start_y, np.int64(0)
     path = row, dx, dy, response, when
     state, found, x, y, reached = _move(shapes, *path, table, frame.fixed, blockers, buffers, grid, searched)
-    _name_owners(buffers.hits, 0, found, frame)
+    name_owners(buffers.hits, 0, found, frame)
     return state, found, opened, x, y, start_x, start_y, reached
 
 
@@ -566,7 +574,7 @@ def move_many(
     frame, period = images
     found, work = np.int64(0), 0.0
     xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
-    shapes_there = _table_of(frame, shapes)
+    shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
         if alone[m]:
             return m, INSIDE, found
@@ -595,7 +603,7 @@ def move_many(
             work += each * _work(dx, dy, float(blockers), grid)
         ends[m, 0], ends[m, 1] = xs[0], ys[0]
         if across[m]:
-            _name_owners(buffers.hits, before, found, frame)
+            name_owners(buffers.hits, before, found, frame)
             stops = before if responses[m] != CROSS else found
             xs[0], ys[0] = wrapped(xs[0], period[0]), wrapped(ys[0], period[1])
             if stops < found:

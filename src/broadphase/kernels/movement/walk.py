@@ -21,10 +21,12 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.depenetration import free_place
+from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, table_of
 from broadphase.kernels.movement.one_way import sides_from, sides_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import START, begin, enlarged, follow, holds, put_near
-from broadphase.kernels.movement.sweep import SLIDE
+from broadphase.kernels.movement.sweep import SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
 from broadphase.kernels.movement.walk_obstacles import (
@@ -39,10 +41,11 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
-from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
+from broadphase.kernels.shapes.images import new_places, shifted, turns_between, wrapped
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_at, bounds_of, bounds_overlap, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of
 
-DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3
+DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
 
 # A walker that meets the polygon around a round corner goes on to the corner itself, by Newton's method: its
 # tangent from where the walker is takes the place of the polygon, again and again.
@@ -69,6 +72,8 @@ class Scene(NamedTuple):
     """By row: the sides that block, 0: all."""
     searched: npt.NDArray[np.float64]
     """``(m, 4)``: the region in which the obstacles of each walker were searched for."""
+    across: npt.NDArray[np.bool_]
+    """Which of these lie across an edge of the period: images of what is near are obstacles."""
 
 
 class Ends(NamedTuple):
@@ -187,12 +192,12 @@ def regions_of(movers, rules, out):
 
 
 @common
-def _pushed(scene, m, mine, log, buffers):
+def _pushed(scene, m, n, mine, log, buffers):
     """Where others that move push a walker that starts in them: ``pushed, x, y``; the hits are logged.
 
-    Not if it starts in something else, too.
+    Not if it starts in something else, too.  The walker is number ``n`` of the scene, and ``m`` of all.
     """
-    shapes, row, searched = scene.shapes, scene.rows[m], scene.searched[m]
+    shapes, row, searched = scene.shapes, scene.rows[n], scene.searched[n]
     for k in range(mine.shape[0]):
         sides = sides_of(shapes, mine[k], scene.one_way[mine[k]])
         put_near(buffers, k, mine[k], bounds_of(shapes, mine[k]), sides)
@@ -281,24 +286,59 @@ def _blocking(scene, m):
     return scene.near[scene.starts[m] : kept]
 
 
+@inline
+def _among_images(scene, m, frame, period):
+    """A scene of one walker and the images near it; none is near if they are more than the frame holds."""
+    shapes, row, region = scene.shapes, scene.rows[m], edges_of_body(scene.searched, m)
+    put_image(frame, 0, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
+    count = np.int64(1)
+    for k in range(scene.starts[m], scene.starts[m + 1]):
+        other = np.int64(scene.near[k])
+        if other < 0 or other == row:
+            continue
+        least_x, most_x, least_y, most_y = turns_between(region, bounds_of(shapes, other), period)
+        for across in range(least_x, most_x + 1):
+            for down in range(least_y, most_y + 1):
+                x, y = shifted(shapes.x[other], across, period[0]), shifted(shapes.y[other], down, period[1])
+                if bounds_overlap(bounds_at(shapes, other, x, y), region):
+                    if count < frame.x.shape[0]:
+                        put_image(frame, count, shapes, scene.fixed, scene.one_way, other, x, y)
+                    count += 1
+    rows, starts, near = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(count - 1, np.int32)
+    starts[1] = count - 1
+    for k in range(count - 1):
+        near[k] = k + 1
+    around = scene.grid, scene.ring, frame.fixed, frame.one_way, scene.searched[m : m + 1]
+    return Scene(table_of(frame, shapes), rows, near, starts, *around, scene.across[m : m + 1]), count
+
+
 @jit
-def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffers):
-    """Let the shapes in ``scene.rows`` walk: ``next, state``.
+def walk_rows(world, motions, start, through, rules, obstacles, log, ends, buffers, images):
+    """Let the shapes in ``world.rows`` walk: ``next, state``.
 
     It ends early if memory is full, or before a mover that starts inside something that does not move, unless
-    it is ``through``; the movers before ``next`` are done.
+    it is ``through``; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
+    ``images`` are the memory for images, see `motion.Frame`, and the period.
     """
-    shapes, grid, ring = scene.shapes, scene.grid, scene.ring
+    grid, ring, (frame, period) = world.grid, world.ring, images
+    numbers = new_places()
     m = start
-    while m < scene.rows.shape[0]:
-        row = scene.rows[m]
+    while m < world.rows.shape[0]:
+        scene, n = world, m
+        if world.across[m]:
+            scene, count = _among_images(world, m, frame, period)
+            n = 0
+            if count > frame.x.shape[0]:
+                return m, CROWDED
+        shapes = scene.shapes
+        row = scene.rows[n]
         dx, dy = motions[m, 0], motions[m, 1]
         trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
         width, height, radius = trip.width, trip.height, trip.radius
         to_x, to_y = shapes.x[row], shapes.y[row]
         x, y = to_x + trip.left, to_y + trip.top
         was_x, was_y = x, y
-        mine = _blocking(scene, m)
+        mine = _blocking(scene, n)
         hits, bends = log.counts[0], log.counts[1]
         known = shapes, mine, scene.one_way, grid, ring
         count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False
@@ -325,9 +365,9 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
             if free or pushed:
                 break
-            pushed, x, y = _pushed(scene, m, mine, log, buffers)
+            pushed, x, y = _pushed(scene, m, n, mine, log, buffers)
             x, y = x + trip.left, y + trip.top
-            around = scene.searched[m]
+            around = scene.searched[n]
             region = region_of(x, y, width, height, dx, dy, rules)
             if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
                 log.counts[0] = hits
@@ -403,5 +443,13 @@ def walk_rows(scene, motions, start, through, rules, obstacles, log, ends, buffe
             tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
             tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
         floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
+        if world.across[m]:
+            name_owners(log.hits, hits, log.counts[0], frame)
+            if floors[m, 0] >= 0:
+                floors[m, 0] = frame.owners[floors[m, 0]]
+            row, to_x, to_y = world.rows[m], wrapped(to_x, period[0]), wrapped(to_y, period[1])
+            met = log.hits[hits : log.counts[0]]
+            place = free_place(world.shapes, row, to_x, to_y, met, period, grid, numbers)
+            world.shapes.x[row], world.shapes.y[row] = place
         m += 1
-    return scene.rows.shape[0], DONE
+    return world.rows.shape[0], DONE

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import pushes_of
+from broadphase.kernels.movement.motion import CROWDED, pushes_of
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
@@ -17,16 +17,15 @@ from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
 from broadphase.kernels.tiles.grid import BOTTOM, TOP
-from broadphase.runtime.arrays import Floats, Integers
+from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.broad_phase import closed_many, new_buffers
+from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Walk, Walks, as_rows, hit_arrays
 from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
-from broadphase.world.movement.motion_many import ManyMotion
+from broadphase.world.movement.motion_many import ManyMotion, wrap_touches
 from broadphase.world.movement.sweep import checked_displacement, resolve
-from broadphase.world.space import moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -163,11 +162,12 @@ class Character:
     ) -> Walk | None:
         """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
-        The general path handles walkers that start inside something, and periods.
+        The general path handles walkers that start inside something.
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, broad_phase = store.table.columns, state.broad_phase
-        if state.space.periodic or not _can_walk(table, row):
+        state.space.check_displacement(dx, dy)
+        if not _can_walk(table, row):
             return None
         x, y, (left, top, right, bottom) = store.x.item(row), store.y.item(row), store.bounds(row)
         region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
@@ -187,10 +187,12 @@ class Character:
         log.counts[:] = 0
         starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
         self._way[0], self._region[0] = (dx, dy), region
-        around = state.grid, _RING, store.static, store.one_way, self._region
+        across = np.array([not state.space.is_inner(region)])
+        around = state.grid, _RING, store.static, store.one_way, self._region, across
         scene = Scene(table, np.array([row], np.int64), blockers, starts, *around)
         try:
-            memory = self._buffers, log, ends, broad_phase.buffers
+            images = broad_phase.frame, state.space.lengths
+            memory = self._buffers, log, ends, broad_phase.buffers, images
             _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, *memory)
             if done != kernel.DONE:
                 if done == kernel.BUFFER_FULL:
@@ -205,6 +207,9 @@ class Character:
             if passed:
                 bends = log.bends[:bent, 1:].tolist()
                 crossed = noted_crossings(state, row, Start(table, row, x, y), bends, (to_x, to_y), passed)
+            if state.space.periodic:
+                to_x, to_y = store.x.item(row), store.y.item(row)
+                hits, crossed = tuple(map(motion.wrapped_hit, hits)), tuple(map(motion.wrapped_hit, crossed))
         except BaseException:
             store.put(row, x, y)
             state.contacts.forget(noted)
@@ -237,17 +242,11 @@ class Character:
             return self._walk_rows((rows, displacements, known, layers, ignored))
 
     def _walk_rows(self, call: _Call) -> Walks:
-        rows, displacements, rules, layers, ignored = call
+        rows, displacements, _, layers, ignored = call
         state, many = self._state, self._many
         table = state.store.table.columns
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         state.space.check_displacements(displacements, "dx, dy")
-        if state.space.periodic and layers == ALL and len(rows) > 1:
-            # The images of walkers walk, too.
-            each = [slice(at, at + 1) for at in range(len(rows))]
-            return _joined_walks(
-                [self._walk_rows((rows[at], displacements[at], rules, layers, ignored)) for at in each]
-            )
         walkers = Walkers(state, self._motion, many, call)
         walkers.run()
         found = walkers.log
@@ -257,7 +256,8 @@ class Character:
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
-        places = many.wrap(rows, hits, crossed, walkers.inner) if state.space.periodic else walkers.places
+        wrap_touches(state.space, hits, crossed)
+        places = state.store.places(rows)
         floors, ladders = walkers.floors[:, :3], walkers.floors[:, 3:]
         return Walks(places, hit_arrays(hits), hit_arrays(crossed), floors, walkers.tops, ladders)
 
@@ -291,35 +291,36 @@ class Walkers:
         self.ends = _ends(count)
         self.starts = state.store.places(self.rows)
         self.places, self.floors, self.tops = self.ends
-        self._owners: Integers | None = None
-        """The body of each row of the scene, if the scene has columns of its own."""
         self.buffers = _buffers(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
         self._pushed: list[Floats] = []
         self._pushes = np.zeros(count)
         """How far others may push each before it walks."""
         self._reached = self._reach()
-        self.inner = state.space.are_inner(self._reached)
 
     def run(self) -> None:
         """Move all walkers."""
-        scene = self._scene()
-        if self.layers is ALL and self._owners is None:
-            near = scene.starts, scene.near
-            period = self._state.space.lengths
-            if pushes_of(scene.shapes, scene.fixed, self.rows, near, period, self._pushes):
-                self._reached = self._reach()
-                scene = self._scene()
+        scene, lengths = self._scene(), self._state.space.lengths
+        near = scene.starts, scene.near
+        if self.layers is ALL and pushes_of(
+            scene.shapes, scene.fixed, self.rows, near, lengths, self._pushes
+        ):
+            self._reached = self._reach()
+            scene = self._scene()
         begin, through, store = 0, -1, self._state.store
         while begin < len(self.rows):
-            places, logged = store.places(self.rows), self.log.counts.item(0)
-            memory = self.buffers, self.log, self.ends, self._path
+            before = store.places(self.rows)
+            memory = self.buffers, self.log, self.ends, self._path, (self._frame, lengths)
             done, state = kernel.walk_rows(scene, self.displacements, begin, through, self.rules, *memory)
-            self._store_places(begin, int(done), places, logged)
+            moved = (store.places(self.rows) != before).any(axis=1)
+            if moved.any():
+                store.have_moved(self.rows[moved])
             if state == kernel.BUFFER_FULL:
                 self.buffers = _doubled(self.buffers)
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)
+            elif state == CROWDED:
+                self._make_room(2 * len(self._path.near) + 1)
             elif state == kernel.INSIDE:
                 self._push_out(int(done))
                 self._reached = self._reach()
@@ -337,26 +338,18 @@ class Walkers:
         return hits
 
     def _scene(self) -> Scene:
-        """The walkers, and what may block each.
+        """The walkers, who see each other at their new places, and what may block each."""
+        state, store, rows = self._state, self._state.store, self.rows
+        starts, others = self._many.blockers_near(rows, self._reached, self.layers, self.ignored)
+        self._make_room(int(np.diff(starts).max(initial=0)) + 1)
+        across = ~state.space.are_inner(self._reached)
+        around = state.grid, _RING, store.static, store.one_way, self._reached, across
+        return Scene(store.table.columns, rows.astype(np.int64), others, starts, *around)
 
-        In a plain world these are the world's own columns: walkers see each other at their new places.  In a
-        periodic world walkers and nearby images are copied to columns of their own.
-        """
-        (starts, others), turns = self._many.blockers_near(
-            self.rows, self._reached, self.layers, self.ignored
-        )
-        around = self._state.grid, _RING
-        store, count, columns = self._state.store, len(self.rows), self._state.store.table.columns
-        self._path = new_buffers(int(np.diff(starts).max(initial=0)), FEW)
-        rows = self.rows.astype(np.int64)
-        if turns is None:
-            return Scene(columns, rows, others, starts, *around, store.static, store.one_way, self._reached)
-        self._owners = rows = np.concatenate((rows, others))
-        shift = self._state.space.shift(np.concatenate((np.zeros((count, 2), np.int64), turns)))
-        near, those = count + np.arange(len(others), dtype=np.int32), np.arange(count, dtype=np.int64)
-        known = store.static[rows], store.one_way[rows]
-        shapes = moved_columns(columns, rows, shift)
-        return Scene(shapes, those, near, starts, *around, *known, self._reached)
+    def _make_room(self, most: int) -> None:
+        """Memory for so many bodies, or images of them, near one walker."""
+        self._path = new_buffers(most, FEW)
+        self._frame = new_frame(most if self._state.space.periodic else 0)
 
     def _reach(self) -> Floats:
         bounds = np.empty((len(self.rows), 4))
@@ -365,24 +358,9 @@ class Walkers:
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
         closed = closed_many(reach)
+        if self._state.space.periodic:  # wider than places are rounded by when they are wrapped
+            closed += self._state.space.slack(closed) * (-1.0, -1.0, 1.0, 1.0)
         return closed + self._pushes[:, None] * (-1.0, -1.0, 1.0, 1.0) if self._pushes.any() else closed
-
-    def _store_places(self, begin: int, end: int, before: Floats, logged: int) -> None:
-        """Store the new places of some walkers, which the kernel has written to the columns of the scene.
-
-        ``before`` are the places of all before, ``logged`` how many hits were logged.
-        """
-        store = self._state.store
-        if self._owners is None:
-            moved = (store.places(self.rows) != before).any(axis=1)
-            if moved.any():
-                store.have_moved(self.rows[moved])
-            return
-        store.put_many(self.rows[begin:end], self.places[begin:end])
-        # The kernel names bodies by their rows in the scene.
-        for names in (self.floors[begin:end, 0], self.log.hits[logged : self.log.counts.item(0), 5]):
-            bodies = names >= 0
-            names[bodies] = self._owners[names[bodies].astype(np.int64)]
 
     def _push_out(self, mover: int) -> None:
         row, store = int(self.rows[mover]), self._state.store
@@ -470,15 +448,3 @@ def _grown(log: Log) -> Log:
         larger[column][: len(log[column])] = log[column]
     larger.counts[:] = log.counts
     return larger
-
-
-def _joined_walks(walks: list[Walks]) -> Walks:
-    """Many walks of one walker each, as one result."""
-    places, hits, crossed, *ground = zip(*walks, strict=True)
-    joined = _joined_hits(hits), _joined_hits(crossed)
-    return Walks(np.concatenate(places), *joined, *map(np.concatenate, ground))
-
-
-def _joined_hits(found: Iterable[HitArrays]) -> HitArrays:
-    numbered = [some._replace(movers=some.movers + at) for at, some in enumerate(found)]
-    return HitArrays(*(np.concatenate(columns) for columns in zip(*numbered, strict=True)))

@@ -119,7 +119,7 @@ class Motion:
             hit = beside(shape, towards, around, None, largest)
         else:
             hit = inside_by_rounding(shape, towards, around)
-        return None if hit is None else self._wrapped_hit(hit)
+        return None if hit is None else self.wrapped_hit(hit)
 
     def ahead_of(
         self, row: int, dx: float, tags: frozenset[Any], ignored: Ignored
@@ -495,7 +495,7 @@ class Motion:
         body: Any = self._store.bodies[row]
         return body  # type: ignore[no-any-return]
 
-    def _wrapped_hit(self, hit: Hit) -> Hit:
+    def wrapped_hit(self, hit: Hit) -> Hit:
         """A hit with its place wrapped into the period."""
         return hit._replace(touch=self._space.place(*hit.touch))
 
@@ -503,7 +503,7 @@ class Motion:
         """A movement wrapped into the period."""
         if not self._space.periodic:
             return movement
-        hits, crossed = ([self._wrapped_hit(hit) for hit in some] for some in movement[2:4])
+        hits, crossed = ([self.wrapped_hit(hit) for hit in some] for some in movement[2:4])
         return Movement(
             *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
         )
@@ -514,7 +514,7 @@ class Motion:
             return response
 
         def answer(hit: Hit) -> Answer | None:
-            name = response(self._wrapped_hit(hit) if self._space.periodic else hit)
+            name = response(self.wrapped_hit(hit) if self._space.periodic else hit)
             if name is None:
                 ignored_hits.append(hit._replace(response="cross"))
             return name

@@ -10,10 +10,8 @@ from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.depenetration import free_places
 from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
-from broadphase.periods.images import Turns
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
@@ -33,7 +31,7 @@ from broadphase.world.hits import (
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.space import Space, starts_of
+from broadphase.world.space import Space
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -208,28 +206,12 @@ class ManyMotion:
             self._space.check_displacements(displacements, name)
         return bool(ascends)
 
-    def wrap(self, rows: Rows, hits: Floats, crossed: Floats, inner: _Flags) -> Floats:
-        """Wrap hits into the period; where movers are, kept off what stopped them across an edge."""
-        store, space = self._store, self._space
-        places = store.places(rows)
-        across = hits[~inner[hits[:, 8].astype(np.int64)]]
-        free_places(store.table.columns, rows, across, space.lengths, self._state.grid, places)
-        store.put_many(rows, places)
-        wrap_touches(space, hits, crossed)
-        return places
-
-    def blockers_near(
-        self, rows: Rows, reach: Floats, layers: Layers, ignored: Ignored
-    ) -> tuple[Near, Turns | None]:
-        """The bodies that may block each mover within its reach; in a periodic space their images."""
-        if not self._space.periodic:
-            near = self._broad_phase.near_movers(rows, reach, bits_of(layers), 0)
-            movers = np.repeat(rows, np.diff(near.first).astype(np.intp))
-            in_layers = (bits_of(layers) >> self._store.layer[near.rows]) & 1 != 0
-            return near.at(in_layers & self._blocks(movers, near.rows, ignored)), None
-        images = self._broad_phase.images_near(reach, layers)
-        images = images.at(self._blocks(rows[images.regions], images.rows, ignored)).in_order()
-        return Near(starts_of(images.regions, len(rows)), images.rows.astype(np.int32)), images.turns
+    def blockers_near(self, rows: Rows, reach: Floats, layers: Layers, ignored: Ignored) -> Near:
+        """The bodies that may block each mover within its reach."""
+        near = self._broad_phase.near_movers(rows, reach, bits_of(layers), 0)
+        movers = np.repeat(rows, np.diff(near.first).astype(np.intp))
+        in_layers = (bits_of(layers) >> self._store.layer[near.rows]) & 1 != 0
+        return near.at(in_layers & self._blocks(movers, near.rows, ignored))
 
     def _blocks(self, movers: Rows, others: npt.NDArray[np.integer], ignored: Ignored) -> _Flags:
         """Whether each of some movers is blocked by the body beside it."""
