@@ -2,7 +2,8 @@
 
 ``--queries`` compares queries of an index of many environments: lidar, an update and 64 rays in each world a
 frame, beside a scalar loop over all boxes of a world in Numba (both are given float32, write ids and need no
-normals); every query beside the same in one world.
+normals); every query beside the same in one world.  ``--lidar`` compares 32 rays in each environment with
+that loop: as a fan for each robot, by axes, and as rows with ``env=``.
 
 Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
 figures are ratios of the fastest runs.
@@ -168,6 +169,46 @@ def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     )
 
 
+def compare_lidar(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
+    """One line of the third table, on one core."""
+    from numba import njit
+
+    random, rays = np.random.default_rng(1), 32
+    low = random.random((worlds * size, dim)) * 20.0
+    boxes = np.hstack((low, low + 1.0)).astype(dtype)
+    robots = (random.random((worlds, 1, dim)) * 20.0).astype(dtype)
+    fan = random.normal(size=(rays, dim))
+    fan = (fan / np.sqrt((fan * fan).sum(axis=1, keepdims=True))).astype(dtype)
+    origins, ways = np.repeat(robots[:, 0], rays, axis=0), np.tile(fan, (worlds, 1))
+    env, far = np.repeat(np.arange(worlds), rays), boxes.dtype.type(20.0)
+    index = bp.BoxTree(dim=dim, dtype=dtype, threads=1)
+    index.insert_many(boxes, env=np.repeat(np.arange(worlds), size))
+    loop, hits = njit(nogil=True, error_model="numpy")(by_hand), np.empty(len(env), np.int64)
+    rows = np.empty(len(env), np.int32), np.empty(len(env), np.float32)
+    out = tuple(array.reshape(worlds, rays) for array in rows)
+
+    def frame(*ray: object, **how: object) -> None:
+        index.update(boxes)
+        index.raycast(*ray, 20.0, normals=False, **how)
+
+    calls: dict[str, Callable[[], object]] = {
+        "fans": lambda: frame(robots, fan, out=out),
+        "rows": lambda: frame(origins, ways, env=env, out=rows),
+        "by hand": lambda: loop(boxes, origins, ways, env, size, far, hits),
+    }
+    calls["by hand"]()
+    for name in ("fans", "rows"):
+        calls[name]()
+        # In float32 now and then another box seems to be the first.
+        assert (rows[0] != hits).mean() < 1e-3
+    times = fastest(calls, rounds, process_time)
+    each = {name: 1e9 * took / len(env) for name, took in times.items()}
+    print(
+        f"{size:>5}  {dim}-D {np.dtype(dtype).name:<8}{each['by hand']:>9.1f}{each['fans']:>7.1f}"
+        f"{each['rows']:>7.1f}{each['by hand'] / each['fans']:>8.1f}{each['by hand'] / each['rows']:>7.1f}"
+    )
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -175,7 +216,18 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--queries", action="store_true", help="compare queries")
+    parser.add_argument("--lidar", action="store_true", help="compare lidar in small environments")
     given = parser.parse_args()
+    if given.lidar:
+        print(
+            f"{given.worlds} environments, 32 rays in each, an update a frame: ns for each ray; times as fast"
+        )
+        print("boxes                 by hand   fans   rows    fans   rows")
+        for dim in (2, 3):
+            for dtype in (np.float32, np.float64):
+                for size in (4, 8, 14, 30, 60, 120, 250):
+                    compare_lidar(given.worlds, size, dim, dtype, given.rounds)
+        return
     if given.queries:
         print("million rays a second and core with an update a frame; queries: times as long as in one world")
         print(f"{'worlds x boxes':<19}{'frame':>9}{'by hand':>9}{'ratio':>7}", end="")

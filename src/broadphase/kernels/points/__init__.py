@@ -16,7 +16,8 @@ For the nearest points (`broadphase.points.nearest`): `nearest_points` sorts the
 curve, computes bounding boxes of points that follow each other, and traverses these boxes.
 
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,
-or in a large one those of the bounding boxes along the same curve that a query meets.
+or in a large one those of the bounding boxes along the same curve that a query meets; `ray_groups` compares
+several rays of one environment with a box at a time.
 
 Of few points `any_few` compares each with each, in one call that also reads and checks them; up to a thousand
 of one plain set `few_points` sorts along one axis.  `lattice` finds the nearest images of points in worlds

@@ -145,7 +145,7 @@ def _put_box(boxes, i, columns, at):
         if boxes.itemsize == 4:
             columns[axis, at], columns[dim + axis, at] = low, high
         else:
-            columns[axis, at], columns[dim + axis, at] = _rounded_down(low), -_rounded_down(-high)
+            columns[axis, at], columns[dim + axis, at] = rounded_down(low), -rounded_down(-high)
 
 
 @jit
@@ -184,7 +184,7 @@ def place_queries(rows, envs, low, table, out):
 
 
 @inline
-def _rounded_down(value):
+def rounded_down(value):
     """A float32 that is not above a number, without a branch."""
     largest = np.float64(np.finfo(np.float32).max)
     value = np.float64(value)
@@ -250,7 +250,7 @@ def _prepare(rays, begin, end, exact, rough):
     for axis in range(dim):
         for k in range(BLOCK):
             at, step = exact[axis, k], exact[dim + axis, k]
-            above, below = -_rounded_down(-at), _rounded_down(at)
+            above, below = -rounded_down(-at), rounded_down(at)
             rate = 1.0 / step if step != 0.0 else np.inf
             rate = np.nan if 2.0**100 < abs(rate) < np.inf else rate
             rough[4 * axis, k] = below if step < 0.0 else above
@@ -274,7 +274,7 @@ def _axis(exact, rough, axis, k):
 def _line(exact, rough, k):
     """The three axes of a prepared ray, and its length as a float32 that is not below it."""
     dim = exact.shape[0] // 2
-    limit = -_rounded_down(-exact[2 * dim, k])
+    limit = -rounded_down(-exact[2 * dim, k])
     return _axis(exact, rough, 0, k), _axis(exact, rough, 1, k), _axis(exact, rough, dim - 1, k), limit
 
 
@@ -385,7 +385,7 @@ def first_hits(
                     first, base = tops[world, 0], np.int64(k * FEW)
                     top = held = tops[world, 1] - first
                     tests += top
-                    line = (x, y, z, -_rounded_down(-min(max_distance, nearest)))
+                    line = (x, y, z, -rounded_down(-min(max_distance, nearest)))
                     key = _visit_ray(columns, first, first + top, line, keys, base)
                     continue
                 slot = _first_not_above(keys, base, splat(key)) - base
@@ -398,7 +398,7 @@ def first_hits(
                             store(keys, 0, BLOCK * FEW + at, load(keys, 0, base + at))
                         base = np.int64(BLOCK * FEW)
                     keys[0, base + slot] = np.inf
-                    limit = -_rounded_down(-min(max_distance, nearest))
+                    limit = -rounded_down(-min(max_distance, nearest))
                     if name != NOTHING:
                         line = (x, y, z, limit)
                         if _visit_ray(columns, ~name, ~name + LANES, line, keys, base + held) <= _LAST:
@@ -421,7 +421,7 @@ def first_hits(
                         hit_x, hit_y, hit_z = in_x, in_y, in_z
                 # A number written into what is loaded next costs 5 ns: mostly nothing else is as near.
                 if name >= 0:
-                    if _count_not_above(keys, base, held, -_rounded_down(-nearest)) == 1:
+                    if _count_not_above(keys, base, held, -rounded_down(-nearest)) == 1:
                         key = np.float32(np.inf)
                         continue
                     keys[0, base + slot] = np.inf
@@ -572,8 +572,8 @@ def search_nearest(
     tests = np.int64(0)
     for q in range(first, last):
         for axis in range(dim):
-            around[2 * axis] = -_rounded_down(-points[q, axis])
-            around[2 * axis + 1] = _rounded_down(points[q, axis])
+            around[2 * axis] = -rounded_down(-points[q, axis])
+            around[2 * axis + 1] = rounded_down(points[q, axis])
         point = (around[0], around[1], around[2], around[3], around[4], around[5])
         place, own = points[q], ids[q]
         asked = np.int64(points[q, dim])
@@ -617,7 +617,7 @@ def search_nearest(
                                     distances, own, kept, distance_to_box(boxes, name, place), name
                                 )
                         if kept == len(own):
-                            bound = -_rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
+                            bound = -rounded_down(-distances[0] * distances[0] * (1.0 + 2.0**-50))
                             bound = min(bound, _LAST)
                             limit = min(limit, bound)
                     done, limit = limit, bound

@@ -1,0 +1,336 @@
+"""First hits of rays that come in groups, each of one environment: several rays in the lanes, box after box.
+
+`worlds` compares `LANES` boxes with one ray at a time, which wastes lanes on four boxes, and then asks the
+lanes for their least.  Here `LANES` rays of one group are compared with one box at a time: with 4 boxes an
+environment a ray of a fan takes a fifth of the time, with 250 a third.  Boxes that have bounding boxes are
+compared where a ray of the group meets these.
+
+In float32 each ray finds the box that it may hit first, with a time not above the exact one, and the second
+such time.  If the exact hit of the first is nearer than the second, it is the answer.  What this does not
+settle (boxes equally near, steps of zero, numbers beyond 1e27) is left to `worlds.first_hits`.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.memory import some_rows, with_columns
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    larger,
+    load,
+    lowest_lane,
+    smaller,
+    splat,
+    store,
+)
+from broadphase.kernels.points.distance import chosen, over, plus, root, size, times
+from broadphase.kernels.points.worlds import FEW, NOTHING, rounded_down
+
+UNSETTLED = np.int32(-2)
+"""The id of a ray whose first hit has to be found in another way."""
+_LAST = np.float32(np.finfo(np.float32).max)
+# Seven roundings by 2**-24 lie between a coordinate and its time; both times of a box have them.
+_LESS = np.float32(1.0 - 2.0**-19)
+_MOST = FEW * LANES
+"""More boxes than these have bounding boxes of bounding boxes."""
+_LARGE, _SMALL = np.float32(2.0**90), np.float32(2.0**-50)
+
+
+class RayGroups(NamedTuple):
+    """Rays by group: ray ``r`` of group ``g`` is number ``g * per_group + r``."""
+
+    origins: Any
+    """Rows; ray ``r`` of group ``g`` has row ``g * steps[0] + r * steps[1]``."""
+    directions: Any
+    """Rows, by the two other steps."""
+    steps: Any
+    per_group: Any
+    numbers: Any
+    """The number of the world of each group."""
+    ignored: Any
+    """For each ray the id that it passes through, or -1; empty: none."""
+
+
+@jit
+def check_rays(origins, directions):
+    """Whether all are finite, and no direction is zero."""
+    if origins.shape[1] == 2:
+        return _count_unsound(origins, 2, False) + _count_unsound(directions, 2, True) == 0
+    return _count_unsound(origins, 3, False) + _count_unsound(directions, 3, True) == 0
+
+
+@always_inline
+def _count_unsound(rows, dim, moving):
+    """How many rows have a number that is not finite, or with ``moving`` only zeros; without a branch."""
+    known = with_columns(rows, dim)
+    count = np.int64(0)
+    for k in range(known.shape[0]):
+        x, y, z = known[k, 0], known[k, 1], known[k, dim - 1]
+        count += not ((x - x == 0.0) & (y - y == 0.0) & (z - z == 0.0))
+        if moving:
+            count += (x == 0.0) & (y == 0.0) & (z == 0.0)
+    return count
+
+
+@inline
+def _first_slot(worlds, world):
+    """The slot of the first box of a world; -1 if there are bounding boxes of bounding boxes."""
+    first, names = worlds.tops[world, 0], worlds.names
+    if first == worlds.tops[world, 1] or names[0, first] >= 0:
+        return first
+    first = np.int64(~names[0, first])
+    return first if names[0, first] >= 0 else np.int64(-1)
+
+
+@always_inline
+def _read(rows, dim, first, step, count, rough, row, side):
+    """Write the columns of `LANES` rows from ``first`` on, as rows of float32; beyond ``count`` the last.
+
+    They are rounded up with ``side`` 1, down with -1, and to the nearest with 0.
+    """
+    known = with_columns(rows, dim)
+    for axis in range(dim):
+        if step == 0:
+            store(rough, row + axis, 0, splat(_rounded(known[first, axis], side)))
+        elif count == LANES:
+            for k in range(LANES):
+                rough[row + axis, k] = _rounded(known[first + k, axis], side)
+        else:
+            for k in range(LANES):
+                rough[row + axis, k] = _rounded(known[first + min(k, count - 1), axis], side)
+
+
+@always_inline
+def _rounded(value, side):
+    if side == 0:
+        return np.float32(value)
+    return -rounded_down(-value) if side > 0 else rounded_down(value)
+
+
+@always_inline
+def _read_directions(rays, dim, group, begin, count, rough):
+    """Write `LANES` directions as rates, the distance for each unit of an axis; returns which are sound."""
+    first = group * rays.steps[2] + begin * rays.steps[3]
+    _read(rays.directions, dim, first, rays.steps[3], count, rough, 2 * dim, 0)
+    x, y, z = load(rough, 2 * dim, 0), load(rough, 2 * dim + 1, 0), load(rough, 3 * dim - 1, 0)
+    total = plus(times(x, x), times(y, y))
+    if dim == 3:
+        total = plus(total, times(z, z))
+    length, large = root(total), splat(_LARGE)
+    x, y, z = over(length, x), over(length, y), over(length, z)
+    store(rough, 2 * dim, 0, x)
+    store(rough, 2 * dim + 1, 0, y)
+    if dim == 3:
+        store(rough, 3 * dim - 1, 0, z)
+    sound = bits((size(x) <= large) & (size(y) <= large)) & bits(size(z) <= large)
+    return sound & bits((splat(_SMALL) <= length) & (length <= large))
+
+
+@always_inline
+def _read_origins(rays, dim, group, begin, count, rough):
+    """Write `LANES` origins, rounded up and rounded down; returns which are sound."""
+    first, sound, large = group * rays.steps[0] + begin * rays.steps[1], -1, splat(_LARGE)
+    if rays.origins.itemsize == 4:
+        _read(rays.origins, dim, first, rays.steps[1], count, rough, 0, 0)
+    else:
+        _read(rays.origins, dim, first, rays.steps[1], count, rough, 0, 1)
+        _read(rays.origins, dim, first, rays.steps[1], count, rough, dim, -1)
+    for axis in range(dim):
+        sound &= bits(size(load(rough, axis, 0)) <= large)
+    return sound
+
+
+@always_inline
+def _times(columns, slot, rough, below, axis):
+    """When the rays enter and leave a box on an axis; in turn where they go down."""
+    dim = columns.shape[0] // 2
+    rate = load(rough, 2 * dim + axis, 0)
+    one = times(splat(columns[axis, slot]) - load(rough, axis, 0), rate)
+    other = times(splat(columns[dim + axis, slot]) - load(rough, below + axis, 0), rate)
+    return smaller(one, other), larger(one, other)
+
+
+@always_inline
+def _keys(columns, slot, rough, below, limit):
+    """A time for each ray that is not above that of the exact test of a box; inf where it misses."""
+    near, far = _times(columns, slot, rough, below, 0)
+    other_near, other_far = _times(columns, slot, rough, below, 1)
+    near, far = larger(near, other_near), smaller(far, other_far)
+    if columns.shape[0] == 6:
+        other_near, other_far = _times(columns, slot, rough, below, 2)
+        near, far = larger(near, other_near), smaller(far, other_far)
+    near, far = larger(times(near, splat(_LESS)), splat(np.float32(0))), smaller(far, splat(limit))
+    return chosen(near <= far, smaller(near, splat(_LAST)), splat(np.float32(np.inf)))
+
+
+@always_inline
+def _compare(worlds, world, base, number, rough, below, limit, ignores, owns, found):
+    """Compare `LANES` rays with the boxes of a world, whose slot ``base`` has this number.
+
+    Returns the least time, the second, and the number of the box that has the least.
+    """
+    columns, names, first, last = worlds.columns, worlds.names, worlds.tops[world, 0], worlds.tops[world, 1]
+    best, second, which = found
+    for top in range(first, last):
+        name, begin, end = names[0, top], np.int64(top), np.int64(top + 1)
+        if name == NOTHING:
+            break
+        if name < 0:  # around `LANES` boxes
+            begin, end = np.int64(~name), np.int64(~name)
+            if bits(_keys(columns, top, rough, below, limit) < second) != 0:
+                end += LANES
+        for slot in range(begin, end):
+            if names[0, slot] == NOTHING:
+                break
+            key = _keys(columns, slot, rough, below, limit)
+            here = splat(np.float32(number + slot - base))
+            if ignores:
+                own = load(owns, 0, 0)
+                key = chosen((own <= here) & (here <= own), splat(np.float32(np.inf)), key)
+            second = smaller(larger(key, best), second)
+            which = chosen(key < best, here, which)
+            best = smaller(key, best)
+    return best, second, which
+
+
+@always_inline
+def _between(worlds, boxes, slot, axis, at, step):
+    """When a ray enters and leaves the box of a slot on an axis, as `ray_distance` has it."""
+    dim, at = boxes.shape[1] // 2, np.float64(at)
+    if boxes.itemsize == 4:  # what was just compared: a box elsewhere in memory takes 100 ns
+        low, high = worlds.columns[axis, slot], worlds.columns[dim + axis, slot]
+    else:
+        row = worlds.names[0, slot]
+        low, high = boxes[row, axis], boxes[row, dim + axis]
+    one, other = (low - at) / step, (high - at) / step
+    return (one, other) if step > 0.0 else (other, one)
+
+
+@inline
+def _unit_of(rays, group, ray):
+    """A direction as `set_ray` makes it."""
+    row, dim = group * rays.steps[2] + ray * rays.steps[3], rays.directions.shape[1]
+    x, y = np.float64(rays.directions[row, 0]), np.float64(rays.directions[row, 1])
+    z = np.float64(rays.directions[row, 2]) if dim == 3 else 0.0
+    largest = max(abs(x), abs(y), abs(z))
+    x, y, z = x / largest, y / largest, z / largest
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
+@inline
+def _write_none(base, count, number, ids, distances, normals):
+    """Write rays that hit nothing, or with `UNSETTLED` what is not known."""
+    for q in range(base, base + count):
+        ids[q] = number
+    for q in range(base, base + count):
+        distances[q] = np.inf
+    for axis in range(normals.shape[1]):
+        for q in range(base, base + count):
+            normals[q, axis] = 0.0
+
+
+@inline
+def _write_owns(worlds, slots, ignored, ray, count, world, bases, owns):
+    """Write the numbers of the boxes that rays pass through, as `_compare` has them; -1 for none."""
+    tops, names, shared = worlds.tops, worlds.names, worlds.shared
+    for k in range(LANES):
+        own = ignored[ray + min(k, count - 1)]
+        slot = slots[own] if 0 <= own < slots.shape[0] else np.int64(-1)
+        number = np.float32(-1)
+        if 0 <= slot < names.shape[1] and names[0, slot] == own:
+            if bases[0] <= slot < tops[world, 1]:
+                number = np.float32(slot - bases[0])
+            elif bases[1] <= slot < tops[shared, 1]:
+                number = np.float32(_MOST + slot - bases[1])
+        owns[0, k] = number
+
+
+@jit
+def first_hits_of_groups(
+    worlds, boxes, slots, rays, max_distance, begin, end, ids, distances, normals
+):  # fmt: skip
+    """The first hits of the rays of groups ``begin .. end - 1``, or `UNSETTLED`.
+
+    Returns how many there are of both, and the tests.  Boxes count that the rays touch.  ``normals`` may have
+    no columns.
+    """
+    dim, per_group, tops, shared = boxes.shape[1] // 2, rays.per_group, worlds.tops, worlds.shared
+    rough, units = some_rows(9, LANES, np.float32), some_rows(3, LANES, np.float64)
+    owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
+    limit, same, ignores = -rounded_down(-max_distance), rays.steps[2] == 0, rays.ignored.shape[0] > 0
+    below = 0 if rays.origins.itemsize == 4 else dim  # float32 needs no rounding
+    inf, last = splat(np.float32(np.inf)), splat(_LAST)
+    unsettled = hits = tests = sound = np.int64(0)
+    for first_ray in range(0, per_group, LANES):
+        count = min(LANES, per_group - first_ray)
+        for group in range(begin, end):
+            base = group * per_group + first_ray
+            world = np.int64(rays.numbers[group])
+            bases = _first_slot(worlds, world), _first_slot(worlds, shared)
+            if min(bases) < 0:
+                _write_none(base, count, UNSETTLED, ids, distances, normals)
+                unsettled += count
+                continue
+            _write_none(base, count, np.int32(-1), ids, distances, normals)
+            if not same or group == begin:
+                if dim == 2:
+                    sound = _read_directions(rays, 2, group, first_ray, count, rough)
+                else:
+                    sound = _read_directions(rays, 3, group, first_ray, count, rough)
+                if same:
+                    for k in range(count):
+                        units[0, k], units[1, k], units[2, k] = _unit_of(rays, group, first_ray + k)
+            if dim == 2:
+                known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
+            else:
+                known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
+            if ignores:
+                _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
+            found = _compare(worlds, world, bases[0], 0, rough, below, limit, ignores, owns, (inf, inf, inf))
+            tests += count * (tops[world, 1] - tops[world, 0])
+            if world != shared:  # which has no boxes where none are in all environments
+                found = _compare(worlds, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found)
+                tests += count * (tops[shared, 1] - tops[shared, 0])
+            store(others, 0, 0, found[1])
+            store(others, 1, 0, found[2])
+            lanes = (bits(found[0] <= last) | ~known) & ((1 << count) - 1)
+            while lanes != 0:
+                k = lowest_lane(lanes)
+                lanes &= lanes - 1
+                settled = (known >> k) & 1 != 0
+                if settled:
+                    number = np.int64(others[1, k])
+                    slot = bases[0] + number if number < _MOST else bases[1] + number - _MOST
+                    at = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
+                    x, y, z = units[0, k], units[1, k], units[2, k]
+                    if not same:
+                        x, y, z = _unit_of(rays, group, first_ray + k)
+                    in_x, out_x = _between(worlds, boxes, slot, 0, rays.origins[at, 0], x)
+                    in_y, out_y = _between(worlds, boxes, slot, 1, rays.origins[at, 1], y)
+                    in_z, out_z = in_x, out_x
+                    if dim == 3:
+                        in_z, out_z = _between(worlds, boxes, slot, 2, rays.origins[at, 2], z)
+                    near, far = max(in_x, in_y, in_z), min(out_x, out_y, out_z)
+                    distance = max(near, 0.0)
+                    settled = near <= far and near <= max_distance and far >= 0.0
+                    settled &= distance < np.float64(others[0, k]) and near < np.inf
+                q = base + k
+                if not settled:
+                    ids[q] = UNSETTLED
+                    unsettled += 1
+                    continue
+                hits += 1
+                ids[q], distances[q] = worlds.names[0, slot], distance
+                if normals.shape[1] != 0 and near >= 0.0:
+                    if in_x == distance:
+                        normals[q, 0] = -math.copysign(1.0, x)
+                    elif in_y == distance:
+                        normals[q, 1] = -math.copysign(1.0, y)
+                    elif dim == 3:
+                        normals[q, 2] = -math.copysign(1.0, z)
+    return hits, unsettled, tests

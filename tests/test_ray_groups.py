@@ -1,0 +1,153 @@
+"""Rays that come in groups, each of one environment, beside the same rays as lists, and beside all boxes."""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+
+KINDS = [(np.float32, np.float32), (np.float64, np.float64), (np.float64, np.float32)]
+"""Of the boxes, and of the rays."""
+both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
+SCENES = ["fractions", "whole", "nearly whole", "huge", "few and many", "everywhere"]
+
+
+def scene(name, dim, worlds=5):
+    """Boxes, their environments, and a robot in each world; some of its rays go along axes or edges."""
+    chance = np.random.default_rng([dim, SCENES.index(name)])
+    counts = [0, 1, 300, 17, 128] if name == "few and many" else [6] * worlds
+    low = chance.random((sum(counts), dim)) * 8
+    size, places = chance.random(low.shape) * 2, chance.random((worlds, dim)) * 8
+    if name in ("whole", "everywhere"):
+        low, size, places = np.round(low), np.round(size), np.round(places)
+    if name == "nearly whole":  # two boxes are equally near in float32
+        low[1::2] = low[::2]
+        low = np.round(low) + 1e-9 * chance.random(low.shape)
+    env = np.repeat(np.arange(worlds), counts)
+    if name == "everywhere":
+        env[::4] = -1
+    scale = 1e30 if name == "huge" else 1.0
+    boxes = np.hstack((low, low + size)) * scale
+    ways = chance.integers(-1, 2, (40, dim)).astype(float)
+    ways[np.abs(ways).sum(axis=1) == 0] = 1.0
+    ways[20:] = chance.normal(size=(20, dim)) * chance.choice([1e-30, 1.0, 1e30], (20, 1))
+    return boxes, env, places * scale, ways, 6.0 * scale
+
+
+def same(hits, wanted):
+    for array, other in zip(hits, wanted, strict=True):
+        np.testing.assert_array_equal(array, other)
+
+
+@pytest.mark.parametrize("name", SCENES)
+@both_dimensions
+@pytest.mark.parametrize(
+    "kinds", [(np.float32, np.float32), (np.float64, np.float64), (np.float64, np.float32)]
+)
+def test_groups_hit_what_each_ray_hits_alone(name, dim, kinds):
+    boxes, env, places, ways, far = scene(name, dim)
+    boxes, places, ways = boxes.astype(kinds[0]), places.astype(kinds[1]), ways.astype(kinds[1])
+    index = bp.BoxTree(dim=dim, dtype=kinds[0])
+    index.insert_many(boxes, env=env)
+    for reach in (far, float("inf"), 0.0):
+        for size in (8, 15, 16, 17, 40):
+            fan = ways[-size:]
+            found = index.raycast(places[:, None], fan, reach)
+            wanted = [index.raycast(at.tolist(), fan.tolist(), reach, env=k) for k, at in enumerate(places)]
+            for k, own in enumerate(wanted):
+                same((array[k] for array in found), own)
+            each, own = np.repeat(places, size, axis=0), np.tile(fan, (len(places), 1))
+            in_rows = index.raycast(each, own, reach, env=np.repeat(np.arange(len(places)), size))
+            same((array.reshape(found[k].shape) for k, array in enumerate(in_rows)), found)
+
+
+@both_dimensions
+@pytest.mark.parametrize("name", ["fractions", "everywhere"])
+def test_groups_hit_the_nearest_of_all_boxes(name, dim):
+    boxes, env, places, ways, far = scene(name, dim)
+    index = bp.BoxTree(dim=dim)
+    index.insert_many(boxes, env=env)
+    ways = ways[20:]
+    hits = index.raycast(places[:, None], ways, far)
+    unit = ways / np.abs(ways).max(axis=1, keepdims=True)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    for world, at in enumerate(places):
+        own = np.flatnonzero((env == world) | (env == -1))
+        times = (boxes[own].reshape(-1, 1, 2, dim) - at) / unit[:, None]
+        enters, leaves = np.maximum(times.min(axis=2).max(axis=2), 0.0), times.max(axis=2).min(axis=2)
+        apart = np.where(enters <= np.minimum(leaves, far), enters, np.inf)
+        np.testing.assert_allclose(hits.distances[world], apart.min(axis=0), rtol=1e-12)
+        first = np.where(np.isinf(apart.min(axis=0)), -1, own[apart.argmin(axis=0)])
+        np.testing.assert_array_equal(hits.ids[world], first)
+    assert 0 < (hits.ids >= 0).mean() < 1
+
+
+@both_dimensions
+def test_what_rays_of_a_group_pass_through(dim):
+    boxes, env, places, ways, far = scene("everywhere", dim)
+    index = bp.BoxTree(dim=dim)
+    robots = index.insert_many(np.hstack((places - 0.4, places + 0.4)), env=np.arange(len(places)))
+    index.insert_many(boxes, env=env)
+    removed = index.insert_many(boxes[:3], env=env[:3])
+    index.remove_many(removed)
+    some = index.raycast(places[:, None], ways, far)
+    ignores = [
+        np.repeat(robots[:, None], len(ways), axis=1),
+        robots[:, None],
+        some.ids,
+        np.where(some.ids < 0, removed[0], some.ids),
+        int(robots[0]),
+        np.int64(99_999),
+    ]
+    for ignore in ignores:
+        found = index.raycast(places[:, None], ways, far, ignore=ignore)
+        for world, own in enumerate(np.broadcast_to(ignore, some.ids.shape)):
+            at = places[world].tolist()
+            same(
+                (array[world] for array in found),
+                index.raycast(at, ways.tolist(), far, env=world, ignore=own),
+            )
+    with pytest.raises(TypeError, match="ignore must be ids"):
+        index.raycast(places[:, None], ways, far, ignore=0.5)
+
+
+@pytest.mark.parametrize("kinds", KINDS)
+def test_arrays_to_write_to_and_errors_that_change_nothing(kinds):
+    boxes, env, places, ways, far = scene("fractions", 2)
+    boxes, places, ways = boxes.astype(kinds[0]), places.astype(kinds[1]), ways.clip(-9, 9).astype(kinds[1])
+    index = bp.BoxTree(dtype=kinds[0])
+    index.insert_many(boxes, env=env)
+    wanted = index.raycast(places[:, None], ways, far)
+    shape = len(places), len(ways)
+    out = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty((*shape, 2), np.float32)
+    assert index.raycast(places[:, None], ways, far, out=out).ids is out[0]
+    same(out, (array if array.dtype == np.int32 else array.astype(np.float32) for array in wanted))
+    same(index.raycast(places[:, None], np.broadcast_to(ways, (*shape, 2)), far), wanted)
+    same(index.raycast(np.broadcast_to(places[:, None], (*shape, 2)), ways, far), wanted)
+    before = [array.copy() for array in out]
+    for at, way, reach, words in (
+        (places * np.nan, ways, far, "origin.* must be finite"),
+        (places, ways * 0.0, far, "points nowhere"),
+        (places, ways + np.inf, far, "must be finite"),
+        (places, ways, -1.0, "must not be negative"),
+        (places[:4], ways[None].repeat(5, axis=0), far, "their leading axes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            index.raycast(at[:, None], way, reach, out=out)
+        same(out, before)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_groups_are_shared_out_to_threads(threads):
+    chance = np.random.default_rng(9)
+    low, places = chance.random((500, 6, 2)) * 8, chance.random((500, 1, 2)) * 8
+    ways = chance.normal(size=(20, 2))
+    index = bp.BoxTree(threads=threads)
+    index.insert_many(np.concatenate((low, low + 1), axis=2))
+    for _ in range(2):
+        hits = index.raycast(places, ways, 5.0)
+        assert index.stats.pairs == (hits.ids >= 0).sum() > 1_000
+        every = np.broadcast_to(places, (500, 20, 2)).reshape(-1, 2).tolist()
+        env = np.repeat(np.arange(500), 20)
+        alone = index.raycast(every, np.tile(ways, (500, 1)).tolist(), 5.0, env=env)
+        same((array.reshape(hits[k].shape) for k, array in enumerate(alone)), hits)
+        index.update(index.boxes + 0.25)
