@@ -264,12 +264,20 @@ class BroadPhase:
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.  Where
         few have moved, they are looked at one by one, because handing them over costs more.
         """
+        space = self._store.space
+        if space.is_inner(box):
+            return self._gather(box, mover, layers)
+        rows = set[int]()
+        for part in space.images_of_box(box):
+            count = self._gather(part, mover, layers)
+            rows.update(self.buffers.near[:count].tolist())
+        self.reserve(len(rows))
+        self.buffers.near[: len(rows)] = sorted(rows)
+        return len(rows)
+
+    def _gather(self, box: Bounds, mover: int, layers: Layers) -> int:
+        """`gather` without images."""
         store, marks = self._store, self._store.marks
-        if not store.space.is_inner(box):
-            found = self.rows_in_boxes(np.array([box]), layers)
-            self.reserve(len(found))
-            self.buffers.near[: len(found)] = found[:, 1]
-            return len(found)
         waiting = marks.counts.item(-1)
         if waiting > _FEW_WAITING or self._unsettled:
             self.hand_over(layers)

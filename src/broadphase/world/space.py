@@ -164,6 +164,26 @@ class Space(Periodic):
             left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
         )
 
+    def images_of_box(self, box: Bounds) -> list[Bounds]:
+        """A box moved by whole periods, wherever it may overlap a body at its place.
+
+        One that is longer than the period meets everything there, without images.
+        """
+        slack = self.slack(np.array([box])).item()
+        spans: list[list[tuple[float, float]]] = []
+        for axis, length in enumerate((self._x, self._y)):
+            low, high = box[axis] - slack, box[axis + 2] + slack
+            if length == math.inf:
+                spans.append([(low, high)])
+            elif not high - low < length:
+                spans.append([(-math.inf, math.inf)])
+            else:
+                first = math.ceil((low - self.high.item(axis)) / length) - 1
+                last = math.floor((high + self.low.item(axis)) / length)
+                shifts = [turns * length for turns in range(first, last + 1)]
+                spans.append([(low - shift, high - shift) for shift in shifts])
+        return [(left, top, right, bottom) for left, right in spans[0] for top, bottom in spans[1]]
+
     def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
         """`is_inner` for rows."""
         (left, top), (right, bottom) = self.inner
