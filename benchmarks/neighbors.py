@@ -10,7 +10,8 @@ them, and return distances, sorted by row: what is left to do after a library's 
 Each point has about ten neighbours. The last figure says how many times as long the fastest of the others
 takes. *moving*: every point moves in each frame and needs its neighbours, compared with the time of the
 yardstick for all pairs of a million boxes. *small*: each way to ask about few rows, compared with the same
-call with one array of float64, and SciPy; and one query of points that are kept. *cells*: lists of atoms
+call with one array of float64, and SciPy; and one query of points that are kept. *fresh*: an index that is
+made and asked once, for one point and for as many as it has. *cells*: lists of atoms
 with all images and their shifts, as vesin, matscipy, matscipy-neighbours and ASE make them, and triclinic
 cells. *sums*: what is made of the pairs, beside NumPy and compiled loops, and a Verlet list.
 """
@@ -51,7 +52,7 @@ def clusters(random: np.random.Generator, n: int, dim: int) -> Points:
     return np.mod(centres[random.integers(0, len(centres), n)] + random.normal(size=(n, dim)) * 1e-3, 1.0)
 
 
-PARTS = ("near", "counts", "nearest", "worlds", "moving", "small", "cells", "sums")
+PARTS = ("near", "counts", "nearest", "worlds", "moving", "small", "fresh", "cells", "sums")
 SCENES = {"even": even, "clusters": clusters}
 
 
@@ -196,6 +197,9 @@ def compare_counts(points: Points, name: str, seconds: float) -> None:
     found = contestants[OURS]()
     np.testing.assert_array_equal(scipy(), found)
     report(f"{name}, pairs within {len(lengths)} distances, {found[-1]} at most", contestants, seconds)
+    crowd = np.full((20_000, points.shape[1]), 0.5)
+    crowds = {OURS: lambda: bp.count_neighbors(crowd, 0.1), "a sort of them": lambda: np.sort(crowd[:, 0])}
+    report(f"{len(crowd)} points at one place, counted", crowds, seconds)
 
 
 def nanoflann(points: Points, k: int) -> Callable[[], Any]:
@@ -375,6 +379,42 @@ def compare_one_query(points: Points, seconds: float) -> None:
         report_small(f"nearest {k} of one among {len(points)} points, {points.shape[1]}-D", nearest, seconds)
 
 
+def compare_fresh(seconds: float) -> None:
+    """An index that is made and asked once, and one query of an index that is kept."""
+    tree = import_module("scipy.spatial").cKDTree
+    for n in (10, 100, 1_000, 10_000):
+        random = np.random.default_rng(SEED)
+        points, many = random.random((n, 2)), random.random((n, 2))
+        for name, asked in ((f"one among {n} points", many[0]), (f"{n} among {n} points", many)):
+            found = bp.PointIndex(points).nearest(asked, 1).distances[..., 0]
+            np.testing.assert_allclose(tree(points).query(asked)[0], found)
+            ways: dict[str, Callable[[], Any]] = {
+                OURS: lambda asked=asked, points=points: bp.PointIndex(points).nearest(asked, 1),
+                "SciPy": lambda asked=asked, points=points: tree(points).query(asked),
+            }
+            if find_spec("pykdtree"):
+                other, rows = import_module("pykdtree.kdtree").KDTree, np.atleast_2d(asked)
+                ways["pykdtree"] = lambda other=other, rows=rows, points=points: other(points).query(rows)
+            report_small(f"an index made, and asked for the nearest of {name}", ways, seconds)
+    if not find_spec("indexicon"):
+        return
+    for n in (100, 1_000, 100_000):
+        random = np.random.default_rng(SEED)
+        points, place = random.random((n, 2)), random.random(2)
+        index, other = bp.PointIndex(points), import_module("indexicon").KDTree(dims=2)
+        other.bulk_load(points)
+        where = tuple(place.tolist())
+        if other.knn(place, 1)[0] != index.nearest(where, 1).ids[0]:
+            raise SystemExit("indexicon finds another point")
+        for _ in range(1_000):
+            index.nearest(where, 1)  # until it has a tree
+        one = {
+            OURS: lambda index=index, where=where: index.nearest(where, 1),
+            "indexicon (ids only)": lambda other=other, place=place: other.knn(place, 1),
+        }
+        report_small(f"the nearest of one among {n} points that are kept", one, seconds)
+
+
 def compare_cells(seconds: float) -> None:
     """Lists of atoms in both directions, with vectors and shifts."""
     from ase.build import bulk
@@ -530,6 +570,8 @@ def main() -> None:
         compare_worlds(max(options.points), options.seconds)
     if "small" in options.parts:
         compare_small(options.seconds)
+    if "fresh" in options.parts:
+        compare_fresh(options.seconds)
     if "cells" in options.parts and find_spec("ase"):
         compare_cells(options.seconds)
         compare_tilted(options.seconds)

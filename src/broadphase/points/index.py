@@ -1,7 +1,8 @@
 """Points by id that are searched often: `broadphase.neighbors` and `nearest` without sorting each time.
 
-The cells of `broadphase.points.fixed_radius` and the tree of `broadphase.points.nearest` are made
-when they are first needed, and kept until a point changes.
+An index that was just made is its points and nothing else, which a few queries scan (`new_points`).  The
+cells of `broadphase.points.fixed_radius` and the tree of `broadphase.points.nearest` are made when they are
+first needed, and kept until a point changes.
 
 Cost: a change is that of a row; the first query after it sorts all points.  So it wins where there are many
 queries for each change, and gains nothing where everything moves in each frame.
@@ -11,13 +12,13 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import Reader
+from broadphase.indexes.arguments import Given, Reader
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
@@ -42,7 +43,7 @@ from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_near_point
 from broadphase.points.lattice import Kept
-from broadphase.points.nearest import Places, as_places, find_nearest_point
+from broadphase.points.nearest import as_places, nearest_one
 from broadphase.points.nearest_counted import Counted
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
@@ -53,7 +54,10 @@ from broadphase.points.neighborhoods import (
     nearest_of_several,
     offsets_of,
 )
+from broadphase.points.new_points import NewPoints, new_points
 from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, several_searches
+
+_new = tuple.__new__
 
 
 @dataclass(slots=True)
@@ -71,6 +75,18 @@ class _Kept(Kept):
     """Of environments with a period of their own, by their place in ``envs``."""
     plain: bool = field(kw_only=True)
     """Whether kernels read and answer single queries: no environments, no lattice, no rounding afterwards."""
+
+    def near_one(self, point: Given, r: float) -> tuple[Any, Any] | None:
+        """As `NewPoints.near_one`, in cells."""
+        reach = as_reach(r, self.query)
+        return find_near_point(self.query, self.cells.cells(self.query, reach, 1), point, reach)
+
+    def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, Any] | None:
+        """As `NewPoints.nearest_one`, in the tree; None if there is none yet."""
+        if self.tree is None or k > len(self.query.found):
+            return None
+        found: tuple[Any, Any] | None = nearest_one(self.query, self.tree, point, k, r)
+        return found
 
 
 class PointIndex(ById):
@@ -102,7 +118,8 @@ class PointIndex(ById):
 
     Many threads may search at once.  Insertions, moves and removals must have the index to themselves.
 
-    The first search after a change sorts all points.  Cells are kept for the last four distances, and each
+    The first search after a change sorts all points; those that an index was just made of are scanned, until
+    scans have cost as much.  Cells are kept for the last four distances, and each
     serves smaller distances too, down to half of its own.
 
     Examples
@@ -147,10 +164,39 @@ class PointIndex(ById):
             kept_in,
         )
         """Dimension and dtype, None where the first points decide; None altogether after these."""
-        self._store, self._reader = self._for(None)
         self._kept: _Kept | None = None
-        if points is not None:
-            self.insert_many(points)
+        self._asked: NewPoints | _Kept | None = None
+        """What answers single queries as the caller wrote them."""
+        if points is not None and period is None:
+            self._asked = new_points(points, dim, kept_in)
+        if self._asked is not None:
+            self._given = None
+        else:
+            self._store, self._reader = self._for(None)
+            if points is not None:
+                self.insert_many(points)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What an index of new points does not have: all but the points is made when it is needed."""
+            if name in ("_store", "_reader") and type(self.__dict__.get("_asked")) is NewPoints:
+                self._make_whole()
+                return self.__dict__[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _make_whole(self) -> None:
+        """Give an index of new points what all others have."""
+        new = self._asked
+        if isinstance(new, NewPoints):
+            made = PointIndex(dim=new.rows.shape[1], dtype=new.rows.dtype)
+            made.insert_many(new.rows)
+            self.__dict__.update(made.__dict__)  # all or nothing, if this is interrupted
+
+    def _forget(self) -> None:
+        """Before points change: nothing is kept of them."""
+        self._make_whole()
+        self._kept = self._asked = None
 
     def _for(self, points: Any) -> tuple[BoxStore, Reader]:
         """Where points like these belong: before the first ones, an empty store of their kind."""
@@ -217,7 +263,7 @@ class PointIndex(ById):
         row, envs = _one(reader, point), as_env(env, 1)
         assert envs is not None
         self._check_envs(envs)
-        self._kept = None
+        self._forget()
         if envs[0]:
             store.use_envs()
         new = store.add(row, False, 1, EVERY_BIT, int(envs[0]))
@@ -252,7 +298,7 @@ class PointIndex(ById):
         n = len(rows)
         envs = as_env(env, n)
         self._check_envs(envs)
-        self._kept = None
+        self._forget()
         if envs is not None and envs.any():
             store.use_envs()
         rules = np.zeros(n, np.bool_), np.ones(n, np.uint32), np.full(n, EVERY_BIT, np.uint32)
@@ -278,7 +324,7 @@ class PointIndex(ById):
         """
         row = np.array(_one(self._reader, settled(point, "point", POINTS)), self.dtype)
         known = arguments.known_id(self._store, id)
-        self._kept = None
+        self._forget()
         self._store.boxes[known] = row
 
     def move_many(self, ids: Numbers, points: RowsLike) -> None:
@@ -305,7 +351,7 @@ class PointIndex(ById):
                 f"ids and points must have one length; got {len(known)} ids and {len(rows)} points"
             )
         before = self._store.rows_before(known, rows)
-        self._kept = None
+        self._forget()
         try:
             self._store.write(known, rows)
         except BaseException:  # it was interrupted
@@ -314,11 +360,11 @@ class PointIndex(ById):
 
     def clear(self) -> None:
         """Take all points out; ids begin at 0 again.  Dimension, dtype and period stay."""
-        self._kept = None
+        self._forget()
         self._store.empty()
 
     def _leave(self, ids: IdArray) -> None:
-        self._kept = None
+        self._forget()
         self._store.drop(ids)
 
     @property
@@ -383,9 +429,10 @@ class PointIndex(ById):
                [0, 2, 1]])
         """
         parts, limit, r = thread_count(threads), pair_limit(max_pairs), settled_reach(r)
-        if env is None and not exclude_self and not offsets and type(r_min) is float and r_min == 0.0:
-            near = self._near_point(points, r, parts)
-            if near is not None and len(near) <= limit:
+        asked, plain = self._asked, type(r_min) is float and r_min == 0.0 and not (exclude_self or offsets)
+        if asked is not None and plain and env is None:
+            near = self._near_at_once(asked, points, r, parts, limit)
+            if near is not None:
                 return near
         (points, r), env, _ = self._in_rows(env, points, r)
         query, kept, several = self._query(points, env)
@@ -437,11 +484,19 @@ class PointIndex(ById):
         >>> index.nearest((3.0, 3.0), [1, 3])
         Nearest(ids=array([1, 0], dtype=int32), distances=array([1.        , 4.24264069]))
         """
+        asked = self._asked
+        if asked is not None and type(k) is int and k > 0 and env is threads is None and not exclude_self:
+            given = arguments.as_given(points)
+            if given is not None and type(r) is float:
+                found = asked.nearest_one(given, k, r)
+                if found is not None:
+                    return _new(Nearest, found if asked.ids is None else (asked.ids[found[0]], found[1]))
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
-        if env is None and not exclude_self:
-            near = self._nearest_of_point(points, places, r)
-            if near is not None:
-                return near
+        if type(asked) is NewPoints and env is None and not exclude_self:
+            points = rows = settled(points, "points", POINTS)
+            many = asked.nearest_many(rows, places.most, r) if rows.ndim == 2 else None
+            if many is not None:
+                return Nearest(*places.of(*many))
         (points,), env, axes = self._in_rows(env, points)
         query, kept, several = self._query(points, env)
         counted = Counted(bool(exclude_self))
@@ -453,39 +508,33 @@ class PointIndex(ById):
             ids = kept.ids[ids]
         return arguments.in_axes(Nearest(ids, distances), axes)
 
-    def _near_point(self, point: Any, r: Any, parts: int) -> Neighbors | None:
-        """What `neighbors` returns for one point; None where that is not the usual case."""
-        given, kept = arguments.as_given(point), self._kept
-        if given is None or kept is None or not kept.plain or type(r) is not float or not r >= 0.0:
-            return None
-        query = kept.query
-        reach = as_reach(r, query)
-        near = find_near_point(query, kept.cells.cells(query, reach, parts), given, reach)
-        if near is None:
-            return None
-        rows, distance = near
-        i, ids = np.zeros(len(rows), np.int32), rows if kept.ids is None else kept.ids[rows]
-        ways = partial(_ways_from, query, given, i, rows)
-        found = Neighbors(i, ids, distance, (1, kept.end), among=False, parts=parts, find_offsets=ways)
+    def _near_at_once(
+        self, asked: NewPoints | _Kept, points: Any, r: Any, parts: int, limit: int
+    ) -> Neighbors | None:
+        """What `neighbors` returns for one point or a few; None where that is not the usual case."""
+        given = arguments.as_given(points)
+        if given is not None:
+            near = asked.near_one(given, r) if type(r) is float and r >= 0.0 else None
+            if near is None or len(near[0]) > limit:
+                return None
+            rows, distance = near
+            i, n = np.zeros(len(rows), np.int32), 1
+        else:
+            given = settled(points, "points", POINTS)
+            few = None
+            if isinstance(asked, NewPoints) and given.ndim == 2:
+                few = asked.near_many(given, r, limit)
+            if few is None:
+                return None
+            (i, rows, distance), n = few, len(given)
+        if isinstance(asked, NewPoints):
+            ways: Any = partial(_ways_from_new, given, asked, i, rows)
+        else:
+            ways = partial(_ways_from, asked.query, given, i, rows)
+        ids = rows if asked.ids is None else asked.ids[rows]
+        found = Neighbors(i, ids, distance, (n, asked.end), among=False, parts=parts, find_offsets=ways)
         found.has_other_ids = True
         return found
-
-    def _nearest_of_point(self, point: Any, places: Places, r: Any) -> Nearest | None:
-        """What `nearest` returns for one point; None where that is not the usual case."""
-        given, kept = arguments.as_given(point), self._kept
-        if given is None or kept is None or not kept.plain or kept.tree is None:
-            return None
-        if places.most > len(kept.query.found):
-            return None
-        found = find_nearest_point(kept.query, kept.tree, given, places.most, as_reach(r, kept.query))
-        if found is None:
-            return None
-        ids, distances = found
-        if kept.ids is not None:
-            ids = kept.ids[ids]
-        if places.columns is None:
-            return Nearest(ids, distances)
-        return Nearest(ids[places.columns], distances[places.columns])
 
     def _in_rows(self, env: Any, points: Any, *r: Any) -> tuple[list[Any], Any, arguments.Axes | None]:
         """Points and distances in rows, environments, and the axes of the question if it has several."""
@@ -509,6 +558,7 @@ class PointIndex(ById):
             kept = self._made(store, reader, apart or not known)
             if known:
                 self._kept = kept
+                self._asked = kept if kept.plain else None
         query = query_from(kept.query, rows, one)
         if kept.envs is None:
             return query, kept, None
@@ -571,13 +621,20 @@ class PointIndex(ById):
     __copy__ = copy
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_kept": None}
+        self._make_whole()
+        return self.__dict__ | {"_kept": None, "_asked": None}
 
     def __repr__(self) -> str:
         about = f"dim={self.dim}, dtype={self.dtype}"
         if self.period is not None:
             about += f", period={self.period}"
         return f"<PointIndex: {len(self)} points, {about}>"
+
+
+def _ways_from_new(points: Any, new: NewPoints, i: IdArray, rows: IdArray) -> Points:
+    """The offsets from points to some of an index that was just made."""
+    given = np.array(points, new.rows.dtype).reshape(-1, new.rows.shape[1])
+    return offsets_of(as_query(given, new.rows, None, None), 1, i, rows)
 
 
 def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Points:

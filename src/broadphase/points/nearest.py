@@ -27,16 +27,16 @@ from broadphase.kernels.points.nearest_points import (
     bound_leaves,
     bound_levels,
     find_keys,
-    nearest_point,
     search_points,
     take_in_order,
 )
+from broadphase.kernels.points.one_point import nearest_in_tree
 from broadphase.methods.morton import Curve, curve_for
 from broadphase.points.few import find_small_nearest
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
 
-_nearest_point = try_call(nearest_point)
+_nearest_in_tree = try_call(nearest_in_tree)
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
@@ -116,22 +116,18 @@ def find_nearest_points(
     return ids, distances
 
 
-def find_nearest_point(
-    query: PointQuery, made: CurveTree, point: Any, k: int, r: float
-) -> tuple[Numbers, Points] | None:
-    """What `find_nearest_points` returns for one point, which is read and checked here.
+def nearest_one(query: PointQuery, made: CurveTree, point: Any, k: int, r: float) -> Any:
+    """Ids and distances of one point, which is read and checked by the kernel; None if that cannot take it.
 
-    ``query`` has no environments and no lattice.  None if the point is not a tuple of numbers within the
-    world, or if numbers are so large that they are scaled.
+    ``query`` has no environments and no lattice.
     """
     if made.scale != 1.0 or made.kind != query.found.dtype:
         return None
-    scale, scratch = Scale(1.0, query.period, query.period), _scratch(made.tree, k)
     try:
-        found = _nearest_point(made.tree, scale, *made.curve, made.keys, query.found, point, k, r, scratch)
+        found = _nearest_in_tree(made.tree, len(query.found), query.period, point, k, r)
     except OverflowError:  # an int that no float can hold
         return None
-    return (found[0], found[1]) if found is not None and found[2] else None
+    return found[:2] if found is not None and found[2] else None
 
 
 def _scratch(tree: Tree, wanted: int) -> Scratch:

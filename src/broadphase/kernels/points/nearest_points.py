@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.arrays.results import result
-from broadphase.kernels.machine.jit import inline, jit, numbers, unsigned
-from broadphase.kernels.machine.memory import few, one_row, some_rows
+from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, larger, load, lowest_lane, smaller, splat
-from broadphase.kernels.points.distance import distance, plus, put_hits, size, take_place, times
+from broadphase.kernels.points.distance import distance, plus, put_hits, size, times
 from broadphase.kernels.points.nearest_boxes import _keep_nearest
 
 
@@ -412,36 +410,3 @@ def search_points(
             distances[row, k] = np.inf
         found += some
     return found
-
-
-@jit
-@numbers(values=(2, 3))
-def nearest_point(tree, scale, low, per_unit, width, keys, found, values, k, r, scratch):
-    """The ``k`` nearest of one point, as `search_points` finds them; whether it was found in this way.
-
-    Not if the point is not within the world, or so far away that squares overflow.  ``keys`` are those of the
-    points along the curve of ``low``, ``per_unit`` and ``width``.
-    """
-    dim, kind = found.shape[1], found.dtype.type
-    point, name, place = one_row(len(values), found.dtype), one_row(1, np.int32), few(1, np.int64)
-    columns = some_rows(3, 1, found.dtype)[:dim]
-    ids, distances = result((1, k), np.int32), result((1, k), found.dtype)
-    most = kind(2.0**40 if found.itemsize == 4 else 2.0**500)
-    fits = take_place(values, found, scale.period, point)
-    if fits:
-        for axis in range(dim):
-            columns[axis, 0] = point[0, axis]
-            fits &= abs(point[0, axis]) <= most
-    if fits:
-        key, begin, end = _key_of(point, 0, low, per_unit, width), np.int64(0), keys.shape[0]
-        while begin < end:
-            middle = (begin + end) // 2
-            if keys[middle] < key:
-                begin = middle + 1
-            else:
-                end = middle
-        name[0, 0], place[0] = 0, begin
-        wanted = min(k, found.shape[0])
-        query = Sorted(columns, name)
-        search_points(tree, scale, r, point, found, query, place, 0, 1, wanted, scratch, ids, distances)
-    return ids[0], distances[0], fits
