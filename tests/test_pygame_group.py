@@ -426,3 +426,23 @@ def test_colliding_takes_a_rect(in_world):
         assert group.colliding(kind(2, 2, 9, 9)) == [first, second]
         assert group.colliding(kind(4, 0, 5, 9)) == []
         assert group.colliding(kind(17, 17, -4, -4)) == [second]
+
+
+@pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
+def test_what_is_in_range_of_a_group_by_sprites_and_places(kind):
+    random = np.random.default_rng(6)
+    creeps = WorldGroup()
+    for x, y in random.integers(0, 60, (12, 2)).tolist():
+        Ball(creeps).rect = kind(x, y, 5, 4)
+    towers = [Ball() for _ in range(9)]
+    for tower, (x, y) in zip(towers, random.integers(0, 60, (9, 2)).tolist(), strict=True):
+        tower.rect = pygame.Rect(x, y, 3, 3)
+    for asked in (towers, [tower.rect for tower in towers], [tower.rect.center for tower in towers]):
+        for radius in (20, 20.0, lambda _: 20):
+            near, ordered = creeps.in_range(asked, radius), creeps.in_range(asked, radius, sort="distance")
+            for tower, some, by_distance in zip(towers, near, ordered, strict=True):
+                apart = {one: math.dist(tower.rect.center, one.rect.center) for one in creeps}
+                assert some == [one for one in creeps if apart[one] <= 20]
+                assert by_distance == sorted(some, key=apart.__getitem__)
+    with pytest.raises(ValueError, match='sort must be "list" or "distance"'):
+        creeps.in_range(towers, 20, sort="name")

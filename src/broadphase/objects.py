@@ -170,9 +170,16 @@ def in_range(
     [[(1, 0), (3, 4)]]
     """
     first, second = list(ones), list(others)
+    return [[second[k] for k in row] for row in rows_in_range(first, second, radius, at, sort)]
+
+
+def rows_in_range(
+    first: list[Any], second: list[Any], radius: Measure, at: Place, sort: str
+) -> list[list[int]]:
+    """`in_range`, with the places of objects in their list instead of the objects."""
     if sort not in ("list", "distance"):
         raise ValueError(f'sort must be "list" or "distance"; got {sort!r}')
-    found: list[list[T]] = [[] for _ in first]
+    found: list[list[int]] = [[] for _ in first]
     if not first or not second:
         return found
     pairs_near, distances, count = _near_few(first, second, at, radius, 0.0, 0.0, True)
@@ -182,11 +189,15 @@ def in_range(
         centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
         within = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
         i, j, distance = within.i, within.j, within.distance
-    if sort == "distance":
+    if sort == "distance" and len(i) > _FEW_PAIRS:
         order = np.lexsort((distance, i))
         i, j = i[order], j[order]
-    for one, other in zip(i.tolist(), j.tolist(), strict=True):
-        found[one].append(second[other])
+    rows = zip(i.tolist(), j.tolist(), strict=True)
+    if sort == "distance" and len(i) <= _FEW_PAIRS:
+        by_distance = sorted(zip(i.tolist(), distance.tolist(), j.tolist(), strict=True))
+        rows = ((one, other) for one, _, other in by_distance)  # type: ignore[assignment]
+    for one, other in rows:
+        found[one].append(other)
     return found
 
 
@@ -196,6 +207,8 @@ def in_range(
 
 # So many comparisons take 0.1 ms; from here on reading all into arrays and a search take less.
 _MOST_TESTS = 2**18
+# So many rows are sorted in the time that it takes to ask NumPy to do it.
+_FEW_PAIRS = 50
 _NO_PAIRS = np.empty((0, 2), np.int32), np.empty((0, 1)), UNSUITABLE
 
 
