@@ -17,6 +17,8 @@ from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, Integers, briefly
 from broadphase.world.tiles import NO_TILES, Tile
 
+_new = tuple.__new__  # a named tuple in half the time
+
 Answer = Literal["slide", "touch", "cross", "bounce"]
 
 RESPONSES: dict[Answer, int] = {
@@ -169,6 +171,15 @@ class HitArrays(NamedTuple):
     """``(h, 2)``"""
     touches: Floats
     """``(h, 2)``: the place of the mover then."""
+
+
+def hits_of(bodies: Sequence[Any], rows: Floats, response: Answer) -> list[Hit]:
+    """Hits of one mover that a kernel has written: rows of `kernels.movement.path.Buffers`."""
+    hits = []
+    for time, nx, ny, x, y, other, column, cell, _ in rows.tolist():
+        met = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
+        hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))
+    return hits
 
 
 def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:

@@ -39,44 +39,99 @@ def _on_leg(mover, goal_x, goal_y, table, rows, grid):
     return met[0], met[5], met[6], place[0], place[1]
 
 
-@holds_gil
-def cross_path(movers, at, path, table, rows, period, grid, values):
-    """When and where shape ``at`` of ``movers`` on a path first overlaps each of ``table[rows]``.
+@inline
+def sort_by_time(out, first, end):
+    """Sort rows by time, then by body (Shell, 1959): they are few, and many are no disaster."""
+    gap = (end - first) // 2
+    while gap > 0:
+        for k in range(first + gap, end):
+            at = k
+            while at - gap >= first and (
+                out[at, 0] < out[at - gap, 0]
+                or (out[at, 0] == out[at - gap, 0] and out[at, 5] < out[at - gap, 5])
+            ):
+                for column in range(out.shape[1]):
+                    out[at, column], out[at - gap, column] = out[at - gap, column], out[at, column]
+                at -= gap
+        gap //= 2
 
-    ``path`` are rows ``x, y, time``: the start, every place of a turn, and the end.  A row of ``values`` is
-    ``time, normal, place`` as for a hit: time 0 for overlaps at the start, `NEVER` for a miss.
+
+@inline
+def _first_on_way(mover, xs, ys, way, other, only, nothing):
+    """When and where a mover first overlaps a shape: ``time, normal, place``; `NEVER`, if it does not.
+
+    Its ``way`` are the start, hits at which it turns, how many they are, and the end.
+    """
+    start, turns, many, end = way
+    xs[0], ys[0], since = start[0], start[1], 0.0
+    for leg in range(many + 1):
+        to_x, to_y, until = end[0], end[1], 1.0
+        if leg < many:
+            to_x, to_y, until = turns[leg, 3], turns[leg, 4], turns[leg, 0]
+        if leg == 0 or to_x != xs[0] or to_y != ys[0]:
+            time, nx, ny, x, y = _on_leg(mover, to_x, to_y, other, only, nothing)
+            if time <= 1.0:
+                return since + time * (until - since), nx, ny, x, y
+        xs[0], ys[0], since = to_x, to_y, until
+    return NEVER, 0.0, 0.0, end[0], end[1]
+
+
+@inline
+def _bounds_on_way(movers, at, way):
+    """The bounds of a mover on its whole way."""
+    start, turns, many, end = way
+    left, top, right, bottom = bounds_at(movers, at, start[0], start[1])
+    for leg in range(many + 1):
+        x, y = end
+        if leg < many:
+            x, y = turns[leg, 3], turns[leg, 4]
+        box = bounds_at(movers, at, x, y)
+        left, top, right, bottom = (
+            min(left, box[0]),
+            min(top, box[1]),
+            max(right, box[2]),
+            max(bottom, box[3]),
+        )
+    return left, top, right, bottom
+
+
+@inline
+def cross_on_way(movers, at, way, table, rows, period, nothing, out, first):
+    """Write hits of those of ``table[rows]`` that a mover overlaps to ``out``, by time, then by body.
+
+    At time 0 it overlaps them at the start.  Returns how many, -1 if they do not fit.
     """
     xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
     other_xs, other_ys = few(1, np.float64), few(1, np.float64)
-    mover, only[0] = shape_at(movers, at, xs, ys), 0
-    box = bounds_at(movers, at, path[0, 0], path[0, 1])
-    low_x, high_x, low_y, high_y = box[0], box[2], box[1], box[3]
-    for leg in range(1, path.shape[0]):
-        box = bounds_at(movers, at, path[leg, 0], path[leg, 1])
-        low_x, high_x = min(low_x, box[0]), max(high_x, box[2])
-        low_y, high_y = min(low_y, box[1]), max(high_y, box[3])
+    mover, only[0], end = shape_at(movers, at, xs, ys), 0, first
+    swept = _bounds_on_way(movers, at, way)
     for k in range(rows.shape[0]):
-        values[k, 0] = NEVER
         other = np.int64(rows[k])
-        least_x, most_x, least_y, most_y = turns_between(
-            (low_x, low_y, high_x, high_y), bounds_of(table, other), period
-        )
-        for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
-            across, down = divmod(turns, most_y + 1 - least_y)
-            other_xs[0] = shifted(table.x[other], least_x + across, period[0])
-            other_ys[0] = shifted(table.y[other], least_y + down, period[1])
-            one = shape_at(table, other, other_xs, other_ys)
-            for leg in range(path.shape[0] - 1):
-                xs[0], ys[0] = path[leg, 0], path[leg, 1]
-                goal_x, goal_y = path[leg + 1, 0], path[leg + 1, 1]
-                if leg > 0 and goal_x == xs[0] and goal_y == ys[0]:
-                    continue
-                time, nx, ny, x, y = _on_leg(mover, goal_x, goal_y, one, only, grid)
-                if time > 1.0:
-                    continue
-                time = path[leg, 2] + time * (path[leg + 1, 2] - path[leg, 2])
-                if time < values[k, 0]:
-                    values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = time, nx, ny, x, y
+        least_x, most_x, least_y, most_y = turns_between(swept, bounds_of(table, other), period)
+        best = NEVER
+        for across in range(least_x, most_x + 1):
+            for down in range(least_y, most_y + 1):
+                if end == out.shape[0]:
+                    return np.int64(-1)
+                other_xs[0] = shifted(table.x[other], across, period[0])
+                other_ys[0] = shifted(table.y[other], down, period[1])
+                one = shape_at(table, other, other_xs, other_ys)
+                time, nx, ny, x, y = _first_on_way(mover, xs, ys, way, one, only, nothing)
+                if time < best:
+                    best = time
+                    out[end, 0], out[end, 1], out[end, 2], out[end, 3], out[end, 4] = time, nx, ny, x, y
+        if best <= 1.0:
+            out[end, 5], out[end, 6], out[end, 7], out[end, 8] = float(other), -1.0, -1.0, 0.0
+            end += 1
+    sort_by_time(out, first, end)
+    return end - first
+
+
+@holds_gil
+def cross_path(movers, at, start, turns, end, table, rows, period, nothing, out):
+    """`cross_on_way` over all ``turns``."""
+    way = start, turns, turns.shape[0], end
+    return cross_on_way(movers, at, way, table, rows, period, nothing, out, 0)
 
 
 # ---- many movers
@@ -119,23 +174,6 @@ def _may_cross(bodies, tags, row, other, passes):
     groups, bits = tags
     heard = bits[groups[row], 0] & bits[groups[other], 1] != 0
     return heard and (passes >> np.int64(bodies.layer[other])) & 1 != 0
-
-
-@inline
-def _sort_by_time(out, first, end):
-    """Sort rows by time, then by body (Shell, 1959): they are few, and many are no disaster."""
-    gap = (end - first) // 2
-    while gap > 0:
-        for k in range(first + gap, end):
-            at = k
-            while at - gap >= first and (
-                out[at, 0] < out[at - gap, 0]
-                or (out[at, 0] == out[at - gap, 0] and out[at, 5] < out[at - gap, 5])
-            ):
-                for column in range(out.shape[1]):
-                    out[at, column], out[at - gap, column] = out[at - gap, column], out[at, column]
-                at -= gap
-        gap //= 2
 
 
 @jit
@@ -206,7 +244,7 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, near, number_of, per
             if soonest != NEVER:
                 out[found, 5], out[found, 6], out[found, 7], out[found, 8] = other, -1.0, -1.0, m
                 found += 1
-        _sort_by_time(out, mine, found)
+        sort_by_time(out, mine, found)
     return rows.shape[0], found
 
 
@@ -234,4 +272,4 @@ def join_hits(first, second, out):
             _copy_hit(second, b, out, end)
             b += 1
             end += 1
-        _sort_by_time(out, begin, end)
+        sort_by_time(out, begin, end)

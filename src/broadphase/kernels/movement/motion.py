@@ -14,10 +14,12 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.crossing import cross_on_way
 from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
     DONE,
+    FULL,
     INSIDE,
     START,
     begin,
@@ -49,6 +51,7 @@ from broadphase.kernels.shapes.table import (
     tolerance_of,
     widened,
 )
+from broadphase.kernels.tiles.grid import without_tiles
 
 # The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
 # whether index k has to drop the row's former state first, because that was another body.
@@ -224,6 +227,7 @@ EVERY_LAYER = 15  # a bit for each layer
 SENSORS = 4  # the bit for sensors in any layer
 
 _EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
+_PLAIN = math.inf, math.inf  # the period of a world that has none
 
 
 @holds_gil
@@ -294,12 +298,19 @@ def _move(shapes, row, dx, dy, response, when, table, fixed, blockers, buffers, 
     return state, buffers.counts[7], xs[0], ys[0], reached
 
 
+@inline
+def _crossed(shapes, row, way, opened, found, buffers, period, grid):
+    """Write what is open to a mover and on its way after its hits; how many, -1 if they do not fit."""
+    rows, nothing = buffers.open[:opened], without_tiles(grid)
+    return cross_on_way(shapes, row, way, shapes, rows, period, nothing, buffers.hits, found)
+
+
 @holds_gil
 def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
-    Returns ``state, hits, opened, x, y, start_x, start_y, reached``; unless the state is `DONE`, nothing has
-    changed.  What is open near the path is in ``buffers.open``, and ``reached`` are the `sides_reached`.
+    Returns ``state, hits, crossed, x, y, reached``; unless the state is `DONE`, nothing has changed.  What it
+    crossed comes after the hits, and ``reached`` are the `sides_reached`.
     With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
     block, ``searched`` is the `region_of` for which ``near`` was queried.
     """
@@ -312,9 +323,15 @@ def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, coun
     state, found, x, y, reached = _move(
         shapes, *path, shapes, bodies.static, blockers, buffers, grid, searched
     )
-    if state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)):
+    moves, crossed = state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)), np.int64(0)
+    if moves and opened > 0:
+        way = (start_x, start_y), buffers.hits, (0 if response == CROSS else found), (x, y)
+        crossed = _crossed(shapes, row, way, opened, found, buffers, _PLAIN, grid)
+    if crossed < 0:
+        return FULL, found, crossed, x, y, reached
+    if moves:
         put(shapes.x, shapes.y, bodies, row, x, y)
-    return state, found, opened, x, y, start_x, start_y, reached
+    return state, found, crossed, x, y, reached
 
 
 # ---- one body near the edge of a period, among images in a frame of its own
@@ -408,11 +425,15 @@ def move_among_images(
     among = layers, searched, period, frame, table, buffers
     blockers, opened = _sift_images(shapes, bodies, one_way, row, others, 0, others.shape[0], *among)
     if blockers < 0:
-        return CROWDED, np.int64(0), opened, start_x, start_y, start_x, start_y, np.int64(0)
+        return CROWDED, np.int64(0), opened, start_x, start_y, np.int64(0)
     path = row, dx, dy, response, when
     state, found, x, y, reached = _move(shapes, *path, table, frame.fixed, blockers, buffers, grid, searched)
     name_owners(buffers.hits, 0, found, frame)
-    return state, found, opened, x, y, start_x, start_y, reached
+    moves, crossed = state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)), np.int64(0)
+    if moves and opened > 0:
+        way = (start_x, start_y), buffers.hits, (0 if response == CROSS else found), (x, y)
+        crossed = _crossed(shapes, row, way, opened, found, buffers, period, grid)
+    return FULL if crossed < 0 else state, found, crossed, x, y, reached
 
 
 # ---- many bodies

@@ -47,6 +47,13 @@ def no_tiles() -> TileGrid:
 
 
 @inline
+def without_tiles(grid):
+    """A grid without a tile, where another is at hand."""
+    size = grid.x, grid.y, grid.width, grid.height
+    return TileGrid(grid.solid[:0], grid.one_way[:0], *size, grid.ground[:0], grid.profiles[:0], 0)
+
+
+@inline
 def edge(origin, size, k):
     """Where cell ``k`` begins and cell ``k - 1`` ends."""
     return origin + k * size

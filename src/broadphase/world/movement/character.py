@@ -22,7 +22,7 @@ from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Walk, Walks, as_rows, hit_arrays
-from broadphase.world.movement.crossing import Start, cross_many, noted_crossings, paths_of
+from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, wrap_touches
 from broadphase.world.movement.sweep import checked_displacement, resolve
@@ -205,8 +205,8 @@ class Character:
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
             crossed: tuple[Hit, ...] = ()
             if passed:
-                bends = log.bends[:bent, 1:].tolist()
-                crossed = noted_crossings(state, row, Start(table, row, x, y), bends, (to_x, to_y), passed)
+                bends, start = log.bends[:bent, 1:].tolist(), Start(table, row, x, y)
+                crossed = note_crossings(state, row, crossings(state, start, bends, (to_x, to_y), passed))
             if state.space.periodic:
                 to_x, to_y = store.x.item(row), store.y.item(row)
                 hits, crossed = tuple(map(motion.wrapped_hit, hits)), tuple(map(motion.wrapped_hit, crossed))

@@ -7,8 +7,7 @@ turned, and the end.
 """
 
 from collections.abc import Collection, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.bodies import Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
-from broadphase.world.hits import Hit, Movement
+from broadphase.world.hits import Hit, Movement, hits_of
 from broadphase.world.space import starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
@@ -60,52 +59,45 @@ def cross(
             bends.append((*hit.touch, hit.time))
         elif isinstance(hit.other, Body) and hit.other.alive:
             hits.append(hit)
-    crossed = noted_crossings(state, body.id, start, bends, (movement.x, movement.y), passed, hits)
+    end = movement.x, movement.y
+    if passed:
+        hits += crossings(state, start, bends, end, passed)
+    crossed = note_crossings(state, body.id, hits)
     return _new(Movement, (*movement[:3], crossed, movement.reached)) if crossed else movement
 
 
-def noted_crossings(
-    state: State,
-    row: int,
-    start: Start,
-    bends: Sequence[Sequence[float]],
-    end: tuple[float, float],
-    passed: Collection[int],
-    hits: Sequence[Hit] = (),
-) -> tuple[Hit, ...]:
-    """What a body crossed on its path, each once, in order; it is noted for listeners.
-
-    ``bends`` are ``x, y, time`` where it was stopped or turned, ``passed`` the rows of bodies near the path
-    that do not block, and ``hits`` are crossings that are known.
-    """
-    if passed:
-        # From a flat list in half the time of a list of rows.
-        path = np.array([start.x, start.y, 0.0, *chain(*bends), *end, 1.0]).reshape(-1, 3)
-        hits = [*hits, *_passed_by_one(state, start, path, sorted(passed))]
+def note_crossings(state: State, row: int, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """What a body crossed, each once, in order; it is noted for listeners."""
     if len(hits) > 1:
         first: dict[Body, Hit] = {}
         for hit in sorted(hits, key=lambda hit: (hit.time, hit.other.id)):
             first.setdefault(hit.other, hit)
         hits = [*first.values()]
-    for hit in hits:
+    for hit in hits if state.listeners.matcher.listeners else ():
         state.contacts.note(row, hit.other.id, hit.normal)
     return tuple(hits)
 
 
-def _passed_by_one(state: State, start: Start, path: Floats, rows: list[int]) -> list[Hit]:
-    """The hits of those bodies near the path that the body has crossed."""
-    store, ids = state.store, [row for row in rows if state.store.alive.item(row)]
-    values = np.empty((len(ids), 5))
-    cross_path(
-        *(start.shapes, start.row, path, store.table.columns, np.array(ids, np.int32)),
-        *(state.space.lengths, NO_TILES, values),
+def crossings(
+    state: State,
+    start: Start,
+    bends: Sequence[Sequence[float]],
+    end: tuple[float, float],
+    passed: Collection[int],
+) -> list[Hit]:
+    """What a body crossed on its path, in order.
+
+    ``bends`` are ``x, y, time`` where it was stopped or turned, ``passed`` the rows of bodies near the path
+    that do not block.
+    """
+    store, rows = state.store, sorted(row for row in passed if state.store.alive.item(row))
+    turns = np.array([(time, 0.0, 0.0, x, y) for x, y, time in bends]).reshape(-1, 5)
+    out = np.empty((len(rows) + 1, 9))
+    count = cross_path(
+        *(start.shapes, start.row, (start.x, start.y), turns, end, store.table.columns),
+        *(np.array(rows, np.int32), state.space.lengths, NO_TILES, out),
     )
-    bodies: list[Any] = store.bodies
-    return [
-        _new(Hit, (bodies[row], time, (nx, ny), (x, y), "cross"))
-        for row, (time, nx, ny, x, y) in zip(ids, values.tolist(), strict=True)
-        if time <= 1.0
-    ]
+    return hits_of(store.bodies, out[:count], "cross")
 
 
 # ---- many bodies

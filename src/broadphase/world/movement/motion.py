@@ -37,8 +37,9 @@ from broadphase.world.hits import (
     Movement,
     Response,
     as_rows,
+    hits_of,
 )
-from broadphase.world.movement.crossing import Start, cross
+from broadphase.world.movement.crossing import Start, cross, note_crossings
 from broadphase.world.movement.sweep import (
     beside,
     blocker_at,
@@ -49,7 +50,6 @@ from broadphase.world.movement.sweep import (
 )
 from broadphase.world.space import bounds_of, moved_columns
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -221,41 +221,33 @@ class Motion:
         swept = self._sweep(row, dx, dy, code, ignored, when, layers)
         if swept is None:
             return None
-        (_, found, opened, x, y, start_x, start_y, reached), across = swept
-        if across:
-            return self._moved_across(row, swept[0], response, when)
-        if not found and not opened:
+        (_, found, crossed, x, y, reached), across = swept
+        if not (found or crossed or across):
             return _new(Movement, (x, y, (), (), reached))
-        stops = response != "cross" and when == kernel.ALWAYS
-        buffers = self._broad_phase.buffers
-        hits = self.hits_found(row, buffers.hits[:found], response, stops)
-        movement = _new(Movement, (x, y, tuple(hits), (), reached))
-        if (opened or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
-            start = Start(self._store.table.columns, row, start_x, start_y)
-            passed = [other for other in buffers.open[:opened].tolist() if self._crosses(row, other)]
-            return cross(self._state, self.body(row), start, movement, passed, [])
-        return movement
-
-    def _moved_across(self, row: int, swept: Any, response: Answer, when: int) -> Movement:
-        """The rest of a movement near the edge of a period: put in place, wrapped."""
-        _, found, opened, x, y, start_x, start_y, reached = swept
-        buffers, store = self._broad_phase.buffers, self._store
         moves = when == kernel.ALWAYS or (when == kernel.IF_FREE and not found)
+        written = self._broad_phase.buffers.hits
+        hits: tuple[Hit, ...] = ()
+        if found:
+            stops = code != CROSS and when == kernel.ALWAYS
+            hits = tuple(self.hits_found(row, written[:found], response, stops))
+        passed: Sequence[Hit] = ()
+        if crossed:
+            passed = hits_of(self._store.bodies, written[found : found + crossed], "cross")
+            if layers is not ALL:
+                passed = [hit for hit in passed if self._crosses(row, hit.other.id)]
+        if code == CROSS and moves:
+            passed = [*(hit for hit in hits if isinstance(hit.other, Body)), *passed]
+        over = note_crossings(self._state, row, passed) if passed else ()
+        if not across:
+            return _new(Movement, (x, y, hits, over, reached))
         if moves:
-            store.put(row, x, y)
-        stops = response != "cross" and when == kernel.ALWAYS
-        hits = self.hits_found(row, buffers.hits[:found], response, stops)
-        movement = _new(Movement, (x, y, tuple(hits), (), reached))
-        if (opened or response == "cross") and moves:
-            start = Start(store.table.columns, row, start_x, start_y)
-            passed = {other for other in buffers.open[:opened].tolist() if self._crosses(row, other)}
-            movement = cross(self._state, self.body(row), start, movement, passed, [])
-        movement = self._wrapped(movement)
+            self._store.put(row, x, y)
+        movement = self._wrapped(_new(Movement, (x, y, hits, over, reached)))
         if not moves:
             return movement
-        if response != "cross" and hits:
+        if code != CROSS and hits:
             self.keep_off(row, hits)
-        return movement._replace(x=store.x.item(row), y=store.y.item(row))
+        return movement._replace(x=self._store.x.item(row), y=self._store.y.item(row))
 
     def _crosses(self, row: int, other: int) -> bool:
         """Whether it is of interest that a body crosses another that does not block it."""
@@ -309,12 +301,10 @@ class Motion:
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
-        hits, bodies = [], self._store.bodies
-        for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
-            met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
-            if stops and other >= 0.0:
-                self._contacts.note(row, int(other), (nx, ny), stopped=True)
-            hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))
+        hits = hits_of(self._store.bodies, found, response)
+        for hit in hits if stops else ():
+            if isinstance(hit.other, Body):
+                self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
         return hits
 
     def _move_general(
