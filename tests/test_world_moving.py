@@ -100,7 +100,7 @@ def test_a_live_tile_counts_at_once():
     assert body.x == 72
     world.tiles = None
     assert world.try_move(body, 0, 1000) is None
-    with pytest.raises(TypeError, match="tiles must be a TileMap or None"):
+    with pytest.raises(TypeError, match="tiles must be a TileMap"):
         world.tiles = [[True]]
 
 
