@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import oracle
@@ -90,6 +91,62 @@ def test_a_search_may_be_interrupted_at_every_check(monkeypatch, method):
             bp.count_pairs(boxes, method=method, threads=1)
     after = 10**9
     assert bp.count_pairs(boxes, method=method, threads=2) == right
+
+
+QUESTIONS = {
+    "query_box": lambda index, at: index.query_box(np.hstack((at, at + 1.0)), category=2),
+    "query_radius": lambda index, at: index.query_radius(at, 1.0, category=2),
+    "raycast": lambda index, at: index.raycast(at, np.ones_like(at), category=2),
+    "query_ray": lambda index, at: index.query_ray(at, np.ones_like(at), category=2),
+    "nearest": lambda index, at: index.nearest(at, 2, category=2),
+}
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [("box_tree", question) for question in QUESTIONS]
+    + [(name, "query_box") for name in ("uniform_grid", "sort_and_sweep", "brute_force")]
+    + [("worlds", question) for question in ("query_box", "query_ray", "nearest")],
+)
+def test_a_batch_of_queries_may_be_interrupted_at_every_check(monkeypatch, name, question):
+    """No box counts, so all are compared and nothing is found."""
+    env, boxes, queries = ({"env": 3}, 300, 150_000) if name == "worlds" else ({}, 15_000, 4_000)
+    index = bp.make_index("box_tree" if name == "worlds" else name, threads=1)
+    index.insert_many(STACK[:boxes], mask=1, **env)
+    at, calls = np.random.default_rng(3).random((queries, 2)), []
+
+    def ask():
+        return [np.asarray(part) for part in QUESTIONS[question](asked, at)]
+
+    def check():
+        calls.append(None)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+
+    asked = Asked(index, env)
+    after = 10**9
+    monkeypatch.setattr(interrupts, "checks", [*interrupts.checks, check])
+    right = ask()
+    checked = len(calls)
+    assert checked > 1
+    for end in {0, checked - 1}:
+        after = end
+        del calls[:]
+        with pytest.raises(KeyboardInterrupt):
+            ask()
+    after = 10**9
+    assert all(np.array_equal(one, other) for one, other in zip(ask(), right, strict=True))
+
+
+class Asked:
+    """An index that is asked in one environment."""
+
+    def __init__(self, index, env):
+        self.index, self.env = index, env
+
+    def __getattr__(self, name):
+        return partial(getattr(self.index, name), **self.env)
 
 
 def test_a_helper_ends_its_kernel_if_no_caller_waits(monkeypatch):

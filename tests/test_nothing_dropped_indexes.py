@@ -10,7 +10,6 @@ import broadphase as bp
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column
 from broadphase.methods import cells
 from broadphase.methods.pair_order import one_array
-from broadphase.runtime import slices
 
 STRUCTURES = ["uniform_grid", "spatial_hash", "box_tree"]
 INDEXES = bp.INDEXES
@@ -62,30 +61,6 @@ def test_crowded_strips_are_sorted_exactly():
     assert len(right) > 50
     for threads in (1, 2):
         assert_same(bp.pairs(boxes, method="strips", threads=threads), right)
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("name", INDEXES)
-def test_batches_of_questions_in_slices(monkeypatch, name, dim):
-    rng = np.random.default_rng(4)
-    low = rng.random((90, dim)) * 5
-    boxes = np.hstack([low, low + rng.random((90, dim))])
-    index, origins, motions = made(name, boxes), low[:70] - 1, rng.normal(size=(70, dim))
-
-    def answers():
-        hits, many = index.raycast(origins, motions), index.query_ray(origins, motions)
-        near = index.nearest(origins, 3)
-        return [index.query_box(boxes), index.query_point(low), *hits, *many, *near]
-
-    right = answers()
-    monkeypatch.setattr(slices, "FEW_QUERIES", 1)
-    monkeypatch.setattr(slices, "GOAL", 0.0)
-    stops = []
-    monkeypatch.setattr(slices, "stop_if_unwanted", lambda: stops.append(None))
-    for one, other in zip(answers(), right, strict=True):
-        assert np.array_equal(one, other)
-    assert len(stops) > 40
 
 
 def interrupted(after):

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Rows
+from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, SearchTree, Shared
 from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -43,7 +43,7 @@ from broadphase.methods.batched_queries import side_by_side
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import few_at_a_time, in_chunks
+from broadphase.runtime.slices import few_at_a_time
 
 # If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
 _SHARE = 4
@@ -379,55 +379,19 @@ class TreeStructure(SearchTree):
     def find_in_boxes(
         self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids:
-        scratch = self._scratch(queries.QUEUE_CAPACITY)
-
-        def search_part(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            nonlocal scratch
-            arguments = (*self._search_arguments(), self.store.end, boxes)
-            how = (touching, *rules, self.sort)
-            found = tests = 0
-            while True:
-                begin, more, made, cramped = queries.search_boxes(
-                    *arguments, begin, end, *how, scratch, out[found:]
-                )
-                found += more
-                tests += made
-                if not cramped:
-                    return begin, found, tests
-                scratch = self._scratch(4 * scratch[1].shape[1])
-
-        return in_chunks(search_part, len(boxes), protocol.expected_rows(boxes) if out is None else out)
-
-    def _scratch(self, capacity: int) -> tuple[npt.NDArray[Any], ...]:
-        return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, capacity)
-
-    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
-        arguments = *self._search_arguments(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
-        out = np.empty((_FIRST_CAPACITY, 2), np.int32)
-        while True:
-            done, rows, tests = queries.search_rays(*arguments, out)
-            if done == 1:
-                return out[:rows, 1].copy(), tests
-            out = np.empty((4 * len(out), 2), np.int32)
+        how = self.store.end, boxes, touching, *rules, self.sort, protocol.expected_rows(boxes, out)
+        rows, found, tests = queries.search_boxes(*self._search_arguments(), *how)
+        return rows[:found], tests
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
-        how = (self.touching, *rules)
-
-        def search(first: int, last: int) -> tuple[PairArray, int]:
-            some, scratch = rays[first:last], self._ray_scratch()
-
-            def search_part(begin: int, end: int, out: PairArray) -> Any:
-                return queries.search_rays(*self._search_arguments(), some[:end], begin, *how, scratch, out)
-
-            rows, tests = in_chunks(search_part, len(some), 4 * len(some) + _FIRST_CAPACITY)
-            rows[:, 0] += first
-            return rows, tests
+        def search(first: int, last: int) -> Ids:
+            some = rays[first:last]
+            how = some, self.touching, *rules, protocol.expected_rows(some)
+            rows, found, tests = queries.search_rays(*self._search_arguments(), *how)
+            rows[:found, 0] += first
+            return rows[:found], tests
 
         return self._hits_in_shares(len(rays), search)
-
-    def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
-        capacity = int(kernel.stack_size(self._arrays.children))
-        return queries.ray_scratch(capacity, 2 * self.dim, self._arrays.edges.dtype)
 
     def find_first_on_ray(
         self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
@@ -460,11 +424,9 @@ class TreeStructure(SearchTree):
         n, columns = len(rays), self.dim if out is None else out.normals.shape[1]
         hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, columns)))
         how = (self.touching, *rules, ignored)
-        tests = self._shared_out(
+        tests = self._in_shares(
             n,
-            lambda begin, end: queries.search_firsts(
-                *self._search_arguments(), rays, begin, end, *how, self._ray_scratch(), *hits
-            ),
+            lambda *span: queries.search_firsts(*self._search_arguments(), rays, *span, *how, *hits),
         )
         return hits, sum(tests)
 
@@ -485,15 +447,10 @@ class TreeStructure(SearchTree):
         if len(points) >= protocol.ENOUGH_QUERIES:
             order = side_by_side(points)
         arguments = points if order is None else points[order]
-        capacity = int(kernel.stack_size(self._arrays.children))
-
-        def search(begin: int, end: int) -> Any:
-            scratch = (np.empty(capacity, np.int64), np.empty(capacity), np.empty(kernel.WIDTH), np.empty(k))
-            return queries.search_nearest(
-                *self._search_arguments(), arguments, begin, end, *rules, scratch, out
-            )
-
-        tests = self._shared_out(len(points), search)
+        tests = self._in_shares(
+            len(points),
+            lambda *span: queries.search_nearest(*self._search_arguments(), arguments, *span, *rules, out),
+        )
         if order is not None:
             found, out = out, np.empty_like(out)
             out[order] = found

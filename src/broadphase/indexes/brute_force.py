@@ -6,15 +6,12 @@ boxes and the reference for the others; with more boxes it is the slowest.  Rays
 found by a tree, as in every index.
 """
 
-from typing import Any
-
 from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.protocol import Ids, Searched, expected_rows, search_live
 from broadphase.kernels.boxes.brute_force import scan_for_box, scan_for_boxes
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import in_chunks
 
 
 class NoStructure(Searched):
@@ -36,9 +33,6 @@ class NoStructure(Searched):
         self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids:
         store = self.store
-        rows = store.boxes, store.end, store.categories, store.masks
-
-        def search(begin: int, end: int, out: PairArray) -> Any:
-            return scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
-
-        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
+        held = store.boxes, store.end, store.categories, store.masks
+        rows, found, tests = scan_for_boxes(*held, boxes, touching, *rules, expected_rows(boxes, out))
+        return rows[:found], tests

@@ -42,7 +42,7 @@ from broadphase.methods.cells import (
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import in_chunks, joined
+from broadphase.runtime.slices import joined
 
 Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 
@@ -310,11 +310,10 @@ def _search(
     out: PairArray | None = None,
 ) -> Ids:
     """Rows ``[query, id]``, ordered by query, and the tests made."""
-
-    def search_part(begin: int, end: int, out: PairArray) -> Any:
-        return queries.search_boxes(*source, *part, boxes[:end], begin, out, touching, *rules)
-
-    return in_chunks(search_part, len(boxes), protocol.expected_rows(boxes) if out is None else out)
+    rows, found, tests = queries.search_boxes(
+        *source, *part, boxes, touching, *rules, protocol.expected_rows(boxes, out)
+    )
+    return rows[:found], tests
 
 
 def as_cell_size(cell_size: Any) -> float | None:

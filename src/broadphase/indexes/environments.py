@@ -62,7 +62,7 @@ from broadphase.methods.morton import curve_for
 from broadphase.methods.pair_order import sort_rows_of_each
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
-from broadphase.runtime.slices import in_chunks, ranges
+from broadphase.runtime.slices import ranges
 
 # Moving so many boxes at once, it is quicker to write all columns again.
 MANY = 64
@@ -171,7 +171,7 @@ class Worlds(SearchTree):
         fixed = self.store.boxes, self._ids, self._starts, self._firsts
         out = self._columns, self._names, self._tops, self._slots
         return float(
-            sum(self._shared_out(len(self._tops), lambda *span: kernel.lay_worlds(*fixed, *span, *out)))
+            sum(self._in_shares(len(self._tops), lambda *span: kernel.lay_worlds(*fixed, *span, *out)))
         )
 
     # ---- queries, with the number of a world in one more column
@@ -212,23 +212,16 @@ class Worlds(SearchTree):
     def find_in_boxes(
         self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids:
-        scratch = self._scratch()
-
-        def search(begin: int, end: int, out: PairArray) -> Any:
-            return kernel.search_boxes(*self._searched(), boxes, begin, end, touching, *rules, scratch, out)
-
-        rows, tests = in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
+        how = touching, *rules, self._scratch(), expected_rows(boxes, out)
+        rows, found, tests = kernel.search_boxes(*self._searched(), boxes, *how)
+        rows = rows[:found]
         if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
             sort_rows_of_each(rows, self.store.end)  # one world came after the other
         return rows, tests
 
     def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
-        out = np.empty((_FIRST_CAPACITY, 2), np.int32)
-        arguments: Any = np.array((box,)), 0, 1, touching, *rules, self._scratch(), out
-        done, found, tests = kernel.search_boxes(*self._searched(), *arguments)
-        if not done:
-            return None
-        ids = out[:found, 1].copy()
+        rows, tests = self.find_in_boxes(np.array((box,)), touching, rules)
+        ids = rows[:, 1].copy()
         ids.sort()
         return ids, tests
 
@@ -254,14 +247,11 @@ class Worlds(SearchTree):
         how = (self.touching, *rules)
 
         def search(first: int, last: int) -> Ids:
-            scratch = self._scratch()
-
-            def search(begin: int, end: int, out: PairArray) -> Any:
-                done = first + begin, first + end
-                at, rows, tests = kernel.search_rays(*self._searched(), rays, *done, *how, scratch, out)
-                return at - first, rows, tests
-
-            return in_chunks(search, last - first, expected_rows(rays[first:last]))
+            some = rays[first:last]
+            memory = self._scratch(), expected_rows(some)
+            rows, found, tests = kernel.search_rays(*self._searched(), some, *how, *memory)
+            rows[:found, 0] += first
+            return rows[:found], tests
 
         return self._hits_in_shares(len(rays), search)
 
@@ -271,7 +261,7 @@ class Worlds(SearchTree):
         n = len(rays)
         hits = hit_arrays(n, self.dim) if out is None else out
         how = (self.touching, *rules)
-        tests = self._shared_out(
+        tests = self._in_shares(
             n,
             lambda *span: kernel.first_hits(
                 *self._searched(), rays, ignored, *span, *how, self._scratch(), *hits
@@ -304,7 +294,7 @@ class Worlds(SearchTree):
 
     def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
         out = np.empty((len(points), k), np.int32)
-        tests = self._shared_out(
+        tests = self._in_shares(
             len(points),
             lambda *span: kernel.search_nearest(
                 *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), out

@@ -54,8 +54,8 @@ from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
-from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MAX_CAPACITY, growing, ranges, rows_at
+from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch, pair_array
+from broadphase.runtime.slices import ranges, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -73,6 +73,7 @@ NO_IDS = np.empty(0, np.int32)
 _NONE_AGAIN = np.empty(0, np.bool_)
 _FIRST_ROWS = 64
 _USUAL_HITS = 8
+_MOST_ROWS = 1 << 22  # more are only made when they are found
 # Fewer queries per thread than this take less time than starting a thread.
 _SHARE = 1_000
 ENOUGH_QUERIES = 200
@@ -208,16 +209,8 @@ class Structure(ABC):
         """
         return np.empty((0, 2 * self.dim))
 
-    def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """Search by several threads, each in slices of its share, if there are enough queries."""
-
-        def some(begin: int, end: int) -> list[Any]:
-            return [search(begin + first, begin + last) for first, last in growing(end - begin)]
-
-        return [found for part in self._in_shares(count, some) for found in part]
-
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """`_shared_out`, with one call for each share."""
+        """Search by several threads, each a share, if there are enough queries."""
         if count < ENOUGH_QUERIES:
             return [search(0, count)]
         parts = thread_count(self.threads)
@@ -246,8 +239,8 @@ class Searched(Structure):
     ) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
-        They are written to ``out`` if it is given and large enough.  Several threads may call this at the
-        same time, each with a part of a large batch.
+        They are written to ``out`` if it is given and large enough, and are the first rows of some memory.
+        Several threads may call this at the same time, each with a part of a large batch.
         """
 
 
@@ -364,10 +357,12 @@ def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules)
     how = touching, rules
     parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
     if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
-        return _find_sorted(structure, how, boxes)
+        rows, tests = _find_sorted(structure, how, boxes)
+        # A small result does not hold a large block.
+        return (rows.copy() if rows.base is None or 2 * len(rows) < len(rows.base) else rows), tests
     parts = max(parts, 1)
     if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.has_fast_box_queries:
-        return _find_in_parts(structure, boxes, how, [expected_rows(boxes) // parts] * parts)
+        return _find_in_parts(structure, boxes, how, [_guess(boxes) // parts] * parts)
     # A sample of the queries tells how much the others find: it costs less than growing memory.
     few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
     sample, _ = _find_sorted(structure, how, few)
@@ -407,9 +402,13 @@ def _find_sorted(
     return rows, tests
 
 
-def expected_rows(boxes: Rows) -> int:
-    """A guess of how many rows box queries find."""
-    return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MAX_CAPACITY)
+def expected_rows(queries: Rows, out: PairArray | None = None) -> PairArray:
+    """Memory for as many rows as queries usually find, unless ``out`` is given; kernels make it larger."""
+    return pair_array(_guess(queries)) if out is None else out
+
+
+def _guess(queries: Rows) -> int:
+    return min(_USUAL_HITS * len(queries) + _FIRST_ROWS, _MOST_ROWS)
 
 
 def pairs_between(

@@ -35,7 +35,7 @@ from broadphase.kernels.sorted import insertion_sort, make_maxima, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import in_chunks, joined, paced, rows_at
+from broadphase.runtime.slices import joined, paced, rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
@@ -155,14 +155,9 @@ class SortStructure(Searched):
         self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids:
         order, kept = self._search_arguments(rules)
-        edges = np.empty((1, boxes.shape[1]), order[0].dtype)
-
-        def search(begin: int, end: int, out: PairArray) -> Any:
-            return kernel.search_boxes(
-                order, kept, boxes[:end], begin, edges, out, touching, not self.touching
-            )
-
-        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
+        how = touching, not self.touching, expected_rows(boxes, out)
+        rows, found, tests = kernel.search_boxes(order, kept, boxes, *how)
+        return rows[:found], tests
 
     # ---- about itself
 

@@ -232,22 +232,26 @@ def _collect(order, rules, edges, block, query, out, found):
 
 
 @jit
-def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
-    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
+def search_boxes(order, rules, queries, touching, lowered, rows):
+    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests.
 
-    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
     ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
-    ``edges`` is scratch for the keys of a query.
     """
-    found = tests = np.int64(0)
-    for q in range(begin, queries.shape[0]):
+    edges = one_row(queries.shape[1], order[0].dtype)
+    found = tests = checked = np.int64(0)
+    for q in range(queries.shape[0]):
         query_keys(queries[q], order[3], touching, lowered, edges)
-        block, rows, made = _collect(order, rules, edges, _FIRST, q, out, found)
-        if block >= 0:
-            return q, found, tests
-        found = rows
+        block, found, made = _collect(order, rules, edges, _FIRST, q, rows, found)
         tests += made
-    return queries.shape[0], found, tests
+        while block >= 0:
+            rows = larger(rows, found)
+            block, found, made = _collect(order, rules, edges, block, q, rows, found)
+            tests += made
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests
 
 
 @jit

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.runtime.memory import PairArray, pair_array
 from broadphase.runtime.threads import stop_if_unwanted
 
 GOAL = 0.08
@@ -32,8 +31,6 @@ MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MAX_CAPACITY = 1 << 22
 """Pairs for which memory is allocated at a time."""
-MOST_ROWS_OF_QUERIES = 1 << 24
-"""The same for the results of many queries, once the first ones have shown how many there will be."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
 FIRST_CHANGES = 4_096
@@ -231,42 +228,3 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
     array([0, 1])
     """
     return out[:count].copy() if 2 * count < len(out) else out[:count]
-
-
-def in_chunks(
-    search: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, guess: int | PairArray
-) -> tuple[PairArray, int]:
-    """The result rows of ``count`` queries, in their order, and the tests.
-
-    ``search(begin, end, out)`` answers queries from ``begin`` on while all rows of the next one fit; it
-    returns the next query, how many rows it wrote to ``out``, and the tests.  ``guess`` is the
-    expected number of rows, or memory for them: they are written to it if they fit.
-    """
-    given = not isinstance(guess, int)
-    out: PairArray = pair_array(min(guess, MAX_CAPACITY)) if isinstance(guess, int) else guess
-    filled = tests = 0
-    chunks: list[PairArray] = []
-    for begin, end in growing(count):
-        start = begin
-        while True:
-            before = start
-            start, rows, made = search(before, end, out[filled:])
-            filled += rows
-            tests += made
-            if start == end:
-                break
-            if filled == 0:  # one query needs more
-                out = pair_array(4 * len(out))
-                continue
-            # For each query that is left, as many as the previous ones needed.
-            expected = (sum(map(len, chunks)) + filled) / max(start, 1) * (count - start)
-            more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROWS_OF_QUERIES))
-            if chunks or start == before or 8 * filled > len(more):
-                chunks.append(out[:filled])
-                filled = 0
-            else:
-                more[:filled] = out[:filled]
-            out = more
-    if chunks:
-        return joined([*chunks, out[:filled]]), tests
-    return (out[:filled] if given else first_of(out, filled)), tests

@@ -9,13 +9,19 @@ returns the array that it wrote last::
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import common
+from broadphase.kernels.machine.jit import common, inline
+
+
+@inline
+def larger(rows, filled):
+    """An array of twice as many rows, and some; its first ``filled`` rows are those of ``rows``."""
+    return with_room(rows, filled, np.int64(2 * rows.shape[0] + 1024))
 
 
 @common
-def larger(rows, filled):
-    """An array of twice as many rows, and some; its first ``filled`` rows are those of ``rows``."""
-    out = np.empty((2 * rows.shape[0] + 1024, rows.shape[1]), rows.dtype)
+def with_room(rows, filled, count):
+    """An array of ``count`` rows; its first ``filled`` rows are those of ``rows``."""
+    out = np.empty((count, rows.shape[1]), rows.dtype)
     for row in range(filled):
         for column in range(rows.shape[1]):
             out[row, column] = rows[row, column]

@@ -10,13 +10,14 @@ that it wrote last.  It may end early once more than ``limit`` pairs are found. 
 counts, and ``out`` is scratch.  `broadphase.methods.task.find_in_shares` calls it;
 `broadphase.kernels.boxes.brute_force` is the shortest example.
 
-A batch of queries that does not grow its result writes rows ``[query, id]`` from the query ``begin`` on and
-answers each query completely or not at all; ``next, found, tests`` says which query comes next
-(`broadphase.runtime.slices.in_chunks` is the caller).
+A batch of queries is one call too::
+
+    rows, found, tests = kernel(..., queries, ..., rows)
+
+It writes rows ``[query, id]`` in the order of the queries.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.machine.interrupts import goes_on
@@ -177,7 +178,8 @@ def put_rows(found, begin, starts, count, sort, rows, first_row, first_query, wo
             rows[place, 1] = found[0, at]
 
 
-def words_for(end_of_ids: int) -> npt.NDArray[np.uint64]:
+@inline
+def words_for(end_of_ids):
     """Zeros for marking ids: one bit for each id, and after them one bit for each of these words of 64."""
     return np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
 

@@ -181,20 +181,20 @@ def _meet(boxes, begin, end, categories, masks, query, touching, category, mask,
 
 
 @jit
-def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, category, mask):
-    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
-
-    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
-    """
-    found = np.int64(0)
-    for q in range(begin, queries.shape[0]):
-        before = found
+def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask, rows):
+    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests."""
+    found = tests = checked = np.int64(0)
+    for q in range(queries.shape[0]):
         query = queries[q]
         for i in range(n):
             if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
-                if found < out.shape[0]:
-                    put_row(out, found, q, i)
+                if found == rows.shape[0]:
+                    rows = larger(rows, found)
+                put_row(rows, found, q, i)
                 found += 1
-        if found > out.shape[0]:
-            return q, before, n * (q - begin)
-    return queries.shape[0], found, n * (queries.shape[0] - begin)
+        tests += n
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests

@@ -12,10 +12,12 @@ Helpers take ``source``: the boxes, the rules of the query and ``listed``.
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import STACK_CAPACITY, finished, result
 from broadphase.kernels.boxes.checks import take_box
 from broadphase.kernels.boxes.queries import box_meets, passes
 from broadphase.kernels.cells.bins import BOX, NEXT, Span, cell_of, count_cells, place_of, span_of
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import many, one_row
 
@@ -23,23 +25,23 @@ from broadphase.kernels.machine.memory import many, one_row
 
 
 @jit
-def search_boxes(
-    boxes, categories, masks, bins, listed, others, queries, begin, out, touching, category, mask
-):
-    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
-
-    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
-    """
+def search_boxes(boxes, categories, masks, bins, listed, others, queries, touching, category, mask, rows):
+    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests."""
     source = (boxes, categories, masks, listed, category, mask)
-    rows = np.int64(0)  # not 0: Numba would compile the helpers a second time for the constant
-    tests = np.int64(0)
-    for q in range(begin, queries.shape[0]):
-        found, made = _search(source, bins, others, queries, q, touching, out, rows)
-        if found > out.shape[0]:
-            return q, rows, tests
-        rows = found
+    found = tests = checked = np.int64(0)
+    for q in range(queries.shape[0]):
+        before = found
+        found, made = _search(source, bins, others, queries, q, touching, rows, before)
+        if found > rows.shape[0]:
+            while found > rows.shape[0]:
+                rows = larger(rows, before)
+            _search(source, bins, others, queries, q, touching, rows, before)
         tests += made
-    return queries.shape[0], rows, tests
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests
 
 
 @holds_gil

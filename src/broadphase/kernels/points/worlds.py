@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger as larger_rows
+from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.arrays.results import put_row
 from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet
 from broadphase.kernels.boxes.queries import (
@@ -26,6 +28,7 @@ from broadphase.kernels.boxes.queries import (
     ray_distance,
     write_normal,
 )
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 from broadphase.kernels.machine.simd import (
@@ -106,9 +109,12 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
 
     The boxes of world ``w`` are ``ids[starts[w]:starts[w + 1]]``.
     """
-    dim = boxes.shape[1] // 2
-    width = 0.0
+    dim, width, checked = boxes.shape[1] // 2, 0.0, starts[begin]
     for w in range(begin, end):
+        if starts[w] > checked + PIECE:
+            checked = starts[w]
+            if not goes_on():
+                break
         base = at = firsts[w]
         for k in range(starts[w], starts[w + 1]):
             i = ids[k]
@@ -347,8 +353,12 @@ def first_hits(
     ray = few(2 * dim + 1, np.float64)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
     leasts = many(BLOCK, np.float32)
-    tests = np.int64(0)
+    tests = checked = np.int64(0)
     for block in range(begin, end, BLOCK):
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
         _prepare(rays, block, end, exact, rough)
         # All keys of a block first: whether there is a hit is known late, and is a branch guessed wrong.
         for q in range(block, min(block + BLOCK, end)):
@@ -449,38 +459,33 @@ def _between(boxes, i, axis):
 
 
 @jit
-def search_boxes(
-    worlds, boxes, categories, masks, queries, first, last, touching, category, mask, scratch, rows
-):
-    """Rows ``[query, id]`` of what overlaps the boxes ``first .. last - 1``, until ``rows`` is full.
-
-    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
-    """
+def search_boxes(worlds, boxes, categories, masks, queries, touching, category, mask, scratch, rows):
+    """Rows ``[query, id]`` of what overlaps each box: the rows, how many there are, and the tests."""
     how = (touching, category, mask)
-    return _search(worlds, boxes, categories, masks, queries, first, last, False, how, scratch, rows)
+    return _search(worlds, boxes, categories, masks, queries, False, how, scratch, rows)
 
 
 @jit
-def search_rays(worlds, boxes, categories, masks, rays, first, last, touching, category, mask, scratch, rows):
+def search_rays(worlds, boxes, categories, masks, rays, touching, category, mask, scratch, rows):
     """The same of what the rays hit."""
     how = (touching, category, mask)
-    return _search(worlds, boxes, categories, masks, rays, first, last, True, how, scratch, rows)
+    return _search(worlds, boxes, categories, masks, rays, True, how, scratch, rows)
 
 
 @always_inline
-def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how, scratch, rows):
+def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, rows):
     dim = boxes.shape[1] // 2
     columns, names, tops, _ = worlds
     (keys, pending), (touching, category, mask) = scratch, how
     query, limits = few(2 * dim + 1, np.float64), one_row(2 * dim, np.float32)
     exact, rough = some_rows(7, BLOCK, np.float64)[: 2 * dim + 1], some_rows(12, BLOCK, np.float32)
     known = boxes.itemsize == 4 and category < 0 and mask < 0 and not by_ray
-    found = tests = np.int64(0)
-    for q in range(first, last):
-        k = (q - first) % BLOCK
+    found = tests = checked = np.int64(0)
+    for q in range(queries.shape[0]):
+        k = q % BLOCK
         if by_ray:
             if k == 0:
-                _prepare(queries, q, last, exact, rough)
+                _prepare(queries, q, queries.shape[0], exact, rough)
             for column in range(2 * dim + 1):
                 query[column] = exact[column, k]
         else:
@@ -488,7 +493,7 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
                 query[axis], query[dim + axis] = queries[q, axis], queries[q, dim + axis]
                 limits[0, axis] = -farthest(-query[axis], touching, np.float32)
                 limits[0, dim + axis] = farthest(query[dim + axis], touching, np.float32)
-        before, asked, left = found, np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
+        asked, left = np.int64(queries[q, queries.shape[1] - 1]), np.int64(0)
         world = _first_world(asked)
         at, end = tops[world, 0], tops[world, 1]
         tests += end - at
@@ -527,13 +532,16 @@ def _search(worlds, boxes, categories, masks, queries, first, last, by_ray, how,
                     )
                     and passes(categories, masks, name, category, mask)
                 ):
-                    if found < rows.shape[0]:
-                        put_row(rows, found, q, name)
+                    if found == rows.shape[0]:
+                        rows = larger_rows(rows, found)
+                    put_row(rows, found, q, name)
                     found += 1
             at += LANES
-        if found > rows.shape[0]:
-            return q, before, tests
-    return last, found, tests
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests
 
 
 @always_inline
@@ -569,8 +577,12 @@ def search_nearest(
     columns, names, tops, _ = worlds
     keys, firsts = scratch
     around = few(6, np.float32)
-    tests = np.int64(0)
+    tests = checked = np.int64(0)
     for q in range(first, last):
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
         for axis in range(dim):
             around[2 * axis] = -rounded_down(-points[q, axis])
             around[2 * axis + 1] = rounded_down(points[q, axis])

@@ -1,11 +1,11 @@
 """Queries of the dynamic tree: box, ray and nearest, in batches and one at a time."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from broadphase.kernels.arrays.growing import larger as larger_rows
+from broadphase.kernels.arrays.growing import with_room
 from broadphase.kernels.arrays.results import (
     RANKED,
     STACK_CAPACITY,
@@ -30,6 +30,7 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.floats import next_down, next_up
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
@@ -72,8 +73,11 @@ from broadphase.kernels.tree.dynamic_tree import (
 
 
 BLOCK = 64  # queries that descend together
+_ENDS = BLOCK + 1
 SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
 QUEUE_CAPACITY = 12_000  # queue entries: two rows of them are below the size at which malloc asks the system
+_EACH = 512  # the same for each of few queries
+_MOST_EXPECTED = 1 << 22  # rows for which memory is reserved that may not be needed
 
 
 @inline
@@ -160,57 +164,58 @@ def find_candidates(source, limits, count, queue, several):
     return begin, end, tests
 
 
-def query_scratch(
-    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, length: int = QUEUE_CAPACITY
-) -> tuple[npt.NDArray[Any], ...]:
-    """Scratch memory for `search_boxes`; ``length`` is that of its queues."""
-    queue, grouped = np.empty((2, length), np.int32), np.empty((2, length), np.int32)
-    starts = np.empty(BLOCK + 1, np.int64)
-    return np.empty((BLOCK, columns), dtype), queue, grouped, starts, words_for(end_of_ids)
-
-
 @jit
 def search_boxes(
-    edges, children, boxes, categories, masks, end_of_ids, queries, first, last, touching, category, mask,
-    sort, scratch, rows,
-):  # fmt: skip
-    """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests, cramped``.
+    edges, children, boxes, categories, masks, end_of_ids, queries, touching, category, mask, sort, rows
+):
+    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests.
 
-    The rows are in the order of the queries and, with ``sort``, of the ids, all less than ``end_of_ids``.  It
-    stops if ``rows`` is too short for the answer of query ``next``, or if a queue of the ``scratch`` (see
-    `query_scratch`) is too short: then it is ``cramped``.
+    The rows are in the order of the queries and, with ``sort``, of the ids, all less than ``end_of_ids``.
     """
-    limits, queue, grouped, starts, words = scratch
+    last = np.int64(queries.shape[0])
+    most, capacity = min(last, BLOCK), min(last * _EACH, QUEUE_CAPACITY)
+    limits, starts = np.empty((most, boxes.shape[1]), edges.dtype), many(_ENDS, np.int64)
+    queue, grouped = np.empty((2, capacity), np.int32), np.empty((2, 0), np.int32)
+    words = np.zeros(0, np.uint64)
     source = (edges, children, boxes, categories, masks, category, mask)
-    cramped = False
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
-    total = tests = np.int64(0)
-    block = np.int64(BLOCK)
-    at = np.int64(first)
+    found = tests = checked = at = np.int64(0)
+    block = most
     while at < last:
         count = min(block, last - at)
         for k in range(count):
             set_limits(queries[at + k], touching, limits, k)
         begin, end, made = find_candidates(source, limits, count, queue, True)
-        if begin < 0 or total + (end - begin) > rows.shape[0]:
+        if begin < 0:
             if count > 1:
                 block = max(count // 4, 1)
             else:
-                cramped = begin < 0
-                break
+                queue = np.empty((2, 4 * queue.shape[1]), np.int32)
             continue
+        needed = found + (end - begin)
+        if needed > rows.shape[0]:  # as many as the queries so far have needed, for each that is left
+            expected = needed + needed // (at + count) * (last - at - count) + needed // 8
+            rows = with_room(rows, found, max(min(expected, _MOST_EXPECTED), 2 * needed))
+        if sort and end - begin > RANKED and words.shape[0] == 0:
+            words = words_for(end_of_ids)
         if both:
+            if grouped.shape[1] < queue.shape[1]:
+                grouped = np.empty((2, queue.shape[1]), np.int32)
             group_by_query(queue, begin, end, grouped, starts, count)
             queue, grouped = grouped, queue
             begin, end = NODE_0, end - begin
         count_rows(queue, begin, end, starts, count)
-        put_rows(queue, begin, starts, count, sort, rows, total, at, words, end_of_ids)
-        total += end - begin
+        put_rows(queue, begin, starts, count, sort, rows, found, at, words, end_of_ids)
+        found += end - begin
         tests += made
         at += count
         if 3 * (end + made // WIDTH) < queue.shape[1]:
-            block = min(2 * count, BLOCK)
-    return at, total, tests, cramped
+            block = min(2 * count, most)
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -358,10 +363,12 @@ RAYS = 64  # rays that are prepared together, in less than half the time
 _BOX = 63  # the level of boxes on a stack: below that of leaves, 0
 
 
-def ray_scratch(length: int, columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
-    """Scratch memory for `search_firsts` and `search_rays`; ``length`` is `stack_size`."""
-    prepared = np.empty((columns + 2, RAYS)), np.empty((2 * columns, RAYS), dtype)
-    return *prepared, np.empty(length, np.int64), np.empty(length, dtype)
+@inline
+def _ray_scratch(edges, children):
+    """Memory for `_first_hit` and `search_rays`: prepared rays, and a stack."""
+    columns, length = edges.shape[0] // children.shape[0], stack_size(children)
+    prepared, lines = np.empty((columns + 2, RAYS)), np.empty((2 * columns, RAYS), edges.dtype)
+    return prepared, lines, np.empty(length, np.int64), np.empty(length, edges.dtype)
 
 
 @inline
@@ -511,18 +518,18 @@ def _first_hit(source, touching, k, ignored, scratch):
 
 @jit
 def search_firsts(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, scratch,
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored,
     ids, distances, normals,
 ):  # fmt: skip
     """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``; the tests.
 
     Where a ray hits nothing the id is -1, and nothing else is written; without columns there are no normals.
-    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.  ``scratch``:
-    see `ray_scratch`.
+    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.
     """
+    scratch = _ray_scratch(edges, children)
     prepared, lines = scratch[:2]
     source = (edges, children, boxes, categories, masks, category, mask)
-    tests = np.int64(0)
+    tests = checked = np.int64(0)
     for begin in range(first, last, RAYS):
         count = min(last - begin, RAYS)
         prepare_rays(rays, begin, count, prepared, lines)
@@ -536,28 +543,25 @@ def search_firsts(
                 distances[q] = distance
                 if normals.shape[1] > 0:
                     write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
     return tests
 
 
 @jit
-def search_rays(
-    edges, children, boxes, categories, masks, rays, begin, touching, category, mask, scratch, out
-):
-    """Rows ``[ray, id]`` of all boxes that the rays from ``begin`` on hit, until ``out`` is full.
-
-    Returns the next ray, the rows and the tests.  A ray is answered completely or not at all.
-    ``scratch`` as above.
-    """
-    prepared, lines, stack, keys = scratch
+def search_rays(edges, children, boxes, categories, masks, rays, touching, category, mask, rows):
+    """Rows ``[ray, id]`` of all boxes that each ray hits: the rows, how many there are, and the tests."""
+    prepared, lines, stack, keys = _ray_scratch(edges, children)
     dim = boxes.shape[1] // 2
     nodes = with_columns(edges, 2 * dim * WIDTH)
     ray = prepared[:-1, NODE_0]
     times = some_rows(1, WIDTH, edges.dtype)
-    found = tests = np.int64(0)
-    for q in range(begin, rays.shape[0]):
+    found = tests = checked = np.int64(0)
+    for q in range(rays.shape[0]):
         prepare_rays(rays, q, np.int64(1), prepared, lines)
         bound, sides = edges.dtype.type(ray[2 * dim]), sides_entered(lines, NODE_0)
-        before, before_tests = found, tests
         left = push_roots(children, stack, keys)
         while left > 0:
             left -= 1
@@ -574,12 +578,15 @@ def search_rays(
                 elif passes(categories, masks, child, category, mask):
                     tests += 1
                     if ray_distance(boxes, child, ray, touching) >= 0.0:
-                        if found < out.shape[0]:
-                            put_row(out, found, q, child)
+                        if found == rows.shape[0]:
+                            rows = larger_rows(rows, found)
+                        put_row(rows, found, q, child)
                         found += 1
-        if found > out.shape[0]:
-            return q, before, before_tests
-    return rays.shape[0], found, tests
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return rows, found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -662,19 +669,16 @@ def search_around(source, point, ids, distances, scratch, max_distance):
 
 
 @jit
-def search_nearest(
-    edges, children, boxes, categories, masks, points, first, last, category, mask, scratch, out
-):  # fmt: skip
+def search_nearest(edges, children, boxes, categories, masks, points, first, last, category, mask, out):
     """Write the nearest ids of the points ``first .. last - 1`` into rows of ``out``; returns the tests.
 
-    Up to the length of a row, in no order; the rest of the row is -1.  ``scratch``: nodes and keys of
-    `stack_size`, `WIDTH` squares and the distances of a row.
+    Up to the length of a row, in no order; the rest of the row is -1.
     """
-    nodes, keys, squares, distances = scratch
+    length, wanted = stack_size(children), out.shape[1]
+    scratch = np.empty(length, np.int64), np.empty(length, np.float64), many(WIDTH, np.float64)
+    distances = np.empty(wanted, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
-    wanted = out.shape[1]
-    tests = np.int64(0)
-    kept = np.int64(0)
+    tests = checked = kept = np.int64(0)
     for q in range(first, last):
         max_distance = np.inf  # squared
         if q > first and kept == wanted:
@@ -684,10 +688,14 @@ def search_nearest(
                     out[q, k] = out[q - 1, k]
                 continue
             max_distance = reach_of(distances[0] + bound)
-        kept, made = search_around(source, points[q], out[q], distances, (nodes, keys, squares), max_distance)
+        kept, made = search_around(source, points[q], out[q], distances, scratch, max_distance)
         tests += made
         for k in range(kept, wanted):
             out[q, k] = -1
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
     return tests
 
 
