@@ -208,8 +208,9 @@ class IndexMachine(RuleBasedStateMachine):
             (i, distance, list(normal))
             for distance, i, normal in ((hits[0] if hits else nothing) for hits in wanted)
         ]
-        rows = self.index.query_ray(origins, towards, max_distance, **rules)
-        assert list(zip(*(part.tolist() for part in rows), strict=True)) == [
+        every = self.index.query_ray(origins, towards, max_distance, **rules)
+        parts = every.rows, every.distances, every.normals
+        assert list(zip(*(part.tolist() for part in parts), strict=True)) == [
             ([q, i], distance, list(normal)) for q, hits in enumerate(wanted) for distance, i, normal in hits
         ]
 
