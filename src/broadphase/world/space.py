@@ -128,7 +128,7 @@ class Space(Periodic):
 
     def check_displacements(self, displacements: Floats, name: str) -> None:
         """Raise ``ValueError`` if a displacement wraps around too often."""
-        if not len(displacements):
+        if (np.abs(displacements).max(axis=0, initial=0.0) <= MOST_TURNS * self.lengths).all():
             return
         with np.errstate(invalid="ignore"):
             often = np.flatnonzero(~(np.abs(displacements) <= MOST_TURNS * self.lengths).all(axis=1))

@@ -32,6 +32,7 @@ from broadphase.kernels.movement.path import (
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST
 from broadphase.kernels.movement.sweep_shapes import sides_reached
 from broadphase.kernels.shapes.images import (
+    SLACK,
     deepest_contact,
     is_plain,
     new_places,
@@ -527,13 +528,36 @@ def list_near(pairs, rows, number_of, first, others):
 
 
 @jit
-def regions_of(shapes, rows, displacements, responses, pushes, reach, out):
-    """`region_of` for many bodies, each of which may be pushed before it moves."""
+def regions_of(shapes, rows, displacements, responses, pushes, reach, space, out, alone, across):
+    """`region_of` for many bodies, each of which may be pushed before it moves.
+
+    Movers whose paths lead nowhere go ``alone``, and may meet everything.  ``space`` are the period, and how
+    far shapes reach below and above their places: with a period regions are larger by what places are rounded
+    by, and those in which images may lie are ``across`` an edge.
+    """
+    period, low, high = space
+    plain, largest = is_plain(period), 0.0
+    for axis in range(2):
+        largest = max(largest, period[axis] if period[axis] < math.inf else 0.0)
     for m in range(rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
-        out[m, 0], out[m, 1] = region[0] - pushes[m], region[1] - pushes[m]
-        out[m, 2], out[m, 3] = region[2] + pushes[m], region[3] + pushes[m]
+        alone[m], across[m], pad = region[0] != region[0], False, pushes[m]
+        if alone[m]:
+            region = _EVERYWHERE
+        elif not plain:
+            pad += SLACK * max(largest, max(max(abs(region[0]), abs(region[1])), max(region[2], region[3])))
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = widened(region, pad)
+        for axis in range(0 if plain or alone[m] else 2):
+            inside = high[axis] < out[m, axis] and out[m, axis + 2] < period[axis] - low[axis]
+            across[m] |= period[axis] < math.inf and not inside
+
+
+@jit
+def wrap_touches(hits, period):
+    """Wrap the places of hits into the period."""
+    for k in range(hits.shape[0]):
+        hits[k, 3], hits[k, 4] = wrapped(hits[k, 3], period[0]), wrapped(hits[k, 4], period[1])
 
 
 @jit

@@ -12,7 +12,7 @@ from broadphase.kernels.machine.memory import some_rows
 from broadphase.kernels.shapes.contact import APART, box_box, contact_of
 from broadphase.kernels.shapes.table import BOX, TOLERANCE, ShapeColumns, bounds_at, bounds_of, bounds_overlap
 
-_SLACK = 1e-12  # an image too many is sorted out by the exact test, one too few is missed
+SLACK = 1e-12  # of the coordinates: an image too many is sorted out by the exact test, one too few is missed
 
 
 @inline
@@ -43,7 +43,7 @@ def _turns_between(low, high, other_low, other_high, length):
     """By how many periods the other interval can be moved to overlap the first: the least and the most."""
     if length == math.inf or not high - low < math.inf:
         return np.int64(0), np.int64(0)
-    slack = _SLACK * max(max(abs(low), abs(high)), length)
+    slack = SLACK * max(max(abs(low), abs(high)), length)
     least = np.int64(math.ceil((low - slack - other_high) / length))
     return least, np.int64(math.floor((high + slack - other_low) / length))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.motion import CROWDED, pushes_of
+from broadphase.kernels.movement.motion import CROWDED, pushes_of, wrap_touches
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
@@ -24,7 +24,7 @@ from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Walk, Walks, as_rows, hit_arrays
 from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
-from broadphase.world.movement.motion_many import ManyMotion, wrap_touches
+from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement, resolve
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -242,11 +242,10 @@ class Character:
             return self._walk_rows((rows, displacements, known, layers, ignored))
 
     def _walk_rows(self, call: _Call) -> Walks:
-        rows, displacements, _, layers, ignored = call
+        rows, _, _, layers, ignored = call
         state, many = self._state, self._many
         table = state.store.table.columns
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
-        state.space.check_displacements(displacements, "dx, dy")
         walkers = Walkers(state, self._motion, many, call)
         walkers.run()
         found = walkers.log
@@ -256,7 +255,8 @@ class Character:
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
-        wrap_touches(state.space, hits, crossed)
+        for met in (hits, crossed) if state.space.periodic else ():
+            wrap_touches(met, state.space.lengths)
         places = state.store.places(rows)
         floors, ladders = walkers.floors[:, :3], walkers.floors[:, 3:]
         return Walks(places, hit_arrays(hits), hit_arrays(crossed), floors, walkers.tops, ladders)

@@ -31,7 +31,6 @@ from broadphase.world.hits import (
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.platforms import carry, riders_of
-from broadphase.world.space import Space
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -273,8 +272,6 @@ class _Run:
         turns = self._store.any_round or len(state.grid.ground) > 0
         self._reach = kernel.WIDE if turns else kernel.EXACT
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
-        self._across = np.zeros(count, np.bool_)
-        """Movers that may meet images across an edge of the period."""
         self._pushes = np.zeros(count)
         """How far each may be pushed before it moves."""
         self._look()
@@ -289,15 +286,12 @@ class _Run:
     def _look(self) -> None:
         """Find what is near the path of each mover."""
         call, state = self._call, self._state
-        regions = np.empty((len(call.rows), 4))
-        kernel.regions_of(self._table.columns, *call[:3], self._pushes, self._reach, regions)
-        self._alone = np.isnan(regions[:, 0])
-        """Movers for the general path."""
-        regions[self._alone] = -np.inf, -np.inf, np.inf, np.inf
-        if state.space.periodic:
-            # Wider than places are rounded by when they are wrapped.
-            regions += state.space.slack(regions) * (-1.0, -1.0, 1.0, 1.0)
-            self._across = ~(self._alone | state.space.are_inner(regions))
+        space, count = state.space, len(call.rows)
+        regions, (self._alone, self._across) = np.empty((count, 4)), np.empty((2, count), np.bool_)
+        kernel.regions_of(
+            *(self._table.columns, *call[:3], self._pushes, self._reach),
+            *((space.lengths, space.low, space.high), regions, self._alone, self._across),
+        )
         near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
         self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
         if self._store.any_one_way:
@@ -331,7 +325,8 @@ class _Run:
         if self._crossed:
             crossed = np.concatenate((crossed, *self._crossed))
             crossed = crossed[np.argsort(crossed[:, 8], kind="stable")]
-        wrap_touches(state.space, hits, crossed)
+        for met in (hits, crossed) if state.space.periodic else ():
+            kernel.wrap_touches(met, state.space.lengths)
         return Movements(self._places, hit_arrays(hits), hit_arrays(crossed))
 
     def _not_alone(self, hits: Floats) -> Floats:
@@ -401,12 +396,6 @@ def _one_each(given: float | Floats, count: int, name: str) -> float | Floats:
     if given.shape != (count,):
         raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {given.shape}")
     return given
-
-
-def wrap_touches(space: Space, *several: Floats) -> None:
-    """Wrap the places of hits, as kernels write them, into the period."""
-    for hits in several if space.periodic else ():
-        hits[:, 3:5] = space.places(hits[:, 3:5])
 
 
 def with_more_hits(buffers: Buffers) -> Buffers:
