@@ -463,6 +463,7 @@ def compare_tilted(seconds: float) -> None:
                 lists["vesin"] = lambda points=points, vesin=vesin: vesin.compute(points, tilted, True, "ijd")
             name = f"{n} points in a tilted cell, pairs {'once' if half else 'in both directions'}"
             report(name, lists, seconds)
+    compare_kept(tilted, seconds)
     points, even, radii = points[:10_000], even[:10_000], np.linspace(0.0, 0.45, 51)[1:]
     counts: dict[str, Callable[[], Any]] = {
         OURS: lambda: bp.count_neighbors(points, radii, period=tilted),
@@ -477,6 +478,29 @@ def compare_tilted(seconds: float) -> None:
         if abs(found - counts[OURS]()[-1]) > 1e-4 * found:  # it computes in float32
             raise SystemExit(f"freud counts {found} pairs, not {counts[OURS]()[-1]}")
     report(f"counts of {len(points)} points in a tilted cell, 50 distances", counts, seconds)
+
+
+def compare_kept(tilted: Points, seconds: float) -> None:
+    """A step of lists with a skin in a tilted cell: vesin's and ours, and a search."""
+    n = 10_648
+    points = np.random.default_rng(SEED).random((n, 3)) @ tilted
+    r = float((13 / (n * 4.19)) ** (1 / 3))
+    steps = [points + 0.001 * r * step for step in np.random.default_rng(SEED).normal(size=(8, n, 3))]
+    for half in (True, False):
+        verlet, frames = bp.VerletList(r, 0.2 * r, period=tilted), itertools.cycle(steps)
+        lists: dict[str, Callable[[], Any]] = {
+            OURS: lambda verlet=verlet, half=half, frames=frames: verlet.neighbors(next(frames), half=half),
+            "a search": lambda half=half, frames=frames: bp.neighbors(
+                next(frames), r, period=tilted, half=half
+            ),
+        }
+        if find_spec("vesin"):
+            kept = import_module("vesin").NeighborList(cutoff=r, full_list=not half, skin=0.2 * r)
+            lists["vesin"] = lambda kept=kept, frames=frames: kept.compute(next(frames), tilted, True, "ijd")
+            if len(kept.compute(points, tilted, True, "i")[0]) != len(verlet.neighbors(points, half=half)):
+                raise SystemExit("vesin finds other pairs")
+        name = f"a step of a list with a skin of {n} atoms, pairs {'once' if half else 'in both directions'}"
+        report(name, lists, seconds)
 
 
 def compare_sums(seconds: float) -> None:

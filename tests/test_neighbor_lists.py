@@ -274,3 +274,39 @@ def test_unit_vectors_without_offsets_are_those_with(n, period, how):
     for found in (near.unit, again.unit):
         order, wanted = np.lexsort((near.j, near.i)), np.lexsort((with_offsets.j, with_offsets.i))
         np.testing.assert_array_equal(found[order], with_offsets.unit[wanted])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("slab", [False, True])
+def test_a_list_with_a_skin_in_a_tilted_cell(slab, dtype):
+    random = np.random.default_rng(11)
+    cell = [[6.0, 0.0, 0.0], [1.5, 5.0, 0.0], [-1.0, 0.5, 7.0]]
+    period = [*cell[:2], None] if slab else cell
+    points = random.random((400, 3)) @ cell
+    for r in (1.1, rng_radii(random, 400)):
+        verlet = bp.VerletList(r, 0.4, period=period)
+        for step in range(25):
+            points = points + random.normal(size=points.shape) * 0.012
+            given = points.astype(dtype)
+            half = step % 2 == 0
+            near = verlet.neighbors(given, offsets=True, half=half)
+            wanted = bp.neighbors(given, r, period=period, offsets=True, half=half)
+            np.testing.assert_array_equal(near.i, wanted.i)
+            np.testing.assert_array_equal(near.j, wanted.j)
+            np.testing.assert_array_equal(near.distance, wanted.distance)
+            np.testing.assert_array_equal(near.offset, wanted.offset)
+        assert 1 < verlet.searches < 15
+    searches = verlet.searches
+    wider = [[1.01 * one for one in row] for row in cell]
+    np.testing.assert_array_equal(
+        verlet.neighbors(points, period=wider).j, bp.neighbors(points, r, period=wider).j
+    )
+    assert verlet.searches == searches + 1
+    far = bp.VerletList(3.0, 0.4, period=cell)  # farther than half of the cell: each step is a search
+    for _ in range(3):
+        assert len(far.neighbors(points)) == len(bp.neighbors(points, 3.0, period=cell))
+    assert far.searches == 3
+
+
+def rng_radii(random, n):
+    return random.uniform(0.2, 0.6, n)

@@ -76,8 +76,8 @@ def find_near_images(
     few = find_small_pairs(query, *reach[:3])
     if few is not None and len(few[0]) <= limit:
         return NearRows(*few)
-    if kept is None and not len(reach.radii) and _is_short(query, reach.r):
-        return find_near(_along_vectors(query), reach, sort, parts, limit)
+    if kept is None and not len(reach.radii) and is_short(query, reach.r):
+        return find_near(along_vectors(query), reach, sort, parts, limit)
     images = _images(query, reach.r, kept)
     plain, source = images.query._replace(points=query.points, envs=query.envs), images.source
     same = query.others is None
@@ -104,13 +104,13 @@ def find_near_images(
     return NearRows(i, j, distance)
 
 
-def _is_short(query: PointQuery, r: float) -> bool:
+def is_short(query: PointQuery, r: float) -> bool:
     """Whether `fixed_radius` finds what is within the distance, in cells along the lattice vectors."""
     lattice = _lattice_of(query)
     return fits_in_lattice(lattice.around, len(lattice.vectors), r)
 
 
-def _along_vectors(query: PointQuery) -> PointQuery:
+def along_vectors(query: PointQuery) -> PointQuery:
     """The same query for `fixed_radius`."""
     return query._replace(lattice=None, period=_lattice_of(query).around)
 
@@ -118,9 +118,9 @@ def _along_vectors(query: PointQuery) -> PointQuery:
 def count_near_images(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
     """For each of some distances how many pairs lie within it; few of these are stored at a time."""
     counts = np.zeros(len(distances), np.int64)
-    short = [k for k, r in enumerate(distances) if _is_short(query, r)]
+    short = [k for k, r in enumerate(distances) if is_short(query, r)]
     if short:
-        counts[short] = count_near(_along_vectors(query), [distances[k] for k in short], parts)
+        counts[short] = count_near(along_vectors(query), [distances[k] for k in short], parts)
     long = np.setdiff1d(np.arange(len(distances)), short)
     if len(long) and len(query.points):
         bounds = np.array(distances)[long]

@@ -71,6 +71,12 @@ _OF_SCIPY = {
     "boxsize": "the lengths of a periodic world are period=",
     "workers": "the most threads are threads=",
     "radius": "the distance is r=",
+    "cutoff": "the distance is r=",
+    "r_max": "the largest distance is r=",
+    "distance_upper_bound": "the largest distance is r=",
+    "num_neighbors": "the k nearest are found by nearest(points, k)",
+    "exclude_ii": "without other= no point is its own neighbour; with other= it is exclude_self=",
+    "full_list": "each pair in both directions is half=False",
 }
 
 

@@ -28,6 +28,7 @@ from broadphase.inputs.points import (
 from broadphase.inputs.protocols import Lengths
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
+from broadphase.points.lattice import along_vectors, is_short
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
     How,
@@ -53,8 +54,8 @@ class VerletList:
     skin : float
         How much farther to search.  Pairs are searched again once a point has moved by more than half of it.
     period, exclude, threads
-        As for `broadphase.neighbors`; a period that changes is given with each step.  With lattice vectors
-        each step is a search.
+        As for `broadphase.neighbors`; a period that changes is given with each step.  Where lattice vectors
+        change, or ``r`` is so long that it reaches half of one, each step is a search.
 
     Attributes
     ----------
@@ -146,7 +147,7 @@ class VerletList:
             return found
         query = as_query(*given)
         reach = reach_of(r, query)
-        if query.lattice is not None or not len(query.points):
+        if not len(query.points) or (query.lattice is not None and not is_short(query, reach.r)):
             found = near_in(given, r, how)
             self._period, self.searches = period, self.searches + 1
             return found
@@ -156,7 +157,8 @@ class VerletList:
             self._list, self._query, self._env = kept, query, given.env
             self.searches += 1
         self._period = period
-        near = near_among(query, kept.i, kept.j, reach, self._parts)
+        around = query if query.lattice is None else along_vectors(query)
+        near = near_among(around, kept.i, kept.j, reach, self._parts)
         which = within_rounded(query, reach, *near)
         i, j, distance = (column[which] for column in near)
         offset = rounded(offsets_of(query, self._parts, i, j), query.kind) if offsets else None
@@ -187,7 +189,8 @@ class VerletList:
 
     def _searched(self, query: PointQuery, reach: Reach) -> Any:
         """The distance or radii of the search: larger than necessary by more than rounding takes away."""
-        around = query.period[np.isfinite(query.period)].max(initial=0.0) * np.finfo(np.float64).eps
+        lengths = query.period if query.lattice is None else np.abs(query.lattice.vectors)
+        around = lengths[np.isfinite(lengths)].max(initial=0.0) * np.finfo(np.float64).eps
         more = 1.0 + _ROUNDING * float(np.finfo(query.kind).eps)
         if not len(reach.radii):
             return (reach.r + self._skin) * more + _ROUNDING * around
@@ -206,6 +209,15 @@ class VerletList:
             return True
         if not np.array_equal(query.envs, before.envs):
             return True
+        if query.lattice is not None or before.lattice is not None:
+            if before.lattice is None or query.lattice is not before.lattice:
+                return True
+            away = query.points - before.points
+            # Few cross the cell's boundary, or have moved so far along an axis.
+            most = self._skin / (2.0 * math.sqrt(away.shape[1]))
+            away = away[np.flatnonzero(np.abs(away) > most) // away.shape[1]]
+            away -= np.rint(away @ before.lattice.inverse) @ before.lattice.vectors
+            return bool((2.0 * np.hypot.reduce(away, axis=1) > self._skin).any())
         ends = list(zip(before.period.tolist(), query.period.tolist(), strict=True))
         if any(math.isfinite(old) != math.isfinite(new) for old, new in ends):
             return True

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.memory import few
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 from broadphase.kernels.points.distance import distance_along, folded_way, plus, times
 
@@ -34,10 +35,14 @@ def put_in_cell(points, around, units, most, begin, end, inside):
     """
     dim, kind = points.shape[1], points.dtype.type
     inverse, vectors = around[dim:], around[dim + dim * dim :]
+    per_unit = few(3, np.float64)  # units are powers of two, so that nothing is rounded
+    for axis in range(dim):
+        per_unit[axis] = 1.0 / units[axis] if units[axis] > 0 else 0.0
     for i in range(begin, end):
         for axis in range(dim):
             inside[i, axis] = points[i, axis]
-        for turn in range(2):  # what is far away is not exactly in the cell after the first time
+        for turn in range(2):
+            moved = False
             x, y, z = inside[i, 0], inside[i, 1], inside[i, dim - 1]
             for k in range(dim):
                 along = x * inverse[k] + y * inverse[dim + k]
@@ -48,11 +53,14 @@ def put_in_cell(points, around, units, most, begin, end, inside):
                 if turn == 0 and not abs(along) < most:
                     return i
                 step = math.floor(np.float64(along))  # of float32 it would be a function of the C library
+                moved |= step != 0
                 for axis in range(dim):
                     inside[i, axis] -= step * vectors[k * dim + axis]
+            if not moved:  # what is far away is not exactly in the cell after the first time
+                break
         for axis in range(dim):
             if units[axis] > 0:
-                inside[i, axis] = _rounded(inside[i, axis] / units[axis], kind) * units[axis]
+                inside[i, axis] = _rounded(inside[i, axis] * kind(per_unit[axis]), kind) * kind(units[axis])
     return -1
 
 

@@ -7,7 +7,14 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
-from broadphase.kernels.points.distance import distance, double_length, step_to_nearest
+from broadphase.kernels.points.distance import (
+    distance,
+    distance_along,
+    double_length,
+    folded_way,
+    step_to_nearest,
+)
+from broadphase.kernels.points.lattice import farthest_folded
 
 # -----------------------------------------------------------------------------------------------------------
 # Each pair in both directions, in rows of one point each.
@@ -188,13 +195,22 @@ def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, p
     Their numbers become the rows of ``columns``.  Returns where they end.
     """
     limit = points.dtype.type(r)
-    mixed = radii.shape[0] > 0
+    mixed, lattice, dim = radii.shape[0] > 0, around.shape[0] > 3, points.shape[1]
+    folded = farthest_folded(around, dim) if lattice else points.dtype.type(0)
     for at in range(begin, end):
         prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         a, b = unsigned(i[at]), unsigned(j[at])
         if mixed:
             limit = radii[a] + other_radii[b]
-        apart = distance(points, others, a, b, around)
+        if lattice:
+            x, y, z = others[b, 0] - points[a, 0], others[b, 1] - points[a, 1], points.dtype.type(0)
+            if dim == 3:
+                z = others[b, dim - 1] - points[a, dim - 1]
+            if not x * x + y * y + z * z <= folded:  # else it is folded: few pairs cross the boundary
+                x, y, z = folded_way(points, others, a, b, around)
+            apart = distance_along(x, y, z, points)
+        else:
+            apart = distance(points, others, a, b, around)
         # Written in any case, and kept if near: a wrong guess would take longer.
         columns[0, place], columns[1, place], distances[place] = i[at], j[at], apart
         place += apart <= limit
