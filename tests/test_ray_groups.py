@@ -151,3 +151,59 @@ def test_groups_are_shared_out_to_threads(threads):
         alone = index.raycast(every, np.tile(ways, (500, 1)).tolist(), 5.0, env=env)
         same((array.reshape(hits[k].shape) for k, array in enumerate(alone)), hits)
         index.update(index.boxes + 0.25)
+
+
+def shapes_of(boxes, seed):
+    """A shape of each kind in turn, as large as a box; one in five is a segment."""
+    chance = np.random.default_rng(seed)
+    made = []
+    for k, (x, y, right, top) in enumerate(boxes.tolist()):
+        width, height = right - x + 0.5, top - y + 0.5
+        made.append(
+            (
+                bp.Circle(x, y, 0.5 * width),
+                bp.Box(x, y, width, height),
+                bp.Box(x, y, width, height).rotated(chance.uniform(0, 360)),
+                bp.Capsule(x, y, x + width, y + height, 0.3),
+                bp.Capsule(x, y, x + width, y + (k % 2) * height, 0),
+            )[k % 5]
+        )
+    return made
+
+
+@pytest.mark.parametrize("name", ["fractions", "whole", "few and many", "everywhere"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_groups_hit_the_shapes_that_each_ray_hits_alone(name, kind):
+    boxes, env, places, ways, far = scene(name, 2)
+    places, ways = places.astype(kind), ways.clip(-9, 9).astype(kind)
+    index = bp.ShapeIndex(shapes_of(boxes, 3), env=env)
+    for reach in (far, float("inf")):
+        for size in (8, 15, 16, 17, 40):
+            fan = ways[-size:]
+            found = index.raycast(places[:, None], fan, reach)
+            some = index.raycast(places[:, None], fan, reach, ignore=found.ids)
+            out = np.empty((len(places), size), np.int32), np.empty((len(places), size), np.float32)
+            index.raycast(places[:, None], fan, reach, normals=False, out=out)
+            np.testing.assert_array_equal(out[0], found.ids)
+            np.testing.assert_array_equal(out[1], found.distances.astype(np.float32))
+            for world, at in enumerate(places.tolist()):
+                wanted = index.raycast(at, fan.tolist(), reach, env=world)
+                same((array[world] for array in found), wanted)
+                others = index.raycast(at, fan.tolist(), reach, env=world, ignore=wanted.ids)
+                same((array[world] for array in some), others)
+    assert 0 < (found.ids >= 0).mean() < 1
+    each, own = np.repeat(places, 40, axis=0), np.tile(ways, (len(places), 1))
+    in_rows = index.raycast(each, own, reach, env=np.repeat(np.arange(len(places)), 40))
+    same((array.reshape(found[k].shape) for k, array in enumerate(in_rows)), found)
+
+
+def test_groups_in_a_world_of_many_shapes_go_the_general_way():
+    chance = np.random.default_rng(5)
+    circles = [bp.Circle(*at, 0.05) for at in (chance.random((3_000, 2)) * 20).tolist()]
+    index, ways = bp.ShapeIndex(circles, env=np.zeros(3_000, int)), chance.normal(size=(20, 2))
+    found, wanted = (
+        index.raycast(np.full((1, 1, 2), 10.0), ways),
+        index.raycast((10, 10), ways.tolist(), env=0),
+    )
+    same((array[0] for array in found), wanted)
+    assert (found.ids >= 0).any()

@@ -233,6 +233,11 @@ class ShapeIndex:
                 ids, far, sides, _ = few
                 return RayHit(ids.item(0), far.item(0), tuple(sides[0].tolist())) if ids[0] >= 0 else None
         boxes = self._searched()
+        if boxes._store.envs is not None:
+            ray, how = (origin, direction, max_distance), (normals, dtype, out)
+            cast = environments.cast_groups(boxes._space, ray, env, ignore, how, self._table.columns)
+            if cast is not None:
+                return cast
         rays, ignore, env, axes = boxes._rays_in_rows(env, origin, direction, max_distance, ignore)
         rows, env, single = self._in_rows(rays, env)
         shape = axes or (() if single else (len(rows),))

@@ -891,16 +891,10 @@ class Index(ById):
         if self._store.envs is not None and category is mask is None:
             from broadphase.indexes import environments
 
-            def asked_for(axes: arguments.Axes) -> RayHits | None:
-                return hits_asked_for(axes, self.dim, arguments.flag(normals, "normals"), dtype, out)
-
-            ray = origin, direction, max_distance
-            cast = environments.cast_groups(self._space, ray, env, ignore, asked_for)
+            ray, how = (origin, direction, max_distance), (normals, dtype, out)
+            cast = environments.cast_groups(self._space, ray, env, ignore, how)
             if cast is not None:
-                hits, given, grid = cast
-                if given is not None:
-                    hits = copied_hits(hits, given, out, grid)
-                return hits if out is not None else arguments.in_axes(hits, grid)
+                return cast
         rays, ignore, env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
         rules, env = self._rules(category, mask, env)
         shape = axes or np.shape(env if isinstance(rays, tuple) else rays[:, 0])

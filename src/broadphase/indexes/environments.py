@@ -32,6 +32,8 @@ from broadphase.indexes.arguments import (
     Given,
     Rows,
     as_ignored,
+    flag,
+    in_axes,
     rows_of,
 )
 from broadphase.indexes.protocol import (
@@ -45,7 +47,7 @@ from broadphase.indexes.protocol import (
     expected_rows,
     search_live,
 )
-from broadphase.indexes.results import RayHits, hit_arrays
+from broadphase.indexes.results import RayHits, copied_hits, hit_arrays, hits_asked_for
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -56,7 +58,14 @@ from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.boxes.queries import rank_nearest_one
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
-from broadphase.kernels.points.ray_groups import UNSETTLED, RayGroups, check_rays, first_hits_of_groups
+from broadphase.kernels.points.ray_groups import (
+    UNSETTLED,
+    RayGroups,
+    check_rays,
+    first_hits_of_groups,
+    first_shapes_of_groups,
+)
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.morton import curve_for
 from broadphase.methods.pair_order import sort_rows_of_each
@@ -269,16 +278,20 @@ class Worlds(SearchTree):
         )
         return hits, sum(tests)
 
-    def find_hits_of_groups(self, groups: RayGroups, far: float, out: RayHits) -> tuple[int, int]:
-        """Write the first hits of rays that come in groups; how many there are, and the tests."""
-        fixed = self._searched()[0], self.store.boxes, self._slots, groups, far
+    def search_groups(self, kernel: Callable[..., Any], groups: RayGroups, *more: Any) -> list[int]:
+        """What a kernel finds for groups of rays, in all: hits, unsettled rays, tests."""
         most = _RAYS_AT_ONCE // groups.per_group + 1
 
         def search(begin: int, end: int) -> list[tuple[int, int, int]]:
-            return [first_hits_of_groups(*fixed, *span, *out) for span in ranges(begin, end, most)]
+            return [kernel(*more[:-1], *span, *more[-1]) for span in ranges(begin, end, most)]
 
-        parts = [one for part in self._in_shares(len(groups.numbers), search) for one in part]
-        found, unsettled, tests = (sum(column) for column in zip(*parts, strict=True))
+        parts = self._in_shares(len(groups.numbers), search)
+        return [sum(column) for column in zip(*(one for part in parts for one in part), strict=True)]
+
+    def find_hits_of_groups(self, groups: RayGroups, far: float, out: RayHits) -> tuple[int, int]:
+        """Write the first hits of rays that come in groups; how many there are, and the tests."""
+        given = self._searched()[0], self.store.boxes, self._slots, groups, far, out
+        found, unsettled, tests = self.search_groups(first_hits_of_groups, groups, *given)
         if unsettled:
             left = np.flatnonzero(out.ids == UNSETTLED)
             group, ray = np.divmod(left, groups.per_group)
@@ -332,11 +345,13 @@ def cast_groups(
     ray: tuple[Any, Any, Any],
     env: Any,
     ignore: Any,
-    asked_for: Callable[[Axes], RayHits | None],
-) -> tuple[RayHits, RayHits | None, Axes] | None:
+    how: tuple[Any, Any, Any],
+    shapes: ShapeColumns | None = None,
+) -> RayHits | None:
     """The first hits of rays that come in groups, each of one environment; None: by the general way.
 
-    ``asked_for`` makes arrays for results with some axes; they are returned too.
+    ``how`` are normals, dtype and out, as of `Index.raycast`.  With ``shapes``, of which the index holds the
+    bounds, it is these that are hit.
     """
     worlds: Any = space.searched
     if space.period is not None or not worlds.touching:
@@ -344,12 +359,20 @@ def cast_groups(
     known = _ray_groups(worlds, *ray, env, ignore)
     if known is None:
         return None
-    groups, axes = known
-    asked = asked_for(axes)
+    (groups, axes), far, (normals, dtype, out) = known, float(ray[2]), how
+    asked = hits_asked_for(axes, worlds.dim, flag(normals, "normals"), dtype, out)
     found = hit_arrays(math.prod(axes), worlds.dim) if asked is None else asked
-    hits, tests = worlds.find_hits_of_groups(groups, float(ray[2]), found)
+    if shapes is None:
+        hits, tests = worlds.find_hits_of_groups(groups, far, found)
+    else:
+        given = worlds._searched()[0], shapes, groups, far, found
+        hits, unsettled, tests = worlds.search_groups(first_shapes_of_groups, groups, *given)
+        if unsettled:
+            return None
     space.last = "raycast", tests, hits
-    return found, asked, axes
+    if asked is not None:
+        found = copied_hits(found, asked, out, axes)
+    return found if out is not None else in_axes(found, axes)
 
 
 def _ray_groups(

@@ -29,6 +29,7 @@ from broadphase.kernels.machine.simd import (
 )
 from broadphase.kernels.points.distance import chosen, over, plus, root, size, times
 from broadphase.kernels.points.worlds import FEW, NOTHING, rounded_down
+from broadphase.kernels.shapes.queries import ray_of
 
 UNSETTLED = np.int32(-2)
 """The id of a ray whose first hit has to be found in another way."""
@@ -333,4 +334,74 @@ def first_hits_of_groups(
                         normals[q, 1] = -math.copysign(1.0, y)
                     elif dim == 3:
                         normals[q, 2] = -math.copysign(1.0, z)
+    return hits, unsettled, tests
+
+
+@jit
+def first_shapes_of_groups(worlds, table, rays, max_distance, begin, end, ids, distances, normals):
+    """The same among shapes, whose bounds are the boxes of the worlds; the lowest id of those equally near.
+
+    Returns how many rays hit, how many are `UNSETTLED`, and the tests.
+    """
+    tops, names, shared, per_group = worlds.tops, worlds.names, worlds.shared, rays.per_group
+    rough, bests = some_rows(9, LANES, np.float32), some_rows(1, LANES, np.float32)
+    units, nearest = some_rows(2, LANES, np.float64), some_rows(1, LANES, np.float64)
+    limit, ignores = -rounded_down(-max_distance), rays.ignored.shape[0] > 0
+    below, last = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST)
+    unsettled = hits = tests = sound = np.int64(0)
+    for first_ray in range(0, per_group, LANES):
+        count = min(LANES, per_group - first_ray)
+        for group in range(begin, end):
+            base, world = group * per_group + first_ray, np.int64(rays.numbers[group])
+            if min(_first_slot(worlds, world), _first_slot(worlds, shared)) < 0:
+                _write_none(base, count, UNSETTLED, ids, distances, normals)
+                unsettled += count
+                continue
+            _write_none(base, count, np.int32(-1), ids, distances, normals)
+            if rays.steps[2] != 0 or group == begin:
+                sound = _read_directions(rays, 2, group, first_ray, count, rough)
+                for k in range(count):
+                    units[0, k], units[1, k], _ = _unit_of(rays, group, first_ray + k)
+            valid = (1 << count) - 1
+            unsound = valid & ~(sound & _read_origins(rays, 2, group, first_ray, count, rough))
+            for k in range(LANES):
+                bests[0, k], nearest[0, k] = np.inf, np.inf
+            for part in range(2):
+                searched = world if part == 0 else shared
+                if part == 1 and world == shared:
+                    break
+                for top in range(tops[searched, 0], tops[searched, 1]):
+                    name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
+                    if name == NOTHING:
+                        break
+                    if name < 0:  # around `LANES` boxes
+                        at, end_at = np.int64(~name), np.int64(~name)
+                        key = _keys(worlds.columns, top, rough, below, limit)
+                        if (bits(key <= load(bests, 0, 0)) & bits(key <= last)) | unsound != 0:
+                            end_at += LANES
+                    for slot in range(at, end_at):
+                        row = names[0, slot]
+                        if row == NOTHING:
+                            break
+                        tests += count
+                        key = _keys(worlds.columns, slot, rough, below, limit)
+                        lanes = (bits(key <= load(bests, 0, 0)) & bits(key <= last) & valid) | unsound
+                        while lanes != 0:
+                            k = lowest_lane(lanes)
+                            lanes &= lanes - 1
+                            q = base + k
+                            if ignores and rays.ignored[q] == row:
+                                continue
+                            place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
+                            x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
+                            dx, dy = units[0, k], units[1, k]
+                            far, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
+                            farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
+                            if far < 0.0 or farther:
+                                continue
+                            hits += ids[q] < 0
+                            ids[q], distances[q], nearest[0, k] = row, far, far
+                            bests[0, k] = -rounded_down(-far)
+                            if normals.shape[1] != 0:
+                                normals[q, 0], normals[q, 1] = nx, ny
     return hits, unsettled, tests
