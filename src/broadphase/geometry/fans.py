@@ -89,10 +89,10 @@ def cones(origins: Floats, units: Floats, angle: float, radii: Floats) -> tuple[
     Their round sides are polygons around the arc, at most 0.04 % of the radius too far.
     """
     sectors = math.ceil(angle / _SECTOR)
-    each = angle / sectors
-    sides = math.ceil(each / _SIDE)
-    middles = np.radians(each * (np.arange(sectors) - 0.5 * (sectors - 1)))
-    turns = np.radians(np.linspace(-0.5 * each, 0.5 * each, sides + 1))
+    step = angle / sectors
+    sides = math.ceil(step / _SIDE)
+    middles = np.radians(step * (np.arange(sectors) - 0.5 * (sectors - 1)))
+    turns = np.radians(np.linspace(-0.5 * step, 0.5 * step, sides + 1))
     # The corners: the origin, the ends of the arc, and between them where tangents of the arc meet.
     tangents = 0.5 * (turns[1:] + turns[:-1])
     corners = np.concatenate((turns[:1], tangents, turns[-1:]))

@@ -293,13 +293,13 @@ def _area(ring: Sequence[Point]) -> float:
 
 def _without_straight(ring: list[Point]) -> list[Point]:
     """Remove corners on straight sides, and spikes."""
-    at = 0
-    while len(ring) > 2 and at < len(ring):
-        if orient(ring[at - 1], ring[at], ring[(at + 1) % len(ring)]) == 0.0:
-            del ring[at]
-            at = max(at - 1, 0)
+    corner = 0
+    while len(ring) > 2 and corner < len(ring):
+        if orient(ring[corner - 1], ring[corner], ring[(corner + 1) % len(ring)]) == 0.0:
+            del ring[corner]
+            corner = max(corner - 1, 0)
         else:
-            at += 1
+            corner += 1
     return ring if len(ring) > 2 else []
 
 
@@ -316,9 +316,9 @@ def _crosses(ring: Sequence[Point]) -> bool:
     b = np.roll(a, -1, axis=0)
     count = len(a)
 
-    def turns(of: Floats, to: Floats, seen: Floats) -> Floats:
-        along = to - of
-        away = seen[None, :, :] - of[:, None, :]
+    def turns(origins: Floats, to: Floats, seen: Floats) -> Floats:
+        along = to - origins
+        away = seen[None, :, :] - origins[:, None, :]
         return np.sign(along[:, None, 0] * away[:, :, 1] - along[:, None, 1] * away[:, :, 0])
 
     begins, ends = turns(a, b, a), turns(a, b, b)  # [side, point]
@@ -326,8 +326,8 @@ def _crosses(ring: Sequence[Point]) -> bool:
     crossing = apart & apart.T
     # One end on the other side, in between: it touches, which divides the inside.
     middle = (begins == 0) & (ends != 0) & apart.T
-    near = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
-    crossing |= middle & ~((near <= 1) | (near == count - 1))
+    steps = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    crossing |= middle & ~((steps <= 1) | (steps == count - 1))
     return bool(crossing.any())
 
 
@@ -335,20 +335,20 @@ def _triangles(ring: Sequence[Point]) -> Iterator[tuple[int, int, int]]:
     """Ears, as numbers of corners; the ring is counter-clockwise."""
     left = list(range(len(ring)))
     inward = {k for k in left if orient(ring[left[k - 1]], ring[k], ring[left[(k + 1) % len(left)]]) <= 0.0}
-    at, looked = 0, 0
+    index, looked = 0, 0
     while len(left) > 3:
         if looked > len(left):
             raise ValueError("the outline of points crosses or touches itself")
-        at %= len(left)
-        before, here, after = left[at - 1], left[at], left[(at + 1) % len(left)]
-        turn = orient(ring[before], ring[here], ring[after])
-        if turn != 0.0 and (here in inward or _anything_in(ring, (before, here, after), inward)):
-            at, looked = at + 1, looked + 1
+        index %= len(left)
+        before, middle, after = left[index - 1], left[index], left[(index + 1) % len(left)]
+        turn = orient(ring[before], ring[middle], ring[after])
+        if turn != 0.0 and (middle in inward or _anything_in(ring, (before, middle, after), inward)):
+            index, looked = index + 1, looked + 1
             continue
         if turn > 0.0:
-            yield before, here, after
-        del left[at]
-        inward.discard(here)
+            yield before, middle, after
+        del left[index]
+        inward.discard(middle)
         looked = 0
         for corner in (before, after):
             place = left.index(corner)
@@ -375,8 +375,8 @@ def _merged(ring: Sequence[Point], triangles: Iterator[tuple[int, int, int]]) ->
         first, second = owner[one, other], owner[other, one]
         if first == second:
             continue
-        here, there = _from(parts[first], other), _from(parts[second], one)
-        both = here + there[1:-1]
+        first_part, there = _from(parts[first], other), _from(parts[second], one)
+        both = first_part + there[1:-1]
         if _is_convex(ring, both):
             parts[first] = both
             del parts[second]
@@ -387,8 +387,8 @@ def _merged(ring: Sequence[Point], triangles: Iterator[tuple[int, int, int]]) ->
 
 def _from(part: list[int], corner: int) -> list[int]:
     """The same part, starting at a corner."""
-    at = part.index(corner)
-    return part[at:] + part[:at]
+    place = part.index(corner)
+    return part[place:] + part[:place]
 
 
 def _is_convex(ring: Sequence[Point], part: Sequence[int], direction: float = 1.0) -> bool:

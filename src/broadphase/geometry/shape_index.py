@@ -130,16 +130,16 @@ class ShapeIndex:
         reader, table = self._boxes._reader, self._table
         given = settled(ids, "ids"), reader.settled_point(positions, "positions"), settled(angles, "angles")
         rows = arguments.known_ids(self._boxes._store, given[0])
-        at = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
+        places = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
         turned = table.angles_of(rows) if angles is None else np.asarray(given[2], np.float64)
-        for name, array, shape in (("positions", at, (len(rows), 2)), ("angles", turned, (len(rows),))):
+        for name, array, shape in (("positions", places, (len(rows), 2)), ("angles", turned, (len(rows),))):
             if array.shape != shape or not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite and of shape {shape}, as ids; got {array}")
         self._moved = True  # until the boxes have followed: this may be interrupted
         if angles is None:
-            table.x[rows], table.y[rows] = at.T
+            table.x[rows], table.y[rows] = places.T
         else:
-            table.turn(rows, turned, at.T)
+            table.turn(rows, turned, places.T)
         self._follow()
 
     def _follow(self) -> None:
@@ -242,22 +242,22 @@ class ShapeIndex:
         rows, env, single = self._in_rows(rays, env)
         shape = axes or (() if single else (len(rows),))
         asked = hits_asked_for(shape, 2, arguments.flag(normals, "normals"), dtype, out)
-        own = np.full(len(rows), -1, np.int32)
+        best = np.full(len(rows), -1, np.int32)
         if ignore is not None:
-            own[:] = arguments.as_ignored(ignore, len(rows))
+            best[:] = arguments.as_ignored(ignore, len(rows))
         space, placed, _ = boxes._placed(rows, env)
-        near = space.all_hits(arguments.rows_of(placed), NO_RULES)
+        met = space.all_hits(arguments.rows_of(placed), NO_RULES)
         lengths = np.nextafter(rows[:, 4], np.inf)  # what is exactly so far away is hit
         given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), lengths))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
         hits[:, 0] = np.inf
         numbers, every = np.arange(len(rows)), np.arange(len(self), dtype=np.int32)
-        ends = np.searchsorted(near.rows[:, 0], np.arange(len(rows) + 1))
+        ends = np.searchsorted(met.rows[:, 0], np.arange(len(rows) + 1))
         fitting = np.ones(len(self), np.bool_)
-        ids, columns = np.ascontiguousarray(near.rows[:, 1]), self._table.columns
+        ids, columns = np.ascontiguousarray(met.rows[:, 1]), self._table.columns
         for begin, end in growing(len(rows)):
-            some = numbers[begin:end], ends[begin : end + 1]
-            kernel.first_on_rays(given, *some, ids, every, columns, fitting, own, found, hits)
+            portion = numbers[begin:end], ends[begin : end + 1]
+            kernel.first_on_rays(given, *portion, ids, every, columns, fitting, best, found, hits)
         if single:
             if found[0] < 0:
                 return None
@@ -289,40 +289,46 @@ class ShapeIndex:
         boxes = self._searched()
         point, ignore = boxes._reader.settled_point(point, "point"), settled(ignore, "ignore")
         (point, ignore), env, axes = boxes._in_rows(env, (point, "point", 2), (ignore, "ignore", 0))
-        at, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
-        own = np.full(len(at), -1, np.int32)
+        places, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
+        nearest_ids = np.full(len(places), -1, np.int32)
         if ignore is not None:
-            own[:] = arguments.as_ignored(ignore, len(at))
-        ids, found = np.full(len(at), -1, np.int32), np.full((len(at), 5), np.nan)
+            nearest_ids[:] = arguments.as_ignored(ignore, len(places))
+        ids, found = np.full(len(places), -1, np.int32), np.full((len(places), 5), np.nan)
         found[:, 0], found[:, 3:] = np.inf, 0.0
-        spots, columns = plain_columns(CIRCLE, at, 0.0, 0.0), self._table.columns
-        first = boxes.nearest(at, 1 if ignore is None else 2, env=env).ids
-        counts = (first >= 0) & (first != own[:, None])
+        spots, columns = plain_columns(CIRCLE, places, 0.0, 0.0), self._table.columns
+        first = boxes.nearest(places, 1 if ignore is None else 2, env=env).ids
+        counts = (first >= 0) & (first != nearest_ids[:, None])
         rows = np.column_stack((np.nonzero(counts)[0].astype(np.int32), first[counts]))
         kernel.nearest_of_rows(rows, spots, columns, ids, found)
-        some = np.flatnonzero(ids >= 0)
-        reach = found[some, 0] * _WIDER + 1e-12 * np.abs(at[some]).max(axis=1, initial=0.0)
-        worlds = env if np.ndim(env) == 0 else env[some]
-        rows = boxes.query_radius(at[some], reach, env=worlds)
-        rows[:, 0] = some[rows[:, 0]]
-        rows = rows[rows[:, 1] != own[rows[:, 0]]]
+        found_rows = np.flatnonzero(ids >= 0)
+        reach = found[found_rows, 0] * _WIDER + 1e-12 * np.abs(places[found_rows]).max(axis=1, initial=0.0)
+        worlds = env if np.ndim(env) == 0 else env[found_rows]
+        rows = boxes.query_radius(places[found_rows], reach, env=worlds)
+        rows[:, 0] = found_rows[rows[:, 0]]
+        rows = rows[rows[:, 1] != nearest_ids[rows[:, 0]]]
         kernel.nearest_of_rows(rows, spots, columns, ids, found)
         return arguments.in_axes(_nearest(ids, found, single), axes)
 
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
-        at, columns = _few_rows(points), self._table.columns
-        trees = self._trees(at, env)
-        if trees is None or at is None or at.shape[1] != 2 or not len(self) or at.dtype != np.float64:
+        coordinates, columns = _few_rows(points), self._table.columns
+        trees = self._trees(coordinates, env)
+        if (
+            trees is None
+            or coordinates is None
+            or coordinates.shape[1] != 2
+            or not len(self)
+            or coordinates.dtype != np.float64
+        ):
             return None
-        ids, found = np.full(len(at), -1, np.int32), np.empty((len(at), 5))
-        rows = np.empty((len(at), 2), np.int32)
-        for k, spot in enumerate(at.tolist()):
-            near = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
-            if near is None or near[2] != 1:
+        ids, found = np.full(len(coordinates), -1, np.int32), np.empty((len(coordinates), 5))
+        rows = np.empty((len(coordinates), 2), np.int32)
+        for k, spot in enumerate(coordinates.tolist()):
+            hit = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
+            if hit is None or hit[2] != 1:
                 return None
-            rows[k] = k, near[0].item(0)
-        kernel.nearest_of_rows(rows, plain_columns(CIRCLE, at, 0.0, 0.0), columns, ids, found)
+            rows[k] = k, hit[0].item(0)
+        kernel.nearest_of_rows(rows, plain_columns(CIRCLE, coordinates, 0.0, 0.0), columns, ids, found)
         return _nearest(ids, found, type(points) is tuple)
 
     def query_box(self, box: OneBox | RowsLike, *, env: Any = None) -> IdArray:
@@ -363,14 +369,14 @@ class ShapeIndex:
         boxes, reader = self._searched(), self._boxes._reader
         center, r = reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
-        at: Any = reader.point_or_points(center, "center", finite=True)
+        centers: Any = reader.point_or_points(center, "center", finite=True)
         radii: Any = arguments.distance_or_distances(r, "r")
-        if not (isinstance(at, tuple) and isinstance(radii, float)):
-            at, radii = arguments.lined_up(at, radii, "center", "r")
-        at, env, single = self._in_rows(at, env)
-        radii = np.full(len(at), np.minimum(radii, _FARTHEST))
-        bounds = np.hstack((at - radii[:, None], at + radii[:, None]))
-        return self._overlapping(bounds, plain_columns(CIRCLE, at, radii, 0.0), env, single)
+        if not (isinstance(centers, tuple) and isinstance(radii, float)):
+            centers, radii = arguments.lined_up(centers, radii, "center", "r")
+        centers, env, single = self._in_rows(centers, env)
+        radii = np.full(len(centers), np.minimum(radii, _FARTHEST))
+        bounds = np.hstack((centers - radii[:, None], centers + radii[:, None]))
+        return self._overlapping(bounds, plain_columns(CIRCLE, centers, radii, 0.0), env, single)
 
     def _of_few(self, values: Any, columns: int, r: Any, env: Any) -> IdArray | None:
         """The shapes that overlap few boxes or circles; None: ask in another way."""
@@ -399,13 +405,13 @@ class ShapeIndex:
 
     def _kept(self, rows: PairArray, bounds: Floats, shapes: ShapeColumns) -> PairArray:
         """The rows ``[k, id]`` where shape ``k`` of some, with these bounds, overlaps that of the id."""
-        own, kept = self._table.bounds(), [rows[:0]]
+        all_bounds, kept = self._table.bounds(), [rows[:0]]
         for begin, end in growing(len(rows)):
-            some = rows[begin:end]
-            a, b = bounds[some[:, 0]], own[some[:, 1]]
+            portion = rows[begin:end]
+            a, b = bounds[portion[:, 0]], all_bounds[portion[:, 1]]
             # The index counts what touches.
-            some = some[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
-            kept.append(some[: kernel.keep_overlapping_rows(some, shapes, self._table.columns)])
+            portion = portion[((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:])).all(axis=1)]
+            kept.append(portion[: kernel.keep_overlapping_rows(portion, shapes, self._table.columns)])
         return joined(kept)
 
     def _in_rows(self, query: FloatTuple | Floats, env: Any) -> tuple[Floats, Any, bool]:

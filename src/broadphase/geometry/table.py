@@ -303,10 +303,10 @@ class ShapeTable:
         if isinstance(base, Box) and self.places.kinds[row] == BOX:
             return base  # rotated by whole turns
         places = self.places
-        at = slice(places.starts.item(row), places.starts.item(row) + places.counts.item(row))
+        region = slice(places.starts.item(row), places.starts.item(row) + places.counts.item(row))
         middle = self._turning.item(row, 0), self._turning.item(row, 1)
         kind = base._when_turned if isinstance(base, Polygon) else Polygon
-        offsets, axes = read_only(self._points[at].copy(), self._axes[at].copy())
+        offsets, axes = read_only(self._points[region].copy(), self._axes[region].copy())
         form = object.__new__(kind)._fill(
             *(base.x, base.y, offsets, axes, places.width.item(row), reach_of(offsets), middle)
         )
@@ -360,8 +360,8 @@ class ShapeTable:
         used = 0
         for row in np.flatnonzero(counts).tolist():
             count = counts.item(row)
-            own, new = slice(starts.item(row), starts.item(row) + count), slice(used, used + count)
-            points[new], axes[new], base[new] = self._points[own], self._axes[own], self._base[own]
+            old, new = slice(starts.item(row), starts.item(row) + count), slice(used, used + count)
+            points[new], axes[new], base[new] = self._points[old], self._axes[old], self._base[old]
             starts[row] = used
             used += count
         places = self.places._replace(starts=starts)
@@ -378,11 +378,11 @@ def table_of(shapes: Iterable[Shape]) -> ShapeTable:
     return table
 
 
-def plain_columns(kind: np.uint8, at: npt.NDArray[np.float64], width: Any, height: Any) -> ShapeColumns:
+def plain_columns(kind: np.uint8, places: npt.NDArray[np.float64], width: Any, height: Any) -> ShapeColumns:
     """Boxes or circles as kernels take them."""
-    none, columns = np.zeros(len(at), np.int64), np.empty((4, len(at)))
-    columns[:2], columns[2], columns[3] = at.T, width, height
-    kinds = np.full(len(at), kind)
+    none, columns = np.zeros(len(places), np.int64), np.empty((4, len(places)))
+    columns[:2], columns[2], columns[3] = places.T, width, height
+    kinds = np.full(len(places), kind)
     return ShapeColumns._make((kinds, *columns, none, none, _NO_POINTS, _NO_POINTS))
 
 

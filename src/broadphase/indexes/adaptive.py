@@ -157,12 +157,12 @@ class AdaptiveStructure(Structure):
         found = self._pairs * NS_FOUND
         if self._are_sparse(movers):
             return found + NS_AT_LEAST + movers * (NS_IN_ONE_CALL + NS_TOUCHED)
-        each = NS_ONE_STRIP if frame.strips == 1 else NS_STEP_BY_STEP
+        cost = NS_ONE_STRIP if frame.strips == 1 else NS_STEP_BY_STEP
         if frame.in_one_call:
-            each = NS_IN_ONE_CALL
+            cost = NS_IN_ONE_CALL
         elif frame.is_crowded:
-            each = NS_CROWDED
-        return found + self.store.live * each
+            cost = NS_CROWDED
+        return found + self.store.live * cost
 
     def _has_tree(self) -> bool:
         """Whether the tree is there, or worth building."""

@@ -203,17 +203,17 @@ class Reader:
                     return rays
             origin, direction = origin.copy(), direction.copy()  # something is wrong: what, is said below
         first, second = self.ray_names
-        at = self.point_or_points(origin, first, finite=True)
+        origins = self.point_or_points(origin, first, finite=True)
         towards = self.direction_or_directions(direction)
-        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
-            return (*at, *towards, max_distance)
+        if isinstance(origins, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
+            return (*origins, *towards, max_distance)
         # The length decides for all three; a point given once is repeated by the second pass.
-        if isinstance(at, tuple) and isinstance(towards, tuple):
-            at, max_distance = lined_up(at, max_distance, first, "max_distance")
-        at, towards = lined_up(at, towards, first, second)
-        at, max_distance = lined_up(at, max_distance, first, "max_distance")
-        rays = result_array((len(at), 2 * self.dim + 1), np.float64)
-        join_rays(at, towards, max_distance, rays)
+        if isinstance(origins, tuple) and isinstance(towards, tuple):
+            origins, max_distance = lined_up(origins, max_distance, first, "max_distance")
+        origins, towards = lined_up(origins, towards, first, second)
+        origins, max_distance = lined_up(origins, max_distance, first, "max_distance")
+        rays = result_array((len(origins), 2 * self.dim + 1), np.float64)
+        join_rays(origins, towards, max_distance, rays)
         return rays
 
     def floats(self, values: Any, width: int) -> FloatTuple | None:
@@ -360,8 +360,8 @@ def in_rows(given: Sequence[Named], env: Any, has_envs: bool) -> tuple[list[Any]
         raise ValueError(f"{said()}; their leading axes must have one length each, or 1") from None
     inner = [shape[len(lead) :] for shape, lead in zip(shapes, leads, strict=True)]
     rows = [
-        np.broadcast_to(one, axes + own).reshape(-1, *own) if shape else one
-        for one, shape, own in zip(values, shapes, inner, strict=True)
+        np.broadcast_to(one, axes + row_env).reshape(-1, *row_env) if shape else one
+        for one, shape, row_env in zip(values, shapes, inner, strict=True)
     ]
     if has_envs:
         env = np.repeat(np.arange(axes[0]), math.prod(axes[1:]))
@@ -474,15 +474,15 @@ def _wanted(finite: bool) -> str:
 def around(center: FloatTuple, radius: float, rounding: float = 4e-15) -> FloatTuple:
     """A box that overlaps everything within the radius, despite rounding."""
     far = radius + (max(map(abs, center)) + radius) * rounding
-    return (*[at - far for at in center], *[at + far for at in center])
+    return (*[coordinate - far for coordinate in center], *[coordinate + far for coordinate in center])
 
 
 def around_many(centers: Rows, radii: Rows, dim: int) -> Rows:
     """`around` for many; the columns after the coordinates stay."""
-    at, rest = centers[:, :dim], centers[:, dim:]
+    places, rest = centers[:, :dim], centers[:, dim:]
     with np.errstate(over="ignore"):
-        far = (radii + (np.abs(at).max(axis=1) + radii) * 4e-15)[:, None]
-        return np.hstack((at - far, at + far, rest))
+        far = (radii + (np.abs(places).max(axis=1) + radii) * 4e-15)[:, None]
+        return np.hstack((places - far, places + far, rest))
 
 
 def rows_of(query: FloatTuple | Rows) -> Rows:

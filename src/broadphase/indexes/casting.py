@@ -141,7 +141,7 @@ def raycast(
         raise TypeError(
             f"env must be two, the environments of the boxes and of the rays; got {type(env).__name__}"
         )
-    own, asked_in = env or (None, None)
+    row_env, asked_in = env or (None, None)
     spatial = boxes.shape[-1:] == (6,) or (boxes.size == 0 and origins.shape[-1:] == (3,))
     index = BoxTree(
         dim=3 if spatial else 2,
@@ -152,7 +152,7 @@ def raycast(
     )
     index._reader.ray_names = "origins", "directions"
     sets = 1 if categories is None else categories, EVERY_BIT if masks is None else masks
-    index.insert_many(boxes, static=True, category=sets[0], mask=sets[1], env=own)
+    index.insert_many(boxes, static=True, category=sets[0], mask=sets[1], env=row_env)
     cast: Any = index.raycast
     found: RayHit | RayHits | None = cast(
         origins, directions, max_distance, category=category, mask=mask, env=asked_in, ignore=ignore,

@@ -224,12 +224,12 @@ def _like(store: BoxStore, capacity: int) -> Columns:
 def pair_keys(chunks: list[PairArray]) -> PairKeys:
     """Pairs as numbers."""
     keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
-    at = 0
+    start = 0
     for chunk in chunks:
         for begin, end in ranges(0, len(chunk)):
             part = chunk[begin:end]
-            keys[at + begin : at + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
-        at += len(chunk)
+            keys[start + begin : start + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
+        start += len(chunk)
     return keys
 
 
@@ -266,15 +266,15 @@ def changes_between(
         come, gone = _split(before, now, renewed)
         return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))
     come, gone = [], []
-    at = 0
+    start = 0
     for begin, end in ranges(0, len(now)):
         last = len(before)
         if end < len(now):
             last = bisect_left(range(len(before)), _key_of(now[end]), key=lambda row: _key_of(before[row]))
-        more, fewer = _split(before[at:last], now[begin:end], renewed)
+        more, fewer = _split(before[start:last], now[begin:end], renewed)
         come += more
         gone += fewer
-        at = last
+        start = last
     return joined(come), joined(gone)
 
 

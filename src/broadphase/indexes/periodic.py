@@ -200,15 +200,15 @@ class PeriodicSpace(PlainSpace):
         """
         self.searched.ready()
         around = self._around()
-        of, turns = around.turns_near(boxes)
-        if len(of) == len(boxes):
+        owners, turns = around.turns_near(boxes)
+        if len(owners) == len(boxes):
             return find_rows(self.searched, np.hstack((boxes, worlds)), touching, rules)
         shift, dim = around.shift(turns), self.reader.dim
-        images = boxes[of] - np.hstack((shift, shift))
+        images = boxes[owners] - np.hstack((shift, shift))
         # Rounded down: none is missed, and what does not meet is left out by an exact test.
         np.nextafter(images[:, :dim], -np.inf, out=images[:, :dim])
-        rows, tests = find_rows(self.searched, np.hstack((images, worlds[of])), touching, rules)
-        keys = np.sort(of[rows[:, 0]] << 32 | rows[:, 1], kind="stable")
+        rows, tests = find_rows(self.searched, np.hstack((images, worlds[owners])), touching, rules)
+        keys = np.sort(owners[rows[:, 0]] << 32 | rows[:, 1], kind="stable")
         keys = keys[np.diff(keys, prepend=-1) != 0]
         return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), tests
 
@@ -237,22 +237,28 @@ class PeriodicSpace(PlainSpace):
 
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The nearest to points where they are say how far their images may be."""
-        at, worlds = self._wrapped(points, "point")
-        found = super().nearest_many(np.hstack((at, worlds)), k, rules)
+        places, worlds = self._wrapped(points, "point")
+        found = super().nearest_many(np.hstack((places, worlds)), k, rules)
         around, tests, far = self._around(), self.last[1], found.distances[:, -1:] * _WIDER
-        low, high = np.split(around.band(at), 2, axis=1)
-        of, turns = around.turns_near(np.hstack((np.maximum(at - far, low), np.minimum(at + far, high))))
+        low, high = np.split(around.band(places), 2, axis=1)
+        owners, turns = around.turns_near(
+            np.hstack((np.maximum(places - far, low), np.minimum(places + far, high)))
+        )
         others = turns.any(axis=1)
-        of, turns = of[others], turns[others]
-        if not len(of):
+        owners, turns = owners[others], turns[others]
+        if not len(owners):
             return found
-        more = super().nearest_many(np.hstack((at[of] - around.shift(turns), worlds[of])), k, rules)
-        first = np.diff(of, prepend=-1) != 0
-        near, of = of[first], np.cumsum(first) - 1
-        ids = np.concatenate((found.ids[near], more.ids))
-        distances = np.concatenate((found.distances[near], more.distances))
-        of = np.append(np.arange(len(near)), of)
-        found.ids[near], found.distances[near] = nearest_of_images(of, ids, distances, len(near))
+        more = super().nearest_many(
+            np.hstack((places[owners] - around.shift(turns), worlds[owners])), k, rules
+        )
+        first = np.diff(owners, prepend=-1) != 0
+        nearest_rows, owners = owners[first], np.cumsum(first) - 1
+        ids = np.concatenate((found.ids[nearest_rows], more.ids))
+        distances = np.concatenate((found.distances[nearest_rows], more.distances))
+        owners = np.append(np.arange(len(nearest_rows)), owners)
+        found.ids[nearest_rows], found.distances[nearest_rows] = nearest_of_images(
+            owners, ids, distances, len(nearest_rows)
+        )
         self.last = ("nearest", tests + self.last[1], int((found.ids >= 0).sum()))
         return found
 
@@ -272,8 +278,8 @@ class PeriodicSpace(PlainSpace):
             found = self.all_hits(rays[again], rules)
             tests += self.last[1]
             kept = np.flatnonzero(found.rows[:, 1] != ignored[again][found.rows[:, 0]])
-            of = found.rows[kept, 0]
-            first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
+            owners = found.rows[kept, 0]
+            first = kept[np.append(True, owners[1:] != owners[:-1])[: len(kept)]]
             where = again[found.rows[first, 0]]
             hits.ids[again], hits.distances[again], hits.normals[again] = -1, np.inf, 0.0
             hits.ids[where], hits.distances[where] = found.rows[first, 1], found.distances[first]
@@ -282,18 +288,18 @@ class PeriodicSpace(PlainSpace):
         return hits
 
     def _first_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
-        of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)
+        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, True)
         ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._no_hits(len(rays))
-        first = np.append(True, of[1:] != of[:-1])[: len(of)]
-        of = of[first]
-        ids[of], distances[of], normals[of] = hits[first], at[first], into[first]
-        self.last = ("raycast", tests, len(of))
+        first = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
+        owners = owners[first]
+        ids[owners], distances[owners], normals[owners] = hits[first], entries[first], entry_normals[first]
+        self.last = ("raycast", tests, len(owners))
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
-        of, hits, at, into, tests = self._cast_wrapped(rays, rules, False)
+        owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, False)
         self.last = ("query_ray", tests, len(hits))
-        return hits_of_rows(np.column_stack((of.astype(np.int32), hits)), at, into)
+        return hits_of_rows(np.column_stack((owners.astype(np.int32), hits)), entries, entry_normals)
 
     def _cast_wrapped(self, rays: Rows, rules: BoxRules, first: bool) -> tuple[Any, ...]:
         self.tree.ready()
@@ -334,24 +340,26 @@ def _hits_around(
         region = bounds_between(ahead[active], begun, ends)
         slack = _SLACK * around.largest + 4e-15 * np.where(np.isfinite(region), np.abs(region), 0.0)
         slack[:, :dim] *= -1.0
-        of, turns = around.turns_near(region + slack)
-        images = rays[active][of]
+        owners, turns = around.turns_near(region + slack)
+        images = rays[active][owners]
         images[:, :dim] -= around.shift(turns)
         hits, counts, made = _cast(tree, images, rules, first)
         tests += made
-        at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
+        entries, entry_normals = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
         borders = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        queries.rank_hits(boxes, hits, borders, images, np.empty(images.shape[1]), at, into)
-        parts.append((np.repeat(active[of], counts), hits, at, into))
+        queries.rank_hits(boxes, hits, borders, images, np.empty(images.shape[1]), entries, entry_normals)
+        parts.append((np.repeat(active[owners], counts), hits, entries, entry_normals))
         if first:
-            np.minimum.at(nearest, parts[-1][0], at)
+            np.minimum.at(nearest, parts[-1][0], entries)
             done[active] = nearest[active] <= ends
-    of, hits, at, into = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.lexsort((at, hits, of))
-    is_new = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
+    owners, hits, entries, entry_normals = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.lexsort((entries, hits, owners))
+    is_new = np.append(
+        True, (owners[order][1:] != owners[order][:-1]) | (hits[order][1:] != hits[order][:-1])
+    )
     kept = order[is_new[: len(order)]]
-    kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
-    return of[kept], hits[kept], at[kept], into[kept], tests
+    kept = kept[np.lexsort((hits[kept], entries[kept], owners[kept]))]
+    return owners[kept], hits[kept], entries[kept], entry_normals[kept], tests
 
 
 def _cast(

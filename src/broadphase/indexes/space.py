@@ -281,8 +281,8 @@ class PlainSpace:
         distances, normals = self._no_hits(len(ids))
         ends, ray = np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), np.empty(rays.shape[1])
         for begin, end in growing(len(rays)):
-            own = ends[begin : end + 1]
-            box_queries.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)
+            spans = ends[begin : end + 1]
+            box_queries.rank_hits(self.store.boxes, ids, spans, rays[begin:end], ray, distances, normals)
         queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
         return hits_of_rows(np.column_stack((queries, ids)), distances, normals)
 
@@ -340,55 +340,55 @@ class PlainSpace:
 # ---- a join of two indexes
 
 
-def join(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, int]:
-    """Rows ``[id here, id there]`` and the tests made.
+def join(mine: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, int]:
+    """Rows ``[id mine, id there]`` and the tests made.
 
     A few boxes against an index that holds many are a batch of box queries: the cost follows the few.
     Otherwise both sides go through the method that suits their number, as in `broadphase.join`.
     """
-    few, many = (here, there) if here.store.live < there.store.live else (there, here)
+    few, many = (mine, there) if mine.store.live < there.store.live else (there, mine)
     if not few.store.live:
         return np.empty((0, 2), np.int32), 0
-    plain = here.period is None and here.store.envs is None and there.store.envs is None
+    plain = mine.period is None and mine.store.envs is None and there.store.envs is None
     if plain and few.store.live * _QUERY < many.store.live and many.searched.has_fast_box_queries:
         many.searched.ready()
         queries = few.store.live_boxes().astype(np.float64, copy=False)
-        rows, tests = find_rows(many.searched, queries, here.touching, NO_RULES)
+        rows, tests = find_rows(many.searched, queries, mine.touching, NO_RULES)
         rows[:, 0] = few.store.ids()[rows[:, 0]]
-        rows = rows if few is here else rows[:, ::-1]
-        rows = np.ascontiguousarray(rows[may_pair(here.store, there.store, rows)])
-        return sorted_rows(rows, here.store.end, there.store.end) if sort else rows, tests
-    return _join_all(here, there, plain, sort)
+        rows = rows if few is mine else rows[:, ::-1]
+        rows = np.ascontiguousarray(rows[may_pair(mine.store, there.store, rows)])
+        return sorted_rows(rows, mine.store.end, there.store.end) if sort else rows, tests
+    return _join_all(mine, there, plain, sort)
 
 
-def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> tuple[PairArray, int]:
-    first, second = here.store, there.store
+def _join_all(mine: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> tuple[PairArray, int]:
+    first, second = mine.store, there.store
     here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
     kind = np.result_type(here_boxes, there_boxes)
     boxes = joined((here_boxes.astype(kind, copy=False), there_boxes.astype(kind, copy=False)))
-    parts = thread_count(here.threads)
+    parts = thread_count(mine.threads)
     with borrowed_scratch() as scratch:
-        task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
-        found = search_anyhow(task) if plain else _search_in_space(task, here, there)
+        task = Task(boxes, mine.touching, _both_filters(first, second), parts, scratch=scratch)
+        found = search_anyhow(task) if plain else _search_in_space(task, mine, there)
         rows = one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, parts)
     rows[:, 0] = first.ids()[rows[:, 0]]
     rows[:, 1] = second.ids()[rows[:, 1] - first.live]
     return rows, found.tests
 
 
-def _search_in_space(task: Task, here: PlainSpace, there: PlainSpace) -> Found:
+def _search_in_space(task: Task, mine: PlainSpace, there: PlainSpace) -> Found:
     from broadphase.inputs.search import Space
     from broadphase.methods.in_space import find_in_space
 
-    several = here.store.envs is not None or there.store.envs is not None
-    env = np.concatenate((here.store.live_envs(), there.store.live_envs())) if several else None
-    return find_in_space("auto", task, Space(as_period(here.period, task.dim), env))
+    several = mine.store.envs is not None or there.store.envs is not None
+    env = np.concatenate((mine.store.live_envs(), there.store.live_envs())) if several else None
+    return find_in_space("auto", task, Space(as_period(mine.period, task.dim), env))
 
 
 def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
     """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
     parts = []
     for store, side in ((first, IN_A), (second, IN_B)):
-        at: Any = slice(store.end) if store.live == store.end else store.ids()
-        parts.append((store.classes[at] | side, store.categories[at], store.masks[at]))
+        chosen: Any = slice(store.end) if store.live == store.end else store.ids()
+        parts.append((store.classes[chosen] | side, store.categories[chosen], store.masks[chosen]))
     return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

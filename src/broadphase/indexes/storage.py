@@ -128,11 +128,11 @@ class BoxStore:
 
     def filter(self, ids: IdArray | None = None) -> PairFilter:
         """The rules of some ids, or by id, for a search over ``boxes[:end]``."""
-        none, at = no_filter(), slice(self.end) if ids is None else ids
+        none, chosen = no_filter(), slice(self.end) if ids is None else ids
         return PairFilter(
-            self.classes[at] if self.any_static else none.classes,
-            self.categories[at] if self.any_sets else none.categories,
-            self.masks[at] if self.any_sets else none.masks,
+            self.classes[chosen] if self.any_static else none.classes,
+            self.categories[chosen] if self.any_sets else none.categories,
+            self.masks[chosen] if self.any_sets else none.masks,
         )
 
     def live_envs(self) -> npt.NDArray[np.int64]:
@@ -188,19 +188,19 @@ class BoxStore:
         begun = 0
         try:
             for begin, end in ranges(0, len(ids), MOST_ROWS // 4):
-                at, begun = _run_of(ids[begin:end]), end
-                self.boxes[at] = boxes[begin:end]
-                self.alive[at] = self.renewed[at] = True
-                self.classes[at] = static[begin:end] * STATIC
-                self.categories[at] = categories[begin:end]
-                self.masks[at] = masks[begin:end]
+                run, begun = _run_of(ids[begin:end]), end
+                self.boxes[run] = boxes[begin:end]
+                self.alive[run] = self.renewed[run] = True
+                self.classes[run] = static[begin:end] * STATIC
+                self.categories[run] = categories[begin:end]
+                self.masks[run] = masks[begin:end]
                 if self.envs is not None:
-                    self.envs[at] = 0 if envs is None else envs[begin:end]
+                    self.envs[run] = 0 if envs is None else envs[begin:end]
             live = self.live + len(ids)
         except BaseException:
-            at = _run_of(ids[:begun])
+            run = _run_of(ids[:begun])
             for name, column in self._columns().items():
-                column[at] = _COLUMNS[name]
+                column[run] = _COLUMNS[name]
             raise
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.any_static, self.any_sets = any_static, any_sets
@@ -215,19 +215,19 @@ class BoxStore:
         free, live = self._free, self.live - len(ids)
         self._free = None  # to be collected again, should this be interrupted
         if len(ids) == 1:  # half the time
-            at = ids.item()
+            removed = ids.item()
             if free is not None:
-                heapq.heappush(free, at)
+                heapq.heappush(free, removed)
         else:
-            at = _run_of(ids)
+            removed = _run_of(ids)
             if len(ids) * _BULK >= self.end:
                 free = None
             if free is not None:
                 for freed in ids.tolist():
                     heapq.heappush(free, freed)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self.boxes[at] = _NAN
-        self.alive[at] = False
+        self.boxes[removed] = _NAN
+        self.alive[removed] = False
         self.live = live
         self._ids = None
         self._free = free

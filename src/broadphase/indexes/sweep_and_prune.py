@@ -220,10 +220,12 @@ class SweepStructure(Structure):
         order = (ends.keys, ends.items, ends.places, ends.count)
         events = [np.empty(0, np.int64)]
         for begin, end in growing(len(ids), most=FIRST_CHANGES):
-            at = begin
-            while at < end:
+            position = begin
+            while position < end:
                 buffer = np.empty(EVENTS, np.int64)
-                at, found, passed = move_ends(ids[:end], at, *boxes, *order, buffer, min(left, MOST_SWAPS))
+                position, found, passed = move_ends(
+                    ids[:end], position, *boxes, *order, buffer, min(left, MOST_SWAPS)
+                )
                 events.append(buffer[:found])
                 left -= passed
                 if left <= 0:

@@ -82,8 +82,10 @@ def as_places(given: npt.NDArray[Any], count: int, name: str) -> npt.NDArray[np.
     places = places.reshape(-1, 2)
     unsound = np.flatnonzero(~(np.abs(places) < FARTHEST).all(axis=1))
     if len(unsound):
-        at = int(unsound[0])
-        raise ValueError(f"{name}[{at}] = {places[at].tolist()} must be finite numbers within {FARTHEST:g}")
+        bad_row = int(unsound[0])
+        raise ValueError(
+            f"{name}[{bad_row}] = {places[bad_row].tolist()} must be finite numbers within {FARTHEST:g}"
+        )
     return places
 
 

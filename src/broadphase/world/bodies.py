@@ -101,13 +101,13 @@ class TagSets:
 
     def forget(self, group: npt.NDArray[np.int32], alive: npt.NDArray[np.integer[Any]]) -> None:
         """Keep only the groups of these rows, and write their numbers from now on to ``group``."""
-        each, which = np.unique(group[alive], return_inverse=True)
-        kept = [frozenset(), *(self.groups[number] for number in each.tolist() if number)]
+        distinct, which = np.unique(group[alive], return_inverse=True)
+        kept = [frozenset(), *(self.groups[number] for number in distinct.tolist() if number)]
         group_of = {tags: number for number, tags in enumerate(kept)}
         bits, most = self._all_bits(kept, self.heard_now), 2 * len(kept) + _SPARE_GROUPS
         numbers = np.zeros_like(group)
         # The empty set comes first, also where no body has it.
-        numbers[alive] = which + int(len(each) > 0 and each[0] != 0)
+        numbers[alive] = which + int(len(distinct) > 0 and distinct[0] != 0)
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.groups, self.bits, self._group_of, self._most = kept, bits, group_of, most
         self._having = {}
@@ -317,8 +317,8 @@ class Body:
     def position(self) -> Vector:
         """``x, y``."""
         row, store = self._row, self._store
-        at: Vector = new(Vector, (self.x, self.y) if row < 0 else (store.x.item(row), store.y.item(row)))
-        return at
+        xy: Vector = new(Vector, (self.x, self.y) if row < 0 else (store.x.item(row), store.y.item(row)))
+        return xy
 
     @position.setter
     def position(self, place: Any) -> None:
@@ -711,8 +711,8 @@ class BodyStore:
             ids: npt.NDArray[np.integer[Any]] = settled(bodies, name).ravel()
             known = self.are_ids(ids)
             if not known.all():
-                at = int(np.flatnonzero(~known)[0])
-                raise ValueError(f"{name}[{at}] = {ids[at]} is the id of no body")
+                number = int(np.flatnonzero(~known)[0])
+                raise ValueError(f"{name}[{number}] = {ids[number]} is the id of no body")
             return ids.astype(np.int32)
         if hasattr(bodies, "rows_in"):  # `Bodies`, which knows its rows
             rows: Rows = bodies.rows_in(self, name)
@@ -727,8 +727,8 @@ class BodyStore:
         except AttributeError:
             sound = False
         if not sound:
-            for at, body in enumerate(listed):
-                self.row(body, f"{name}[{at}]")
+            for number, body in enumerate(listed):
+                self.row(body, f"{name}[{number}]")
         return rows
 
     def are_ids(self, ids: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
@@ -818,7 +818,7 @@ class BodyStore:
         if self.space.periodic and only_boxes:
             shapes = self.space.admit_boxes(shapes, "shapes")
         elif self.space.periodic:
-            shapes = [self.space.admit(shape, f"shapes[{at}]") for at, shape in enumerate(shapes)]
+            shapes = [self.space.admit(shape, f"shapes[{number}]") for number, shape in enumerate(shapes)]
         group, static, sensor, category, mask = self._rules(*rules)
         if not count:
             return np.empty(0, np.int32), []
@@ -1142,8 +1142,8 @@ class BodyStore:
         expect(sorted(self._free) == np.flatnonzero(~self.alive[:n]).tolist(), "the heap holds the free rows")
         for index, length in enumerate(self.marks.counts[:-1].tolist()):
             listed = np.flatnonzero(self.listed & (1 << index))
-            own = np.sort(self.marks.changed[index, :length])
-            expect(np.array_equal(own, listed), "listed says which list a row is in")
+            changed = np.sort(self.marks.changed[index, :length])
+            expect(np.array_equal(changed, listed), "listed says which list a row is in")
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 
 
@@ -1176,7 +1176,7 @@ def as_shapes(shapes: Any) -> list[Shape] | Floats:
     if isinstance(shapes, (list, tuple)) and any(
         isinstance(one, known) or rectangle_of(one) is not None for one in shapes
     ):
-        return [_shape_of(one, f"shapes[{at}]") for at, one in enumerate(shapes)]
+        return [_shape_of(one, f"shapes[{number}]") for number, one in enumerate(shapes)]
     boxes = as_boxes(settled(shapes, "shapes", BOXES), "shapes")
     if boxes.shape[1] != 4:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")

@@ -59,15 +59,15 @@ class Bodies(Sequence[Body]):
         return len(self._handles)
 
     @overload
-    def __getitem__(self, at: int) -> Body: ...
+    def __getitem__(self, index: int) -> Body: ...
     @overload
-    def __getitem__(self, at: slice) -> "Bodies": ...
-    def __getitem__(self, at: int | slice) -> "Body | Bodies":
-        if not isinstance(at, slice):
-            return self._handles[at]
-        some = Bodies(self._world, self._store, self._ids[at], self._handles[at])
-        some._looked = self._looked
-        return some
+    def __getitem__(self, index: slice) -> "Bodies": ...
+    def __getitem__(self, index: int | slice) -> "Body | Bodies":
+        if not isinstance(index, slice):
+            return self._handles[index]
+        selection = Bodies(self._world, self._store, self._ids[index], self._handles[index])
+        selection._looked = self._looked
+        return selection
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self._handles)
@@ -174,13 +174,13 @@ class Bodies(Sequence[Body]):
     def rows_in(self, store: BodyStore, name: str) -> Rows:
         """The rows of all bodies, which must be in the world of a store; see `BodyStore.rows_of`."""
         if store is not self._store:
-            for at, body in enumerate(self._handles):
-                store.row(body, f"{name}[{at}]")
+            for number, body in enumerate(self._handles):
+                store.row(body, f"{name}[{number}]")
         departures = self._store.departures
         if departures != self._looked:
             # A row that a body left may be that of the body again, after a `World.restore`.
-            for at in np.flatnonzero(self._store.left[self._ids] > self._looked).tolist():
-                store.row(self._handles[at], f"{name}[{at}]")
+            for number in np.flatnonzero(self._store.left[self._ids] > self._looked).tolist():
+                store.row(self._handles[number], f"{name}[{number}]")
             self._looked = departures
         return self._ids.copy()
 

@@ -87,11 +87,11 @@ class Checks:
             self._waiting[what, tag] += 1
             if self._waiting[what, tag] in _PATIENCE.values():
                 texts = {str(one): one for one in known}
-                near = get_close_matches(str(tag), texts, 1, _RESEMBLES)
-                hint = f"; did you mean {texts[near[0]]!r}?" if near else ""
+                similar = get_close_matches(str(tag), texts, 1, _RESEMBLES)
+                hint = f"; did you mean {texts[similar[0]]!r}?" if similar else ""
                 called = asker.format(tag) if isinstance(asker, str) else repr(asker)
                 said = f"{called} waits for a tag that no {what} has had: {tag!r}{hint}"
-                if self._waiting[what, tag] == _PATIENCE[bool(near)]:
+                if self._waiting[what, tag] == _PATIENCE[bool(similar)]:
                     warnings.warn(TagWarning(said), stacklevel=_users_level())
 
     def _look_at_bullets(self) -> None:
@@ -102,9 +102,9 @@ class Checks:
         n = len(store.bodies)
         rows = np.flatnonzero(store.touched[:n] & store.sensor[:n] & ~store.static[:n] & store.alive[:n])
         for row in rows[:_MOST_BULLETS].tolist():
-            tags, own = store.tag_sets.groups[store.group.item(row)], store.response.item(row)
+            tags, response = store.tag_sets.groups[store.group.item(row)], store.response.item(row)
             of_tags = [answer for tag, answer in state.responses.items() if tag in tags]
-            if (own if own >= 0 else next(iter(of_tags), RESPONSES["cross"])) not in _STOPPING:
+            if (response if response >= 0 else next(iter(of_tags), RESPONSES["cross"])) not in _STOPPING:
                 continue
             for other in state.broad_phase.near(store.bounds(row), STATICS)[0]:
                 if store.sensor[other] or matcher.matches(store.group.item(row), store.group.item(other)):

@@ -187,13 +187,13 @@ class Contacts(Sequence[Contact]):
         return len(self._found.ids if self._rows is None else self._rows)
 
     @overload
-    def __getitem__(self, at: int) -> Contact: ...
+    def __getitem__(self, index: int) -> Contact: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Contact]: ...
-    def __getitem__(self, at: int | slice) -> Contact | list[Contact]:
-        if isinstance(at, slice):
-            return list(self._some(np.arange(len(self))[at]))
-        return next(self._some(np.array([range(len(self))[at]])))
+    def __getitem__(self, index: slice) -> list[Contact]: ...
+    def __getitem__(self, index: int | slice) -> Contact | list[Contact]:
+        if isinstance(index, slice):
+            return list(self._some(np.arange(len(self))[index]))
+        return next(self._some(np.array([range(len(self))[index]])))
 
     def __iter__(self) -> Iterator[Contact]:
         return self._some(np.arange(len(self)))
@@ -223,12 +223,12 @@ class Contacts(Sequence[Contact]):
         heard[list(self._passings)] = True
         rows = np.flatnonzero(heard)
         contact, new, mixed = Contact, _new, bool(self._passings)
-        for some in self._columns_of(rows, matches, which[rows]):
+        for columns in self._columns_of(rows, matches, which[rows]):
             yield [
                 (listener, phase, new(contact, (second, first, (0.0 - normal[0], 0.0 - normal[1]), depth)))
                 if turned
                 else (listener, phase, new(contact, (first, second, normal, depth)))
-                for found, first, second, normal, depth in some
+                for found, first, second, normal, depth in columns
                 for listener, turned in found
                 if not mixed or getattr(listener, phase) is not None
             ]
@@ -264,16 +264,18 @@ class Contacts(Sequence[Contact]):
         """
         bodies: list[Any] = self._bodies
         for begin in range(0, len(rows), _AT_ONCE):
-            some = rows[begin : begin + _AT_ONCE]
+            portion = rows[begin : begin + _AT_ONCE]
             found = [matches[k] for k in which[begin : begin + _AT_ONCE].tolist()]
-            pairs = [[bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
+            pairs = [[bodies[i] for i in ids] for ids in self.ids[portion].T.tolist()]
             if self._gone:
-                pairs = [[self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[some].T.tolist()]
-            for k, at in enumerate(some.tolist()) if self._passings else ():
-                if at in self._passings:
-                    pairs[0][k], pairs[1][k], found[k] = self._passings[at]
-            normals = zip(*self.normals[some].T.tolist(), strict=True)
-            yield zip(found, *pairs, normals, self.depths[some].tolist(), strict=True)
+                pairs = [
+                    [self._gone.get(i) or bodies[i] for i in ids] for ids in self.ids[portion].T.tolist()
+                ]
+            for k, row in enumerate(portion.tolist()) if self._passings else ():
+                if row in self._passings:
+                    pairs[0][k], pairs[1][k], found[k] = self._passings[row]
+            normals = zip(*self.normals[portion].T.tolist(), strict=True)
+            yield zip(found, *pairs, normals, self.depths[portion].tolist(), strict=True)
 
 
 def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
@@ -307,8 +309,8 @@ class Began(NamedTuple):
     def still(self, store: BodyStore) -> ContactRows:
         """Those of which no body was removed since."""
         pairs = np.column_stack(self.rows[:2])
-        here = (store.alive[pairs] & (store.serial[pairs] == self.serials)).all(axis=1)
-        return self.rows.at(np.flatnonzero(here))
+        remain = (store.alive[pairs] & (store.serial[pairs] == self.serials)).all(axis=1)
+        return self.rows.at(np.flatnonzero(remain))
 
 
 class Changes(NamedTuple):
@@ -420,8 +422,8 @@ class ContactTracker:
             may &= store.category[i] & store.mask[j] != 0
             may &= store.category[j] & store.mask[i] != 0
         if not store.tag_sets.exact:
-            at = np.flatnonzero(may)
-            may[at] = self._listeners.matcher.chosen(store.group[pairs[at]], bool)
+            places = np.flatnonzero(may)
+            may[places] = self._listeners.matcher.chosen(store.group[pairs[places]], bool)
         return may
 
     # ---- finding
@@ -468,12 +470,12 @@ class ContactTracker:
         store, broad_phase = self._store, self._broad_phase
         known = store.touched, *self._tags
         if len(rows) > _VERY_FEW:
-            some = np.array(rows, np.int32)
-            pairs = broad_phase.rows_in_boxes(store.table.bounds(some), layers)
-            return kernel.put_candidates_of_many(self._pairs, count, some, pairs, *known)  # type: ignore[no-any-return]
+            moved_rows = np.array(rows, np.int32)
+            pairs = broad_phase.rows_in_boxes(store.table.bounds(moved_rows), layers)
+            return kernel.put_candidates_of_many(self._pairs, count, moved_rows, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
-            near = broad_phase.gather(store.bounds(row), layers=layers)
-            count = kernel.put_candidates(self._pairs, count, row, broad_phase.buffers.near, near, *known)
+            found = broad_phase.gather(store.bounds(row), layers=layers)
+            count = kernel.put_candidates(self._pairs, count, row, broad_phase.buffers.near, found, *known)
         return count
 
     def _limit(self) -> int:
@@ -516,9 +518,9 @@ class ContactTracker:
         limit, rules = self._limit(), no_filter()._replace(classes=kinds)
         if limit != NO_LIMIT and not self._all_concern(rows):
             # Pairs that nobody listens to must not count.
-            of, hears = store.tag_sets.bits.T
+            tag_bits, hears = store.tag_sets.bits.T
             groups = store.group[rows]
-            rules = rules._replace(categories=of[groups], masks=hears[groups])
+            rules = rules._replace(categories=tag_bits[groups], masks=hears[groups])
         pairs = broad_phase.pairs_of(boxes, rules, limit, touching=False)
         return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
 
@@ -570,9 +572,9 @@ class ContactTracker:
             parts.append(pairs)
             if store.space.periodic:
                 parts.append(self._across_edges())
-        for some, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
-            if len(some):
-                parts.append(self._near(some, layers))
+        for searched, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
+            if len(searched):
+                parts.append(self._near(searched, layers))
         return np.concatenate(parts)
 
     def _near(self, rows: Rows, layers: Layers) -> RowPairs:
@@ -664,8 +666,10 @@ class ContactTracker:
     def _handed(self, before: FoundContacts, now: FoundContacts, then: Rows, since: Rows) -> Handed:
         """The pairs that stayed but concern other listeners than before."""
         groups = np.hstack((before.groups[then], now.groups[since]))
-        each, which = np.unique(groups, axis=0, return_inverse=True)
-        others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
+        distinct, which = np.unique(groups, axis=0, return_inverse=True)
+        others = [
+            before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in distinct.tolist()
+        ]
         chosen = np.array(others, np.bool_)[which.ravel()]
         bodies = self._store.bodies
         return Handed(Contacts(before, bodies, rows=then[chosen]), Contacts(now, bodies, rows=since[chosen]))
@@ -689,9 +693,9 @@ class ContactTracker:
             return over, {}
         bodies: list[Any] = store.bodies
         passings = {}
-        for at in np.flatnonzero(passed).tolist():
-            (i, j), pair = over.ids[at].tolist(), over.groups[at].tolist()
-            passings[at] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
+        for place in np.flatnonzero(passed).tolist():
+            (i, j), pair = over.ids[place].tolist(), over.groups[place].tolist()
+            passings[place] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
         over.groups[passed] = 0
         return over, passings
 

@@ -247,11 +247,11 @@ def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray
     starts = np.searchsorted(hits.movers, hits.movers)
     turns = np.arange(len(hits.movers)) - starts  # the first hit of each mover, the second, ...
     for turn in range(int(turns[turned].max(initial=-1)) + 1):
-        at = turned & (turns == turn)
-        movers, normals = hits.movers[at], hits.normals[at]
-        into = np.minimum((velocities[movers] * normals).sum(axis=1), 0.0)
-        into *= np.where(answers[at] == sweep.BOUNCE, 2.0, 1.0)
-        velocities[movers] -= into[:, None] * normals
+        turning = turned & (turns == turn)
+        movers, normals = hits.movers[turning], hits.normals[turning]
+        inward = np.minimum((velocities[movers] * normals).sum(axis=1), 0.0)
+        inward *= np.where(answers[turning] == sweep.BOUNCE, 2.0, 1.0)
+        velocities[movers] -= inward[:, None] * normals
     return velocities + 0.0
 
 

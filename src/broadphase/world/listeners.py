@@ -146,13 +146,13 @@ class Matcher:
         size = len(self.groups)
         keys = groups[:, 0] * np.int64(size) + groups[:, 1]
         if size * size <= _MOST_COUNTED:  # sorting 20,000 takes ten times as long
-            each = np.flatnonzero(np.bincount(keys, minlength=size * size))
+            distinct = np.flatnonzero(np.bincount(keys, minlength=size * size))
             number = np.empty(size * size, np.intp)
-            number[each] = np.arange(len(each))
+            number[distinct] = np.arange(len(distinct))
             which = number[keys]
         else:
-            each, which = np.unique(keys, return_inverse=True)
-        return [self.matches(*divmod(key, size)) for key in each.tolist()], which
+            distinct, which = np.unique(keys, return_inverse=True)
+        return [self.matches(*divmod(key, size)) for key in distinct.tolist()], which
 
     def turned(self, listener: Listener, groups: npt.NDArray[np.int32]) -> npt.NDArray[np.int8]:
         """For each row of two groups, whether the second is the listener's ``a``; -1: not of its concern."""

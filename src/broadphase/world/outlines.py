@@ -73,9 +73,9 @@ class Outline(NamedTuple):
         rings = self.circles[:, None, :2] + self.circles[:, 2, None, None] * ring
         corners = self.boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2)
         segments = [self.lines.astype(np.float32).reshape(-1, 2, 2)]
-        for some in (corners, rings, *self.polygons):
-            sides = np.empty((*some.shape[:2], 2, 2), np.float32)
-            sides[:, :, 0], sides[:, :-1, 1], sides[:, -1, 1] = some, some[:, 1:], some[:, 0]
+        for lines in (corners, rings, *self.polygons):
+            sides = np.empty((*lines.shape[:2], 2, 2), np.float32)
+            sides[:, :, 0], sides[:, :-1, 1], sides[:, -1, 1] = lines, lines[:, 1:], lines[:, 0]
             segments.append(sides.reshape(-1, 2, 2))
         return np.concatenate(segments)
 
@@ -157,7 +157,7 @@ def _of_bodies(state: State, view: Floats, colors: Mapping[Any, Any]) -> Iterato
         of_key = _parts(shapes, np.flatnonzero(keys == key))
         yield Outline("sensor" if is_sensor else "body", tags, _color(tags, group, colors), *of_key)
     doors = np.flatnonzero(store.one_way[seen]).tolist()
-    sides = [_that_block(shapes, at, store.one_way.item(seen[at])) for at in doors]
+    sides = [_that_block(shapes, door, store.one_way.item(seen[door])) for door in doors]
     yield _plain("one_way", lines=np.concatenate((_NO_LINES, *sides)))
 
 
@@ -180,14 +180,14 @@ def _that_block(shapes: ShapeColumns, row: int, bits: int) -> Floats:
 
 def _parts(shapes: ShapeColumns, rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats, tuple[Floats, ...]]:
     """The boxes, circles and polygons of some shapes."""
-    kinds, at = shapes.kinds[rows], np.column_stack(shapes[1:5])
-    boxes, circles = at[rows[kinds == BOX]], at[rows[kinds == CIRCLE], :3]
+    kinds, columns = shapes.kinds[rows], np.column_stack(shapes[1:5])
+    boxes, circles = columns[rows[kinds == BOX]], columns[rows[kinds == CIRCLE], :3]
     polygons = []
     others = rows[(kinds != BOX) & (kinds != CIRCLE)]
     for count in distinct(shapes.counts[others]).tolist():
         same = others[shapes.counts[others] == count]
         points = shapes.starts[same, None] + np.arange(count)
-        corners, radii = at[same, None, :2] + shapes.points[points], at[same, 2]
+        corners, radii = columns[same, None, :2] + shapes.points[points], columns[same, 2]
         sharp = radii == 0.0
         polygons += [corners[sharp], _rounded(corners[~sharp], radii[~sharp])]
     boxes[:, 2:] += boxes[:, :2]
@@ -281,8 +281,8 @@ def _borders(solid: npt.NDArray[np.bool_], edges_x: Floats, edges_y: Floats) -> 
     border = np.pad(padded[1:] != padded[:-1], ((0, 0), (1, 1)))
     rows, first = np.nonzero(border[:, 1:] & ~border[:, :-1])
     _, last = np.nonzero(border[:, :-1] & ~border[:, 1:])
-    at = edges_y[rows]
-    return np.column_stack((edges_x[first], at, edges_x[last], at))
+    below = edges_y[rows]
+    return np.column_stack((edges_x[first], below, edges_x[last], below))
 
 
 def _one_way(
@@ -296,8 +296,8 @@ def _one_way(
         (TOP, (0, 0), (1, 0), (0, -1)),
         (BOTTOM, (0, 1), (1, 1), (0, 1)),
     ):
-        at = np.argwhere(sides & bit)
-        x, y = edges_x[at[:, 1]], edges_y[at[:, 0]]
+        cells = np.argwhere(sides & bit)
+        x, y = edges_x[cells[:, 1]], edges_y[cells[:, 0]]
         one = np.column_stack((x + from_x * width, y + from_y * height))
         other = np.column_stack((x + to_x * width, y + to_y * height))
         middle, tick = 0.5 * (one + other), _TICK * np.array((tick_x * width, tick_y * height))

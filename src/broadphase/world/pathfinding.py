@@ -194,14 +194,16 @@ def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
     given = given.reshape(-1, 2)
     whole = np.isfinite(given) & (given == np.floor(given))
     if not whole.all():
-        at = int(np.flatnonzero(~whole.all(axis=1))[0])
-        raise ValueError(f"{name}[{at}] = {given[at].tolist()} must be whole numbers, column and row")
+        bad_row = int(np.flatnonzero(~whole.all(axis=1))[0])
+        raise ValueError(
+            f"{name}[{bad_row}] = {given[bad_row].tolist()} must be whole numbers, column and row"
+        )
     inside = (given >= 0).all(axis=1) & (given[:, 0] < columns) & (given[:, 1] < rows)
     if not inside.all():
-        at = int(np.flatnonzero(~inside)[0])
-        column, row = map(int, given[at].tolist())
+        bad_row = int(np.flatnonzero(~inside)[0])
+        column, row = map(int, given[bad_row].tolist())
         raise IndexError(
-            f"{name}[{at}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} rows"
+            f"{name}[{bad_row}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} rows"
         )
     tiles: Tiles = given.astype(np.int64)
     return tiles

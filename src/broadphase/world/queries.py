@@ -191,15 +191,15 @@ class Queries:
         """The bodies that overlap a shape with these bounds, or their ids, ascending; ``None`` is a box."""
         if self._space.is_inner(bounds):
             count = self._broad_phase.gather(bounds)
-            near = self._broad_phase.buffers.near
+            candidates = self._broad_phase.buffers.near
             if rules is not None:
-                count = kernel.keep_fitting(near, count, rules)
+                count = kernel.keep_fitting(candidates, count, rules)
             if shapes is not None or self._store.any_round:
                 shapes = self._box(bounds) if shapes is None else shapes
-                count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
+                count = kernel.keep_overlapping(candidates, count, shapes, self._store.table.columns)
             if as_ids:
-                return np.sort(near[:count])
-            rows = sorted(near[:count].tolist())
+                return np.sort(candidates[:count])
+            rows = sorted(candidates[:count].tolist())
         else:
             known = self._box(bounds) if shapes is None else shapes
             rows = self._overlapping_many(np.array([bounds]), known, rules)[:, 1].tolist()
@@ -229,9 +229,9 @@ class Queries:
         given = as_boxes(settled(boxes, "box", BOXES), "box").astype(np.float64, copy=False)
         if given.shape[1] != 4:
             raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {given.shape}")
-        near = np.clip(given, -_FARTHEST, _FARTHEST)
-        widths, heights = (near[:, 2:] - near[:, :2]).T
-        return self._overlapping_many(given, plain_columns(BOX, near[:, :2], widths, heights), rules)
+        clipped = np.clip(given, -_FARTHEST, _FARTHEST)
+        widths, heights = (clipped[:, 2:] - clipped[:, :2]).T
+        return self._overlapping_many(given, plain_columns(BOX, clipped[:, :2], widths, heights), rules)
 
     def _points(self, points: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
@@ -239,9 +239,9 @@ class Queries:
         if few is not None:
             return few
         (points,), _ = _in_rows((points, "point", 2))
-        at = as_points(points, "point")
-        shapes = plain_columns(BOX, at, 0.0, 0.0)
-        return self._overlapping_many(np.hstack((at, at)), shapes, rules)
+        places = as_points(points, "point")
+        shapes = plain_columns(BOX, places, 0.0, 0.0)
+        return self._overlapping_many(np.hstack((places, places)), shapes, rules)
 
     def _circles(self, centers: Any, r: Any, rules: Rules) -> Rows:
         """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
@@ -250,11 +250,11 @@ class Queries:
             return few
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
-        at = checked_points(centers, "center")
-        at, radii = arguments.lined_up(at, arguments.distance_or_distances(r, "r"), "center", "r")
+        middles = checked_points(centers, "center")
+        middles, radii = arguments.lined_up(middles, arguments.distance_or_distances(r, "r"), "center", "r")
         radii = np.minimum(radii, _FARTHEST)
-        reach = np.hstack((at - radii[:, None], at + radii[:, None]))
-        return self._overlapping_many(reach, plain_columns(CIRCLE, at, radii, 0.0), rules)
+        reach = np.hstack((middles - radii[:, None], middles + radii[:, None]))
+        return self._overlapping_many(reach, plain_columns(CIRCLE, middles, radii, 0.0), rules)
 
     def _few_trees(self, values: Any) -> Any:
         """The trees to search for few queries in an array of rows; None: ask in another way."""
@@ -288,18 +288,18 @@ class Queries:
         if isinstance(origin, Body):
             origin, rules = self._place(origin, "origin", rules)
         single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
-        at, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
-        at, radii = arguments.lined_up(at, arguments.distance_or_distances(r, "r"), "origin", "r")
+        tips, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
+        tips, radii = arguments.lined_up(tips, arguments.distance_or_distances(r, "r"), "origin", "r")
         if not (radii < _FARTHEST).all():
             raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
-        shapes, sectors = cones(at, units, degrees, radii)
+        shapes, sectors = cones(tips, units, degrees, radii)
         found = self._overlapping_many(bounds_of(shapes), shapes, rules)
         found[:, 0] //= sectors
         rows: Rows = distinct(found, axis=0)
         if arguments.flag(sight, "sight"):
             free = None if rules is None else self._known(None)._replace(ignored=rules.ignored)
             seen = [
-                self.line_of_sight(tuple(at[query].tolist()), self._store.bodies[row], True, free)
+                self.line_of_sight(tuple(tips[query].tolist()), self._store.bodies[row], True, free)
                 for query, row in rows.tolist()
             ]
             rows = rows[np.array(seen, np.bool_)]
@@ -309,17 +309,17 @@ class Queries:
 
     def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Rules) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""
-        space, of = self._space, None
+        space, owners = self._space, None
         if space.periodic:
             bounds, shapes = _once_around(space, np.array(bounds, np.float64), shapes)
-            of, turns = space.turns_near(bounds)
+            owners, turns = space.turns_near(bounds)
             shift = space.shift(turns)
-            bounds, shapes = bounds[of] - np.hstack((shift, shift)), moved_columns(shapes, of, -shift)
+            bounds, shapes = bounds[owners] - np.hstack((shift, shift)), moved_columns(shapes, owners, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
         rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns)]
         rows = rows[self._fitting(rows[:, 1], rules)]
-        if of is not None:
-            rows[:, 0] = of[rows[:, 0]]
+        if owners is not None:
+            rows[:, 0] = owners[rows[:, 0]]
             return distinct(rows, axis=0)
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
@@ -378,9 +378,9 @@ class Queries:
         if _are_several(a) or _are_several(b):
             return self._lines_of_sight(a, b, tiles, rules)
         ends = ((a, "a"), (b, "b"))
-        own = [self._store.row(one, name) for one, name in ends if isinstance(one, Body)]
+        end_rows = [self._store.row(one, name) for one, name in ends if isinstance(one, Body)]
         start, end = (one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends)
-        return self._sees(start, end, tiles, self._without(self._opaque(rules), *own))
+        return self._sees(start, end, tiles, self._without(self._opaque(rules), *end_rows))
 
     def _opaque(self, rules: Rules) -> kernel.BodyRules:
         """The rules without sensors, which do not block the view."""
@@ -426,19 +426,19 @@ class Queries:
         starts, from_rows, axes = self._ends(a, "a")
         ends, to_rows, more = self._ends(b, "b")
         starts, ends = of_one_length(starts, ends, "a", "b")
-        own = np.empty((len(starts), 2), np.int32)
-        own[:, 0], own[:, 1] = from_rows, to_rows
+        end_rows = np.empty((len(starts), 2), np.int32)
+        end_rows[:, 0], end_rows[:, 1] = from_rows, to_rows
         axes, rules = axes if len(axes) >= len(more) else more, self._opaque(rules)
-        free = self._free_lines(starts, ends, own, tiles, rules)
+        free = self._free_lines(starts, ends, end_rows, tiles, rules)
         for k in np.flatnonzero(free < 0).tolist():
             line = tuple(starts[k].tolist()), tuple(ends[k].tolist())
-            free[k] = self._sees(*line, tiles, self._without(rules, *own[k][own[k] >= 0].tolist()))
+            free[k] = self._sees(*line, tiles, self._without(rules, *end_rows[k][end_rows[k] >= 0].tolist()))
         return free.astype(np.bool_).reshape(axes)
 
     def _free_lines(
-        self, starts: Floats, ends: Floats, own: Rows, tiles: bool, rules: kernel.BodyRules
+        self, starts: Floats, ends: Floats, end_rows: Rows, tiles: bool, rules: kernel.BodyRules
     ) -> npt.NDArray[np.int8]:
-        """Whether nothing lies on lines, but for the bodies ``own``; -1 where `_sees` is to say."""
+        """Whether nothing lies on lines, but for the bodies ``end_rows``; -1 where `_sees` is to say."""
         free, turned = np.full(len(starts), -1, np.int8), starts[:, 0] > ends[:, 0]
         if self._space.periodic or self.asked.wanted:
             return free
@@ -451,7 +451,10 @@ class Queries:
             free[long] = map_.line_of_sight(starts[long], ends[long])
             long = long[free[long] == 1]
         rays = _unit_rays(starts[long], ways[long], np.hypot(*ways[long].T))
-        rows, table = self._broad_phase.first_on_rays(rays, own[long], rules)[0], self._store.table.columns
+        rows, table = (
+            self._broad_phase.first_on_rays(rays, end_rows[long], rules)[0],
+            self._store.table.columns,
+        )
         met = rows >= 0
         free[long[met]] = 0
         lines = zip(long[met].tolist(), rows[met].tolist(), strict=True)
@@ -545,11 +548,11 @@ class Queries:
     def _tile_ahead(self, start: _Place, direction: _Place, max_distance: float) -> list[RayHit]:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *direction, max_distance]])
-        at, distances, normals = np.full((1, 2), -1, np.int64), np.full(1, math.inf), np.zeros((1, 2))
-        self._first_tiles(ray, at, distances, normals)
-        if at.item(0) < 0:
+        tile, distances, normals = np.full((1, 2), -1, np.int64), np.full(1, math.inf), np.zeros((1, 2))
+        self._first_tiles(ray, tile, distances, normals)
+        if tile.item(0) < 0:
             return []
-        (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
+        (column, row), far, (nx, ny) = tile[0].tolist(), distances.item(), normals[0].tolist()
         point = self._space.place(*along(ray, distances)[0].tolist())
         return [_hit(-1, Tile(column, row), far, (nx, ny), point)]
 
@@ -565,23 +568,23 @@ class Queries:
             (_no_empty(ignore), "ignore", 0),
         )  # fmt: skip
         rays = _rays(origins, directions, max_distance)
-        own = self._left_out(ignore, len(rays), "rays")
+        ignored = self._left_out(ignore, len(rays), "rays")
         lengths = rays[:, 4].copy()
-        at, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
+        cells, distances = np.full((len(rays), 2), -1, np.int64), np.full(len(rays), math.inf)
         normals = np.zeros((len(rays), 2))
         if tiles:
-            self._first_tiles(rays, at, distances, normals)
-            stopped = at[:, 0] >= 0
+            self._first_tiles(rays, cells, distances, normals)
+            stopped = cells[:, 0] >= 0
             rays[stopped, 4] = distances[stopped]
         rays[:, 4] = np.nextafter(rays[:, 4], math.inf)  # a body that is as near as a tile goes first
-        found, hits = self._first_bodies(rays, own, rules)
+        found, hits = self._first_bodies(rays, ignored, rules)
         is_body = found >= 0
-        at[is_body] = -1
+        cells[is_body] = -1
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
         if self.asked.wanted:
             self.asked.note(np.column_stack((rays[:, :4], lengths)), distances)
         result = RayHits(found, distances, normals)
-        result.tiles = at
+        result.tiles = cells
         return arguments.in_axes(result, axes)
 
     def _few_rays(
@@ -600,11 +603,11 @@ class Queries:
         hits.tiles = np.full((len(ids), 2), -1, np.int64)
         return hits
 
-    def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
+    def _first_tiles(self, rays: Floats, cells: _Numbers, distances: Floats, normals: Floats) -> None:
         """Write down which tile each ray hits first, how far away, and the side."""
         grid, space = self._state.grid, self._space
         if not space.periodic:
-            cast_rays_each(grid, rays, at, distances, normals)
+            cast_rays_each(grid, rays, cells, distances, normals)
             return
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in legs(rays, space.lengths, done):
@@ -614,36 +617,36 @@ class Queries:
             found, far = np.full((len(active), 2), -1, np.int64), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             cast_rays_each(grid, ahead, found, far, sides)
-            at[active] = found
+            cells[active] = found
             distances[active], normals[active] = far, sides
             done[active] = found[:, 0] >= 0
 
-    def _first_bodies(self, rays: Floats, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
+    def _first_bodies(self, rays: Floats, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
         space = self._space
         if not space.periodic:
-            return self._first_straight(rays, own, rules)
+            return self._first_straight(rays, ignored, rules)
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in legs(rays, space.lengths, done):
-            of, turns = space.turns_near(bounds_between(rays[active], begun, ends))
-            images = rays[active][of]
+            owners, turns = space.turns_near(bounds_between(rays[active], begun, ends))
+            images = rays[active][owners]
             images[:, :2] -= space.shift(turns)
-            images[:, 4] = ends[of]
-            found, into = self._first_straight(images, own[active][of], rules)
+            images[:, 4] = ends[owners]
+            found, normals = self._first_straight(images, ignored[active][owners], rules)
             # What an earlier leg has found takes part.
-            rays_of = np.concatenate((active[of], active))
-            found, into = np.concatenate((found, rows[active])), np.concatenate((into, hits[active]))
+            rays_of = np.concatenate((active[owners], active))
+            found, normals = np.concatenate((found, rows[active])), np.concatenate((normals, hits[active]))
             met = np.flatnonzero(found >= 0)
-            met = met[np.lexsort((found[met], into[met, 0], rays_of[met]))]
+            met = met[np.lexsort((found[met], normals[met, 0], rays_of[met]))]
             met = met[np.diff(rays_of[met], prepend=-1) != 0]
-            rows[rays_of[met]], hits[rays_of[met]] = found[met], into[met]
+            rows[rays_of[met]], hits[rays_of[met]] = found[met], normals[met]
             done[active] = hits[active, 0] <= ends
         return rows, hits
 
-    def _first_straight(self, rays: Floats, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
+    def _first_straight(self, rays: Floats, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
-        return self._broad_phase.first_on_rays(np.ascontiguousarray(rays), own, self._known(rules))
+        return self._broad_phase.first_on_rays(np.ascontiguousarray(rays), ignored, self._known(rules))
 
     # ---- nearest bodies
 
@@ -658,8 +661,8 @@ class Queries:
         (x, y), rules = self._place(point, "point", rules)
         most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
         if self._space.periodic:
-            at = np.array([self._space.place(x, y)])
-            rows, distances = self._nearest_around(at, most, np.full((1, 1), -1, np.int32), rules)
+            place = np.array([self._space.place(x, y)])
+            rows, distances = self._nearest_around(place, most, np.full((1, 1), -1, np.int32), rules)
             rows, distances = rows[0], distances[0]
             rows, distances = rows[rows >= 0], distances[rows >= 0]
         else:
@@ -675,34 +678,36 @@ class Queries:
 
     def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
         """Rows that were found, by distance, with their hits."""
-        near, hits = self._broad_phase.buffers.near[:count], self._broad_phase.buffers.hits[:count, :3]
+        nearby, hits = self._broad_phase.buffers.near[:count], self._broad_phase.buffers.hits[:count, :3]
         if count > kernel.FEW:
-            order = np.lexsort((near, hits[:, 0]))
-            near, hits = near[order], hits[order]
-        return list(zip(near.tolist(), hits.tolist(), strict=True))
+            order = np.lexsort((nearby, hits[:, 0]))
+            nearby, hits = nearby[order], hits[order]
+        return list(zip(nearby.tolist(), hits.tolist(), strict=True))
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest`, for many points."""
         (points, ignore), axes = _in_rows((points, "point", 2), (_no_empty(ignore), "ignore", 0))
-        at = np.atleast_2d(as_points(points, "point"))
+        places = np.atleast_2d(as_points(points, "point"))
         most = arguments.count(k, "k", 1)
-        own = self._left_out(ignore, len(at), "points")
+        ignored = self._left_out(ignore, len(places), "points")
         if self._space.periodic:
-            found = self._nearest_around(self._space.places(at), most, own, rules)
+            found = self._nearest_around(self._space.places(places), most, ignored, rules)
         else:
-            found = self._nearest_many(at, most, own, rules)
+            found = self._nearest_many(places, most, ignored, rules)
         return arguments.in_axes(Nearest(*found), axes)
 
-    def _nearest_around(self, at: Floats, most: int, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
+    def _nearest_around(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """`_nearest_many` in a periodic space, for points in it."""
-        of, turns = self._space.turns_near(self._space.band(at))
-        ids, far = self._nearest_many(at[of] - self._space.shift(turns), most, own[of], rules)
-        rows, distances = nearest_of_images(of, ids, far, len(at))
+        owners, turns = self._space.turns_near(self._space.band(places))
+        ids, far = self._nearest_many(places[owners] - self._space.shift(turns), most, ignored[owners], rules)
+        rows, distances = nearest_of_images(owners, ids, far, len(places))
         return rows, distances
 
-    def _nearest_many(self, at: Floats, most: int, own: Rows, rules: Rules) -> tuple[Rows, Floats]:
+    def _nearest_many(self, places: Floats, most: int, ignored: Rows, rules: Rules) -> tuple[Rows, Floats]:
         """The same without images."""
-        return self._broad_phase.nearest_to_many(np.ascontiguousarray(at), most, own, self._known(rules))
+        return self._broad_phase.nearest_to_many(
+            np.ascontiguousarray(places), most, ignored, self._known(rules)
+        )
 
     def _left_out(self, ignore: Any, count: int, what: str) -> Rows:
         """``(count, 1)``: the row that each query ignores; -1 for none."""
@@ -724,8 +729,10 @@ class Queries:
             return np.array(rows, np.int32)[:, None]
         strange = np.flatnonzero(~self._store.are_ids(named) & (named != -1))
         if len(strange):
-            at = int(strange[0])
-            raise ValueError(f"ignore[{at}] = {named[at]} is the id of no body; -1 leaves nothing out")
+            bad_row = int(strange[0])
+            raise ValueError(
+                f"ignore[{bad_row}] = {named[bad_row]} is the id of no body; -1 leaves nothing out"
+            )
         return named.astype(np.int32)[:, None]
 
 
@@ -834,9 +841,10 @@ def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
         raise ValueError(f"max_distance has {len(max_distance)} rows and there are {len(starts)} rays")
     nowhere = np.flatnonzero(~vectors.any(axis=1))
     if len(nowhere):
-        at = int(nowhere[0])
+        bad_row = int(nowhere[0])
         raise ValueError(
-            f"direction[{at}] = {vectors[at].tolist()} points nowhere; one component must not be zero"
+            f"direction[{bad_row}] = {vectors[bad_row].tolist()} points nowhere; "
+            "one component must not be zero"
         )
     return _unit_rays(starts, vectors, max_distance)
 

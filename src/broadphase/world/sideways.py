@@ -36,15 +36,15 @@ def mirrored(shape: Shape) -> Shape:
 def mirrored_tiles(tiles: TileMap, region: Bounds) -> tuple[TileMap, list[Shape], tuple[int, int]]:
     """The tiles in a region with x and y exchanged, their slopes as shapes, and the first column and row."""
     columns, rows = tiles.cells(region)
-    at = slice(rows.start, rows.stop), slice(columns.start, columns.stop)
+    cells = slice(rows.start, rows.stop), slice(columns.start, columns.stop)
     sides = None
     if tiles.one_way is not None:
-        bits = tiles.one_way[at].T
+        bits = tiles.one_way[cells].T
         sides = np.zeros(bits.shape, np.uint8)
         for one, other in _MIRRORED.items():
             sides |= np.where(bits & SIDES[one], SIDES[other], 0).astype(np.uint8)
     corner = tiles.bounds_of(columns.start, rows.start)
-    same = TileMap(tiles.solid[at].T.copy(), tiles.tile_size[::-1], (corner[1], corner[0]), one_way=sides)
+    same = TileMap(tiles.solid[cells].T.copy(), tiles.tile_size[::-1], (corner[1], corner[0]), one_way=sides)
     for column in columns:
         for row in rows:
             if tiles.is_ladder(column, row):
@@ -111,8 +111,8 @@ def walk_sideways(
         return one.data if isinstance(one, Body) else one
 
     def back(hit: Hit) -> Hit:
-        at = hit.touch[1] - off_x, hit.touch[0] - off_y
-        return hit._replace(other=named(hit.other), normal=hit.normal[::-1], touch=at)
+        touch = hit.touch[1] - off_x, hit.touch[0] - off_y
+        return hit._replace(other=named(hit.other), normal=hit.normal[::-1], touch=touch)
 
     hits, crossed = tuple(map(back, walk.hits)), tuple(map(back, walk.crossed))
     to = walk.y - off_x, walk.x - off_y

@@ -244,8 +244,8 @@ def _groups(
     store: BodyStore, groups: list[frozenset[Any]], group: npt.NDArray[Any], alive: npt.NDArray[Any]
 ) -> npt.NDArray[np.int32]:
     """The numbers that the bodies' sets of tags have now."""
-    each, which = np.unique(np.where(alive, group, 0), return_inverse=True)
-    now = [store.tag_sets.group_of(groups[number]) for number in each.tolist()]
+    distinct, which = np.unique(np.where(alive, group, 0), return_inverse=True)
+    now = [store.tag_sets.group_of(groups[number]) for number in distinct.tolist()]
     return np.array(now, np.int32)[which]
 
 
@@ -298,9 +298,9 @@ def _sizes(bases: list[Base]) -> tuple[Floats, dict[int, Polygon]]:
     return np.array(sizes, np.float64).reshape(-1, 2), others
 
 
-def _forms_here(here: list[Base], sizes: Floats, others: dict[int, Polygon]) -> list[Base]:
+def _forms_here(known: list[Base], sizes: Floats, others: dict[int, Polygon]) -> list[Base]:
     """Shapes by row: those that are here, where they are the same."""
-    forms: list[Any] = here[: len(sizes)]
+    forms: list[Any] = known[: len(sizes)]
     same = np.zeros(len(sizes), np.bool_)
     same[: len(forms)] = (_sizes(forms)[0].view(np.int64) == sizes[: len(forms)].view(np.int64)).all(axis=1)
     forms += [None] * (len(sizes) - len(forms))
@@ -314,11 +314,11 @@ def _forms_here(here: list[Base], sizes: Floats, others: dict[int, Polygon]) -> 
     return forms
 
 
-def _tiles_here(here: TileMap | None, kept: TileMap | None) -> tuple[TileMap | None, TileMap | None]:
+def _tiles_here(mine: TileMap | None, kept: TileMap | None) -> tuple[TileMap | None, TileMap | None]:
     """The map of this world, where it is as large; else a new one."""
-    if here is None or kept is None or here.bounds != kept.bounds or here.solid.shape != kept.solid.shape:
-        here = kept and kept.copy()
-    return here, kept
+    if mine is None or kept is None or mine.bounds != kept.bounds or mine.solid.shape != kept.solid.shape:
+        mine = kept and kept.copy()
+    return mine, kept
 
 
 def _removed(store: BodyStore, was: Remains, free: bool) -> Body:
@@ -383,9 +383,9 @@ class _Reader(pickle.Unpickler):
 
     def _listener(self, a: Any, b: Any, number: int) -> Listener:
         """Of the listeners for two tags that with a number; if there is none, one that is never called."""
-        here = [one for one in self._state.listeners.matcher.listeners if (one.a, one.b) == (a, b)]
-        if 0 <= number < len(here):
-            return here[number]
+        candidates = [one for one in self._state.listeners.matcher.listeners if (one.a, one.b) == (a, b)]
+        if 0 <= number < len(candidates):
+            return candidates[number]
         none = self._off.setdefault((a, b, number), Listener(self._state.listeners, a, b))
         none.active = False
         return none

@@ -116,11 +116,11 @@ class TileListeners:
             rows = rows[store.tag_sets.having(frozenset((listener.tag,)))[store.group[rows]]]
         if tiles is None or not len(rows):
             return {}
-        at, columns, lines = tiles_under(
+        owners, columns, lines = tiles_under(
             tiles, store.table.bounds(rows), listener.tile, self._state.space.lengths < np.inf
         )
         found: dict[int, list[Tile]] = {}
-        for k, column, line in zip(at.tolist(), columns.tolist(), lines.tolist(), strict=True):
+        for k, column, line in zip(owners.tolist(), columns.tolist(), lines.tolist(), strict=True):
             row = int(rows[k])
             if store.table.places.kinds.item(row) == BOX or self._is_in(row, column, line):
                 found.setdefault(row, []).append(Tile(column % tiles.columns, line % tiles.rows))
@@ -162,26 +162,29 @@ def tiles_under(
         ranges.append((first.astype(np.int64), last.astype(np.int64), origin, size, low, high, slack))
     widths, heights = (np.maximum(last - first + 1, 0) for first, last, *_ in ranges)
     counts = widths * heights
-    at = np.repeat(np.arange(len(bounds)), counts)
-    within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
-    columns, lines = ranges[0][0][at] + within % widths[at], ranges[1][0][at] + within // widths[at]
+    owners = np.repeat(np.arange(len(bounds)), counts)
+    within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+    columns, lines = (
+        ranges[0][0][owners] + within % widths[owners],
+        ranges[1][0][owners] + within // widths[owners],
+    )
     wanted = has[tiles._kinds[lines % tiles.rows, columns % tiles.columns]]
-    at, columns, lines = at[wanted], columns[wanted], lines[wanted]
+    owners, columns, lines = owners[wanted], columns[wanted], lines[wanted]
     inside, touching = [], []
     for cells, (_, _, origin, size, low, high, slack) in zip((columns, lines), ranges, strict=True):
         begin, end = origin + cells * size, origin + (cells + 1) * size
-        inside.append((low[at] < end) & (begin < high[at]))
-        touching.append((low[at] - slack[at] <= end) & (begin <= high[at] + slack[at]))
+        inside.append((low[owners] < end) & (begin < high[owners]))
+        touching.append((low[owners] - slack[owners] <= end) & (begin <= high[owners] + slack[owners]))
     overlaps = inside[0] & inside[1]
     touches = (inside[0] & touching[1]) | (touching[0] & inside[1])
     chosen = overlaps | (touches & _blocks(tiles, columns, lines))
-    return at[chosen], columns[chosen], lines[chosen]
+    return owners[chosen], columns[chosen], lines[chosen]
 
 
 def _blocks(
     tiles: TileMap, columns: npt.NDArray[np.int64], lines: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """Whether tiles block on any side."""
-    at = lines % tiles.rows, columns % tiles.columns
-    solid: npt.NDArray[np.bool_] = tiles.solid[at]
-    return solid if tiles.one_way is None else solid | (tiles.one_way[at] != 0)
+    cells = lines % tiles.rows, columns % tiles.columns
+    solid: npt.NDArray[np.bool_] = tiles.solid[cells]
+    return solid if tiles.one_way is None else solid | (tiles.one_way[cells] != 0)

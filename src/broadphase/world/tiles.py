@@ -310,12 +310,12 @@ class TileMap:
         >>> level.one_way_sides(0, 0)
         ('top',)
         """
-        at, bits = self._inside(column, row), bits_of_sides(sides)
+        cell, bits = self._inside(column, row), bits_of_sides(sides)
         if self.one_way is None:
             if not bits:
                 return
             self._grid = self._grid._replace(one_way=np.zeros(self.solid.shape, np.uint8))
-        self._grid.one_way[at] = bits
+        self._grid.one_way[cell] = bits
 
     def one_way_sides(self, column: int, row: int) -> tuple[Side, ...]:
         """The sides on which a tile blocks if it is not solid."""
@@ -365,7 +365,7 @@ class TileMap:
         >>> level.raycast((0, 16), (1, 0)).distance
         48.0
         """
-        at = self._inside(column, row)
+        inside = self._inside(column, row)
         slope = Slope(finite(left, "left"), finite(right, "right"), base)
         if not (0.0 <= slope.left <= 1.0 and 0.0 <= slope.right <= 1.0):
             raise ValueError(f"left = {slope.left:g}, right = {slope.right:g} must be parts of a tile, 0..1")
@@ -374,12 +374,12 @@ class TileMap:
         number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
         if number or self._grid.ground.size:
             cells = self._cells()
-            more = int(number > 0) - int(int(cells[at]) & int(slopes.PROFILE) > 0)
-            cell, solid = (cells[at] & slopes.LADDER) | number, self._grid.solid
-            stays_solid = bool(solid[at]) and number == 0
+            more = int(number > 0) - int(int(cells[inside]) & int(slopes.PROFILE) > 0)
+            cell, solid = (cells[inside] & slopes.LADDER) | number, self._grid.solid
+            stays_solid = bool(solid[inside]) and number == 0
             # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-            cells[at] = cell
-            solid[at] = stays_solid
+            cells[inside] = cell
+            solid[inside] = stays_solid
             self._sloped += more
 
     def slope(self, column: int, row: int) -> Slope | None:
@@ -409,11 +409,11 @@ class TileMap:
         >>> level.is_ladder(0, 1), level.is_ladder(0, 0)
         (True, False)
         """
-        at = self._inside(column, row)
+        cell = self._inside(column, row)
         if ladder:
-            self._cells()[at] |= slopes.LADDER
+            self._cells()[cell] |= slopes.LADDER
         elif self._grid.ground.size:
-            self._grid.ground[at] &= slopes.PROFILE
+            self._grid.ground[cell] &= slopes.PROFILE
 
     def is_ladder(self, column: int, row: int) -> bool:
         """Whether a tile is a ladder; none is outside the map."""
@@ -451,7 +451,7 @@ class TileMap:
         >>> level.tagged("water").tolist()
         [[1, 0]]
         """
-        at = self._inside(column, row)
+        cell = self._inside(column, row)
         new = TileData(as_tags(tag), dict(properties or {}))
         alike = self._alike(new)
         kind = next((kind for kind in alike if _same(self._data[kind], new)), len(self._data))
@@ -462,7 +462,7 @@ class TileMap:
         if kind == len(self._data):
             self._data.append(new)
             alike.append(kind)
-        self._kinds[at] = kind
+        self._kinds[cell] = kind
 
     def _alike(self, wanted: TileData) -> list[int]:
         """The numbers of the entries of ``_data`` that may equal one."""
@@ -535,7 +535,7 @@ class TileMap:
         left, top, right, bottom, from_y, to_y, hangs = slopes.slope_of(self._grid, column, row)
         base = top if hangs else bottom
         corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
-        return Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
+        return Polygon([corner for k, corner in enumerate(corners) if corner != corners[k - 1]])
 
     def _cells(self) -> npt.NDArray[np.uint16]:
         """The cells, made when the first is needed."""

@@ -170,9 +170,9 @@ def _wanted(state: State, paths: Paths, rows: Floats, ignored: Ignored) -> Float
     if ignored:
         kept &= ~np.isin(rows[:, 5], list(ignored))
     if not store.tag_sets.exact:
-        own, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
-        concerned = state.contacts.concerned(np.column_stack((own, other)))
-        kept &= concerned | store.sensor[own] | store.sensor[other]
+        mover_rows, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
+        concerned = state.contacts.concerned(np.column_stack((mover_rows, other)))
+        kept &= concerned | store.sensor[mover_rows] | store.sensor[other]
     return rows if kept.all() else rows[kept]
 
 

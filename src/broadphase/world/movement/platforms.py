@@ -75,7 +75,7 @@ def push(
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
     squeezed = [other for other in taken if any(motion.overlap(row, other) for row in rows)]
-    return Push(*([motion.body(other) for other in some] for some in (carried, sorted(pushed), squeezed)))
+    return Push(*([motion.body(other) for other in group] for group in (carried, sorted(pushed), squeezed)))
 
 
 def riders_of(motion: Motion, rows: Iterable[int]) -> dict[int, list[int]]:

@@ -41,9 +41,9 @@ def separate(
     way = np.zeros((len(store.bodies), 2))
     way[rows] = _pushes(state, rows, share, max_step)
     pushes = way[given]
-    at = np.flatnonzero((pushes[:, 0] != 0.0) | (pushes[:, 1] != 0.0))
-    moved = motion.move_many(given[at], pushes[at], None, "slide", False, ignore)
-    hits, crossed = (some._replace(movers=at[some.movers]) for some in moved[1:])
+    pushed = np.flatnonzero((pushes[:, 0] != 0.0) | (pushes[:, 1] != 0.0))
+    moved = motion.move_many(given[pushed], pushes[pushed], None, "slide", False, ignore)
+    hits, crossed = (column._replace(movers=pushed[column.movers]) for column in moved[1:])
     return Movements(store.places(given), hits, crossed)
 
 
@@ -59,17 +59,19 @@ def _pushes(state: State, rows: Rows, share: float, max_step: Any) -> Floats:
         if not farthest >= 0.0:
             raise ValueError(f"max_step = {farthest:g} must not be negative or nan")
         most = np.full(len(rows), farthest)
-    near, shapes = _near(state, rows, bounds), rows.astype(np.int64)
+    candidates, shapes = _near(state, rows, bounds), rows.astype(np.int64)
     owners, shift = np.arange(len(rows), dtype=np.int64), np.zeros((len(rows), 2))
     if state.space.periodic:
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
-        apart = state.space.nearest_shift(middles[near[:, 0]], middles[near[:, 1]])
+        apart = state.space.nearest_shift(middles[candidates[:, 0]], middles[candidates[:, 1]])
         across = np.flatnonzero((apart[:, 0] != 0.0) | (apart[:, 1] != 0.0))
-        owners, shift = np.concatenate((owners, near[across, 1])), np.vstack((shift, apart[across]))
+        owners, shift = np.concatenate((owners, candidates[across, 1])), np.vstack((shift, apart[across]))
         shapes = rows[owners].astype(np.int64)
-        near[across, 1] = len(rows) + np.arange(len(across))
+        candidates[across, 1] = len(rows) + np.arange(len(across))
     pushes, counts = np.zeros((len(rows), 2)), np.zeros(len(rows), np.int64)
-    push_apart(moved_columns(table.columns, shapes, shift), owners, rows, near, share, most, pushes, counts)
+    push_apart(
+        moved_columns(table.columns, shapes, shift), owners, rows, candidates, share, most, pushes, counts
+    )
     return pushes
 
 

@@ -108,8 +108,8 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
 
 def _overlaps(mover: ShapeColumns, blockers: Blockers, exact: bool) -> list[list[float]]:
     """Everything that the mover overlaps, as `write_overlaps` writes it."""
-    each = np.arange(len(blockers.bounds), dtype=np.int64)
-    bodies = blockers.table, blockers.rows, blockers.bounds, each
+    numbers = np.arange(len(blockers.bounds), dtype=np.int64)
+    bodies = blockers.table, blockers.rows, blockers.bounds, numbers
     search = partial(kernel.overlapping, mover, *bodies, exact, blockers.grid)
     rows: list[list[float]] = all_rows(search, np.empty((FIRST_CAPACITY, 7))).tolist()
     return rows
@@ -360,9 +360,9 @@ def resolve(
         state = way.follow(code)
     reached = 0
     if isinstance(response, str) and response != "cross":
-        near = way.blockers
+        blockers = way.blockers
         reached = sweep_shapes.sides_reached(
-            way.mover, dx, dy, near.table, near.rows, way._buffers.sides, way.grid
+            way.mover, dx, dy, blockers.table, blockers.rows, way._buffers.sides, way.grid
         )
     return Movement(*place_of(way.mover), tuple(way.hits), (), reached)
 
@@ -403,13 +403,13 @@ class _Path:
     def _look(self, region: Bounds) -> None:
         """Gather what is near within a region."""
         self._searched, self.blockers = region, self.around(region)
-        near, bounds, count = self.blockers.rows, self.blockers.bounds, len(self.blockers.rows)
+        rows, bounds, count = self.blockers.rows, self.blockers.bounds, len(self.blockers.rows)
         leg = np.empty(count, np.int64), np.empty(count, np.int32)
         state = self._found, self._held, self._numbers
         sides = self.blockers.sides
         if sides is None:
             sides = np.full(count, 15, np.uint8)
-        self._buffers = path.Buffers(near, bounds, sides, near, *leg, *state, self._counts)
+        self._buffers = path.Buffers(rows, bounds, sides, rows, *leg, *state, self._counts)
         self._counts[4] = -1  # nothing is chosen yet from what is near
 
     def follow(self, code: int) -> int:
@@ -493,10 +493,10 @@ def inside_by_rounding(shape: Shape, direction: Place, around: Around) -> Hit | 
 
     Such shapes count as flush, and only a step deeper than that is a hit, at once.
     """
-    near = around(shape.bounds)
-    if len(near.rows) == 0 and near.grid.solid.size == 0:
+    candidates = around(shape.bounds)
+    if len(candidates.rows) == 0 and candidates.grid.solid.size == 0:
         return None
-    far = max(float(np.abs(near.bounds).max(initial=0.0)), *map(abs, shape.bounds))
+    far = max(float(np.abs(candidates.bounds).max(initial=0.0)), *map(abs, shape.bounds))
     step = step_beside(shape.bounds, direction, _DEEPER * far)
     found = first_against(direction, resolve(shape, *step, around, None, "touch"))
     return found if found is not None and found.time == 0.0 else None
