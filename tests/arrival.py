@@ -123,11 +123,25 @@ def index(name: str, dim: int, dtype: type) -> None:
     made.update(boxes)
     made.validate()
     assert made.stats.boxes == 500
+    assert len(bp.raycast(boxes, boxes[:, :dim], np.ones(dim)).ids) == 500
     with tempfile.TemporaryDirectory() as folder:
         made.save(Path(folder, "index.npz"))
         again = type(made).load(Path(folder, "index.npz"))
+        assert len(bp.load(Path(folder, "index.npz"))) == 500
     assert np.array_equal(again.pairs(), made.pairs())
     assert np.array_equal(pickle.loads(pickle.dumps(made)).pairs(), made.pairs())
+
+
+def few() -> None:
+    """What a kernel answers in one call where there are few."""
+    boxes, env = bp.from_xywh(BOXES[:9] * 0 + 5.0), np.zeros(9, np.int64)
+    for options in ({}, {"period": (50, 50)}, {"env": env}, {"masks": env + 1}, {"static": env > 0}):
+        assert len(bp.pairs(boxes, **options)) == bp.count_pairs(boxes, **options) == 36
+    assert len(bp.join(boxes, boxes, env=(env, env))) == 81
+    shapes = bp.ShapeIndex([bp.Circle(0, 0, 2), bp.Box(1, -1, 2, 2)])
+    assert shapes.query_box((0, 0, 3, 3)).tolist() == [0, 1]
+    assert len(shapes.raycast(np.zeros((3, 2)), np.ones((3, 2))).ids) == 3
+    assert shapes.nearest(np.full((3, 2), 9.0)).ids.tolist() == [1, 1, 1]
 
 
 def world() -> None:
@@ -209,6 +223,7 @@ def main() -> None:
             names = ("brute_force", "sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash")
             for name in (*names, "box_tree", "strips"):
                 index(name, dim, dtype)
+    few()
     world()
     bp.preload()
     if sysconfig.get_config_var("Py_GIL_DISABLED"):

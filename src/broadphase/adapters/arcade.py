@@ -163,7 +163,7 @@ def check_for_collision_between_lists(sprites: Any, others: Any) -> list[tuple[A
     pairs = join(squares_of(sprites.sprite_list), squares_of(others.sprite_list))
     (left, rows), (right, other_rows) = (np.unique(side, return_inverse=True) for side in pairs.T)
     members, rest = _chosen(sprites.sprite_list, left), _chosen(others.sprite_list, right)
-    candidates = np.column_stack((rows, other_rows))
+    candidates = np.column_stack((rows, other_rows)).astype(np.int64)
     hits = sprite_kernels.pairs_that_meet(outlines_of(members), outlines_of(rest), candidates)
     near = ((members[i], rest[j]) for i, j in candidates[hits].tolist())
     return [(one, other) for one, other in near if one is not other]
