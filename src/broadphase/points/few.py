@@ -29,25 +29,20 @@ from broadphase.kernels.points.few_points import (
     find_pairs_of_few,
 )
 from broadphase.kernels.points.fixed_radius import (
-    MOST_RANGES,
-    RANGE_ROWS,
     Cells,
-    find_few_near,
-    near_point,
+    near_points,
 )
 from broadphase.periods.lattice import Lattice
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import Group, borrowed_scratch
 
-_near_point = try_call(near_point)
+_near_points = try_call(near_points)
 
 _MOST = 1_000
 _MOST_FOR_NEAREST = 8_000
 """Points times the square of how many of the nearest are wanted."""
 _MOST_TESTS, _MOST_PLAIN_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 14, 1 << 15
 """Of each point with each point to search among: from here on, sorting is faster."""
-_MOST_QUERIES, _MOST_OF_A_QUERY = 16, 256
-"""Of points with many others in cells: more neighbours of one of them are not sorted by inserting each."""
 _PAIRS_EACH = 8
 """Capacity in pairs a point; where there are more, sorting is a small part of the time."""
 
@@ -288,29 +283,17 @@ def find_small_pairs(query: PointQuery, r: float, radii: Points, other_radii: Po
     return (i, j, distance) if count >= 0 else None
 
 
-def find_in_cells(query: PointQuery, cells: Cells, r: float) -> Pairs | None:
-    """All pairs in order, with distances, of few points with others in cells; None if it is not as small."""
-    points = query.points
-    if query.others is None or query.worlds > 1 or len(points) > _MOST_QUERIES:
-        return None
-    with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[points.shape[1], points.itemsize])
-        ranges = scratch.array("few ranges", (RANGE_ROWS, MOST_RANGES), np.int64)
-        count = find_few_near(cells, points, query.others, query.period, r, _MOST_OF_A_QUERY, ranges, memory)
-        return _copied(memory, count) if count >= 0 else None
+def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pairs | None:
+    """All pairs in order, with distances, of a few points with those of a query in cells.
 
-
-def find_near_point(query: PointQuery, cells: Cells, point: Any, r: float) -> tuple[Numbers, Points] | None:
-    """Numbers, in order, and distances of what is near one point, which is read and checked here.
-
-    ``query`` has no environments and no lattice.  None if the point is not a tuple of numbers within the
-    world, or if much is near it.
+    Rows, or one point as a tuple, which are read and checked here.  ``query`` has no environments and no
+    lattice.  None if a point is not within the world, or if much is near it.
     """
     try:
-        found = _near_point(cells, query.found, query.period, point, r)
+        found = _near_points(cells, query.found, query.period, points, r)
     except OverflowError:  # an int that no float can hold
         return None
-    return (found[0], found[1]) if found is not None and found[2] else None
+    return found[:3] if found is not None and found[3] else None
 
 
 def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:

@@ -290,6 +290,7 @@ _MAX_CAPACITY = 1 << 24
 _NODES = 64  # boxes from which pairs are counted, if there are so many
 _ROW_COST = 30.0
 _USUAL = 8
+_MOST_QUERIES = 16  # that are searched in one call, with the GIL
 
 
 class Reach(NamedTuple):
@@ -333,8 +334,10 @@ def find_near(
     kind = query.points.dtype
     if len(query.points) == 0 or len(query.found) == 0:
         return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
-    if kept is not None and len(reach.radii) == 0:
-        few = find_in_cells(query, kept.cells(query, reach.r, parts), reach.r)
+    few_points = query.others is not None and query.worlds == 1 and len(query.points) <= _MOST_QUERIES
+    if kept is not None and len(reach.radii) == 0 and few_points:
+        points = query.points.astype(np.float64, copy=False)
+        few = find_in_cells(query, kept.cells(query, reach.r, parts), points, reach.r)
         if few is not None and len(few[0]) <= limit:
             return NearRows(*few)
     rule = _rule(query, reach)

@@ -41,7 +41,7 @@ from broadphase.inputs.protocols import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
-from broadphase.points.few import find_near_point
+from broadphase.points.few import find_in_cells
 from broadphase.points.lattice import Kept
 from broadphase.points.nearest import as_places, nearest_one
 from broadphase.points.nearest_counted import Counted
@@ -79,7 +79,8 @@ class _Kept(Kept):
     def near_one(self, point: Given, r: float) -> tuple[Any, Any] | None:
         """As `NewPoints.near_one`, in cells."""
         reach = as_reach(r, self.query)
-        return find_near_point(self.query, self.cells.cells(self.query, reach, 1), point, reach)
+        near = find_in_cells(self.query, self.cells.cells(self.query, reach, 1), point, reach)
+        return None if near is None else near[1:]
 
     def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, Any] | None:
         """As `NewPoints.nearest_one`, in the tree; None if there is none yet."""

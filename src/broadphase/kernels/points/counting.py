@@ -105,7 +105,7 @@ def _compare_leaves(
             squares = _squares_of_points(columns, i, theirs, at, around, shift, factor)
             for k in range(ranges[0, lane], ranges[1, lane]):
                 found[k] += count_lanes(bits(squares <= splat(bounds[k])) & some)
-            tests += LANES
+            tests += LANES * (1 + ranges[1, lane] - ranges[0, lane])
     return tests
 
 
@@ -129,11 +129,11 @@ def count_within(tree, n, others, m, among, around, shift, factor, bounds, level
         stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = level, start // groups, top, start % groups
         stack[0, 4], stack[0, 5], stack[0, 6] = 0, number, -1
         waiting = 1
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
         while waiting > 0:
+            if tests > checked + OFTEN:
+                checked = tests
+                if not goes_on():
+                    return found
             waiting -= 1
             here, a, there, group = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
             first, last, only = stack[waiting, 4], stack[waiting, 5], stack[waiting, 6]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.kernels.arrays.results import mark, put_marked, rank, result
-from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers, unsigned
-from broadphase.kernels.machine.memory import AHEAD, many, one_row, prefetch, some_rows
+from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
+from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
 from broadphase.kernels.points.distance import distance, plus, put_hits, root, size, take_place, times
 from broadphase.kernels.points.few_points import UNSUITABLE, near_lanes, safe_bound
@@ -169,10 +169,9 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
 
 
 RANGE_ROWS, MOST_RANGES = 6, 27
-_CROWD = 1 << 16  # so many points are compared before an interrupt can be answered
-# Of one point, which is searched with the GIL and on the stack (128 neighbours need more than Windows gives
-# without a C library): points of a range, and neighbours.
-_CROWD_OF_A_POINT, _MOST_OF_A_POINT = 1 << 12, 64
+# Of a point among few, which are searched with the GIL: points of a range, and neighbours, each of which is
+# inserted.
+_CROWD, _MOST_OF_A_POINT = 1 << 12, 256
 
 
 @inline
@@ -397,75 +396,62 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
 
 
 @inline
-def _put_near(cells, points, i, found, around, r, crowd, most, ranges, rows, distances, begin):
-    """Write what is near point ``i`` from ``begin`` on, in order; where it ends, or `UNSUITABLE`."""
-    dim, kind = points.shape[1], points.dtype.type
+def _put_near(cells, point, i, found, around, r, ranges, pairs, distances, begin):
+    """Write what is near a point, number ``i``, from ``begin`` on, in order; its end, or `UNSUITABLE`."""
+    dim, kind = point.shape[1], point.dtype.type
     grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
     limit, count = kind(r), begin
-    bound = safe_bound(points, limit * limit)
-    x, y = cell_on(points[i, 0], grid, 0), cell_on(points[i, 1], grid, 1)
-    z = cell_on(points[i, dim - 1], grid, dim - 1) if dim == 3 else np.int64(0)
+    bound = safe_bound(point, limit * limit)
+    x, y = cell_on(point[0, 0], grid, 0), cell_on(point[0, 1], grid, 1)
+    z = cell_on(point[0, dim - 1], grid, dim - 1) if dim == 3 else np.int64(0)
     number, _ = _collect_ranges(x, y, z, np.int64(0), grid, steps, blocks, cells.starts, ranges)
     for k in range(number):
         last = ranges[1, k]
-        if last - ranges[0, k] > crowd:
+        if last - ranges[0, k] > _CROWD:
             return UNSUITABLE
         for j in range(ranges[0, k], last, LANES):
-            near = near_lanes(cells.columns, last, points, i, j, around, bound)
+            near = near_lanes(cells.columns, last, point, 0, j, around, bound)
             while near != 0:
                 other = np.int64(cells.own[0, j + lowest_lane(near)])
                 near &= near - 1
-                d = distance(points, found, i, other, around)
+                d = distance(point, found, 0, other, around)
                 if d > limit:
                     continue
-                if count - begin == most or count == rows.shape[1]:
+                if count - begin == _MOST_OF_A_POINT:
                     return UNSUITABLE
                 place = count
-                while place > begin and rows[1, place - 1] > other:
-                    rows[1, place], distances[place] = rows[1, place - 1], distances[place - 1]
+                while place > begin and pairs[1, place - 1] > other:
+                    pairs[1, place], distances[place] = pairs[1, place - 1], distances[place - 1]
                     place -= 1
-                rows[0, count], rows[1, place], distances[place] = i, other, d
+                pairs[0, count], pairs[1, place], distances[place] = i, other, d
                 count += 1
     return count
 
 
-@jit
-def find_few_near(cells, points, found, around, r, most, ranges, memory):
-    """Write what is near each of a few points into the memory of `few_points`, in order.
+@holds_gil
+@rows(values=(2, 3))
+def near_points(cells, found, around, values, r):
+    """``i, j, distance`` of what is near a few points, in order, and whether it was found in this way.
 
-    Without environments and radii.  ``ranges`` is scratch, as in `search_near`.  Returns how many there are,
-    or `UNSUITABLE` if they are more than ``most`` for one of the points, or its cells are crowded.
+    Without environments and radii.  Not if a point is not within the world, if there is much near it, or if
+    its cells are crowded.
     """
-    count = np.int64(0)
-    for i in range(points.shape[0]):
-        count = _put_near(
-            cells, points, i, found, around, r, _CROWD, most, ranges, memory.rows, memory.distances, count
-        )
+    few_points, count = values.shape[0], np.int64(0)
+    point, ranges = one_row(found.shape[1], found.dtype), some_rows(RANGE_ROWS, MOST_RANGES, np.int64)
+    pairs = np.empty((2, few_points * _MOST_OF_A_POINT), np.int32)
+    distances = np.empty(few_points * _MOST_OF_A_POINT, found.dtype)
+    for i in range(few_points):
+        if not take_place(values[i], found, around, point):
+            count = np.int64(UNSUITABLE)
+            break
+        count = _put_near(cells, point, i, found, around, r, ranges, pairs, distances, count)
         if count == UNSUITABLE:
             break
-    return count
-
-
-@holds_gil
-@numbers(values=(2, 3))
-def near_point(cells, found, around, values, r):
-    """The numbers of what is near one point, in order, and distances; whether it was found in this way.
-
-    Not if the point is not within the world, if there is much near it, or if its cells are crowded.
-    """
-    point, ranges = one_row(len(values), found.dtype), some_rows(RANGE_ROWS, MOST_RANGES, np.int64)
-    rows, distances = some_rows(2, _MOST_OF_A_POINT, np.int32), many(_MOST_OF_A_POINT, found.dtype)
-    count = np.int64(UNSUITABLE)
-    if take_place(values, found, around, point):
-        count = _put_near(
-            cells, point, 0, found, around, r, _CROWD_OF_A_POINT, _MOST_OF_A_POINT,
-            ranges, rows, distances, np.int64(0),
-        )  # fmt: skip
     held = max(count, 0)
-    ids, apart = result(held, np.int32), result(held, found.dtype)
+    first, second, apart = result(held, np.int32), result(held, np.int32), result(held, found.dtype)
     for k in range(held):
-        ids[k], apart[k] = rows[1, k], distances[k]
-    return ids, apart, count >= 0
+        first[k], second[k], apart[k] = pairs[0, k], pairs[1, k], distances[k]
+    return first, second, apart, count >= 0
 
 
 @always_inline
