@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.inputs.protocols import Place
+
 new: Any = tuple.__new__
 """Makes a `Vector` from its class and a tuple in half the time."""
 
@@ -24,25 +26,25 @@ class Vector(NamedTuple):
     x: float
     y: float
 
-    def __add__(self, other: Any) -> "Vector":
+    def __add__(self, other: Place) -> "Vector":  # type: ignore[override]  # of an array NumPy adds
         """Add a vector, or two numbers; an array is added to as an array is."""
         if isinstance(other, np.ndarray):
             return NotImplemented
         x, y = other
         return Vector(self.x + x, self.y + y)
 
-    def __radd__(self, other: Any) -> "Vector":
+    def __radd__(self, other: Place) -> "Vector":
         """Add it to two numbers."""
         return self.__add__(other)
 
-    def __sub__(self, other: Any) -> "Vector":
+    def __sub__(self, other: Place) -> "Vector":
         """Subtract a vector, or two numbers."""
         if isinstance(other, np.ndarray):
             return NotImplemented
         x, y = other
         return Vector(self.x - x, self.y - y)
 
-    def __rsub__(self, other: Any) -> "Vector":
+    def __rsub__(self, other: Place) -> "Vector":
         """Subtract it from two numbers."""
         x, y = other
         return Vector(x - self.x, y - self.y)

@@ -3,7 +3,7 @@
 Text, a path or a single number is none of it: a sequence of anything would be one of characters, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -35,6 +35,9 @@ class Vector2(Protocol):
     def y(self) -> Any:
         """The second one."""
 
+    def __iter__(self) -> Iterator[Any]:
+        """Both."""
+
 
 class Rectangle(Protocol):
     """A `broadphase.Box`, or a rectangle of another library."""
@@ -60,7 +63,7 @@ RowsLike: TypeAlias = list[Any] | tuple[Any, ...] | Array | Convertible
 """Boxes or points: an array, a table, or a list of rows, of rectangles, of sprites or of shapes."""
 Numbers: TypeAlias = list[Any] | tuple[Any, ...] | range | Array | Convertible
 """One number for each row."""
-Lengths: TypeAlias = float | list[Any] | tuple[Any, ...] | Array
+Lengths: TypeAlias = float | list[Any] | tuple[Any, ...] | Array | Convertible
 """A period."""
 Place: TypeAlias = Sequence[float | np.number[Any]] | Vector2
 """One point or one way; an array may be one or several."""
