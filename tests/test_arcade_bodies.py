@@ -177,7 +177,7 @@ def test_a_body_that_follows_is_put_back_and_the_program_is_told():
     bodies, sprite = SpriteBodies(bp.World(period=(100, 100), check_sprites=True)), block(4, 4, 20, 20)
     body = bodies.add(sprite)
     body.x = 40
-    with pytest.warns(bp.SpriteWarning, match="goes back"):
+    with pytest.warns(bp.WorldWarning, match="goes back"):
         bodies.sync()
     sprite.center_x = 130
     for _ in range(2):

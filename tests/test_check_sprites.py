@@ -27,7 +27,7 @@ def updates(world, times, each=lambda k: None):
         for k in range(times):
             each(k)
             world.update()
-    assert all(one.category is bp.SpriteWarning for one in caught)
+    assert all(one.category is bp.WorldWarning for one in caught)
     assert all(one.filename == __file__ for one in caught)
     return [str(one.message) for one in caught]
 

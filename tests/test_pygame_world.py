@@ -219,7 +219,7 @@ def test_a_body_that_follows_is_put_back_and_the_program_is_told():
         body.x = 40
         if check:
             with pytest.warns(
-                bp.SpriteWarning, match=r"the body of led has moved to \(40.0, 0.0\).*goes back"
+                bp.WorldWarning, match=r"the body of led has moved to \(40.0, 0.0\).*goes back"
             ):
                 bodies.sync()
         else:

@@ -32,7 +32,7 @@ def test_a_tag_that_no_body_has_is_warned_of_once(caught):
         if frame == 30:
             world.add(Box(0, 0, 1, 1), tag="late")
         world.update()
-    (one,) = said(caught, bp.TagWarning)
+    (one,) = said(caught, bp.WorldWarning)
     assert one.endswith("waits for a tag that no body has had: 'plyer'; did you mean 'player'?")
     assert world.check_sprites
 
@@ -47,7 +47,7 @@ def test_tags_of_queries_and_responses_are_checked_too(caught):
         world.query_box((0, 0, 9, 9), tag=["monster", "mnster"])
         world.nearest((0, 0), tag="spawned")
         world.update()
-    assert sorted(said(caught, bp.TagWarning)) == [
+    assert sorted(said(caught, bp.WorldWarning)) == [
         "a query with tag='mnster' waits for a tag that no body has had: 'mnster'; did you mean 'monster'?",
         "a query with tag='spawned' waits for a tag that no body has had: 'spawned'",
         "set_response('monstre', ...) waits for a tag that no body has had: 'monstre'; "
@@ -68,7 +68,7 @@ def test_tags_of_tiles_and_crates_are_checked_too(caught):
             world.tiles.set_data(2, 0, "frost")
         world.walk(hero, 0, 0, pushes=["crate", "hero"])
         world.update()
-    told = [tuple(one.split(" waits for a tag that ")) for one in said(caught, bp.TagWarning)]
+    told = [tuple(one.split(" waits for a tag that ")) for one in said(caught, bp.WorldWarning)]
     assert sorted(end for _, end in told) == [
         "no body has had: 'crate'",
         "no body has had: 'heroes'; did you mean 'hero'?",

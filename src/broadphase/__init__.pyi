@@ -18,8 +18,6 @@ from .api.one_shot import pairs as pairs
 from .api.sweeping import SweptPairs as SweptPairs
 from .api.sweeping import swept_pairs as swept_pairs
 from .errors import PairLimitExceeded as PairLimitExceeded
-from .errors import SpriteWarning as SpriteWarning
-from .errors import TagWarning as TagWarning
 from .errors import WorldWarning as WorldWarning
 from .geometry.fans import ray_fan as ray_fan
 from .geometry.narrow_phase import ContactArrays as ContactArrays
@@ -76,9 +74,7 @@ from .world.contacts import Events as Events
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
 from .world.hits import Movements as Movements
-from .world.hits import Steps as Steps
 from .world.hits import Walk as Walk
-from .world.hits import Walks as Walks
 from .world.listeners import Contact as Contact
 from .world.listeners import ContactRows as ContactRows
 from .world.listeners import Listener as Listener

@@ -150,16 +150,19 @@ def path_of(value: Any, name: str) -> str:
         raise TypeError(f"{name} must be a path; got {value!r}") from None
 
 
-class SpriteWarning(UserWarning):
-    """A sprite's picture has moved and its body has not: see ``check_sprites`` of `broadphase.World`."""
-
-
-class TagWarning(UserWarning):
-    """A listener or a query waits for a tag that no body has had: see ``check`` of `broadphase.World`."""
-
-
 class WorldWarning(UserWarning):
-    """A world is used in a way that does not do what it seems to: see ``check`` of `broadphase.World`."""
+    """A world is used in a way that does not do what it seems to: see ``check`` of `broadphase.World`.
+
+    A tag may be misspelt, or the picture of a sprite has moved without its body.
+    """
+
+
+def users_level() -> int:
+    """The ``stacklevel`` of the first line outside of this package, for a warning that the caller gives."""
+    level, frame = 1, sys._getframe(1).f_back
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "broadphase":
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 class MissingExtraError(ImportError):

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
-from broadphase.errors import SpriteWarning, need
+from broadphase.errors import WorldWarning, need
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.arrays import settled
@@ -22,7 +22,7 @@ from broadphase.objects import in_range, rows_in_range
 from broadphase.plot import count_cells
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import GONE, Body
-from broadphase.world.hits import Answer, Movement, Movements, Response, Steps, Walk, Walks
+from broadphase.world.hits import Answer, Movement, Movements, Response, Walk
 from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
@@ -146,7 +146,7 @@ class SpriteBodies(Following[_Followed]):
         """Move all followers to their leaders; call it before ``world.update()``.
 
         A body that follows its sprite is put back if the program has moved it in the world instead.  With
-        ``check_sprites`` a `broadphase.SpriteWarning` says so.
+        ``check_sprites`` a `broadphase.WorldWarning` says so.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class SpriteBodies(Following[_Followed]):
         bodies = [self._known[sprite].body for sprite in chosen]
         return self._led(lambda: self.world.move_many(bodies, dx, dy, response, **options), chosen)
 
-    def walk_many(self, sprites: Iterable[Any], dx: Any, dy: Any, **options: Any) -> Walks:
+    def walk_many(self, sprites: Iterable[Any], dx: Any, dy: Any, **options: Any) -> Movements:
         """Let many sprites walk in one call; see `broadphase.World.walk_many`.
 
         Parameters
@@ -242,7 +242,7 @@ class SpriteBodies(Following[_Followed]):
         self._move_sprites(chosen)
         return walks
 
-    def step(self, dt: float, **options: Any) -> Steps:
+    def step(self, dt: float, **options: Any) -> Movements:
         """Move everything that has a velocity, and its sprites; see `broadphase.World.step`."""
         self.sync()
         stepped = self._led(lambda: self.world.step(dt, **options), [])
@@ -373,7 +373,7 @@ class SpriteBodies(Following[_Followed]):
             one.body.shape = _shape(sprites[k], one.round, rects[k].tolist())
         if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
-                warnings.warn(SpriteWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
+                warnings.warn(WorldWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
         if len(placed):
             store.put_many(placed, goals)
         if len(placed) or resized:
@@ -570,7 +570,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         """
         return self.bodies.move_many(self.sprites(), dx, dy, response, **options)
 
-    def walk_many(self, dx: Any, dy: Any, **options: Any) -> Walks:
+    def walk_many(self, dx: Any, dy: Any, **options: Any) -> Movements:
         """Let all sprites of this group walk in one call; see `SpriteBodies.walk_many`."""
         return self.bodies.walk_many(self.sprites(), dx, dy, **options)
 

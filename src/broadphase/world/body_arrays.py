@@ -15,7 +15,7 @@ from broadphase.inputs.foreign import NUMBERS
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_places, as_points
 from broadphase.world.bodies import Body, BodyStore, Rows
-from broadphase.world.hits import Answer, Movements, Walks
+from broadphase.world.hits import Answer, Movements
 
 
 class Bodies(Sequence[Body]):
@@ -156,9 +156,9 @@ class Bodies(Sequence[Body]):
         )
         return moved
 
-    def walk(self, dx: Any, dy: Any, **options: Any) -> Walks:
+    def walk(self, dx: Any, dy: Any, **options: Any) -> Movements:
         """Let all of them walk, with the options of `World.walk_many`."""
-        walks: Walks = self._world.walk_many(self, dx, dy, **options)
+        walks: Movements = self._world.walk_many(self, dx, dy, **options)
         return walks
 
     def turn(self, angles: Any) -> None:

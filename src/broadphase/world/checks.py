@@ -3,7 +3,6 @@
 It costs nothing unless it is switched on.  Each fault is named once.
 """
 
-import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.errors import TagWarning, WorldWarning
+from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.narrow_phase import overlap
 from broadphase.world.arguments import ANY
 from broadphase.world.bodies import STATICS
@@ -92,7 +91,7 @@ class Checks:
                 called = asker.format(tag) if isinstance(asker, str) else repr(asker)
                 said = f"{called} waits for a tag that no {what} has had: {tag!r}{hint}"
                 if self._waiting[what, tag] == _PATIENCE[bool(similar)]:
-                    warnings.warn(TagWarning(said), stacklevel=_users_level())
+                    warnings.warn(WorldWarning(said), stacklevel=users_level())
 
     def _look_at_bullets(self) -> None:
         """Warn of a sensor that is to stop at hits, but is in a static body unheard."""
@@ -192,12 +191,4 @@ class Checks:
     def _say(self, what: Any, said: str) -> None:
         if what not in self._said:
             self._said.add(what)
-            warnings.warn(WorldWarning(said), stacklevel=_users_level())
-
-
-def _users_level() -> int:
-    """The ``stacklevel`` of the first line outside of this package, for a warning that the caller gives."""
-    level, frame = 1, sys._getframe(1).f_back
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "broadphase":
-        level, frame = level + 1, frame.f_back
-    return level + 1
+            warnings.warn(WorldWarning(said), stacklevel=users_level())

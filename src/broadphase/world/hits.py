@@ -204,27 +204,42 @@ _NO_ROWS, _NO_NUMBERS = np.empty(0, np.int64), np.empty((0, 2))
 NO_HITS = HitArrays(_NO_ROWS, _NO_ROWS, np.empty((0, 2), np.int64), np.empty(0), _NO_NUMBERS, _NO_NUMBERS)
 
 
-@briefly
-class Movements(NamedTuple):
-    """The final places of many movers, and what they hit."""
-
+class _Movements(NamedTuple):
     places: Floats
-    """``(m, 2)``"""
     hits: HitArrays
     crossed: HitArrays = NO_HITS
-    """The bodies that they crossed without being stopped, each once a mover; see `World.move_many`."""
 
 
 @briefly
-class Steps(NamedTuple):
-    """What `World.step` moved: `Movements`, and of which bodies."""
+class Movements(_Movements):
+    """Where many movers are now, and what they hit: a tuple of ``places``, ``hits`` and ``crossed``.
+
+    ``places`` are of shape ``(m, 2)``; ``crossed`` are the bodies that they crossed without being stopped,
+    each once a mover.
+    """
 
     ids: npt.NDArray[np.int32]
-    """``(m,)``: the ids of the bodies that moved, ascending; ``movers`` in the hits are rows of it."""
-    places: Floats
-    """``(m, 2)``"""
-    hits: HitArrays
-    crossed: HitArrays = NO_HITS
+    """``(m,)``, of `World.step`: the ids of the bodies that moved, ascending; ``movers`` of hits are rows of
+    it."""
+    floors: Integers
+    """``(m, 3)``, of `World.walk_many`: id of the body that each stands on, or column and row of the tile; -1
+    for what it is not, and three times -1 in the air."""
+    normals: Floats
+    """``(m, 2)``, of `World.walk_many`: out of the floor; NaN in the air."""
+    ladders: Integers
+    """``(m, 2)``, of `World.walk_many`: column and row of the ladder that each is in, or -1."""
+
+    @property
+    def on_floor(self) -> npt.NDArray[np.bool_]:
+        """``(m,)``, of `World.walk_many`: which of them stand on something."""
+        standing: npt.NDArray[np.bool_] = self.floors.max(axis=1) >= 0
+        return standing
+
+
+def walked_to(moved: Movements, floors: Integers, normals: Floats, ladders: Integers) -> Movements:
+    """The same with what walkers stand on."""
+    moved.floors, moved.normals, moved.ladders = floors, normals, ladders
+    return moved
 
 
 def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray[np.integer[Any]]) -> Floats:
@@ -306,27 +321,3 @@ class Walk(NamedTuple):
     @property
     def _movement(self) -> Movement:
         return Movement(self.x, self.y, self.hits)
-
-
-@briefly
-class Walks(NamedTuple):
-    """The final places of many walkers; see `World.walk_many`."""
-
-    places: Floats
-    """``(m, 2)``"""
-    hits: HitArrays
-    """What stopped or held them; ``others`` are ids, see `World.body`."""
-    crossed: HitArrays
-    floors: Integers
-    """``(m, 3)``: id of the body that each stands on, or column and row of the tile; -1 for what it is not,
-    and three times -1 in the air."""
-    normals: Floats
-    """``(m, 2)``: out of the floor; NaN in the air."""
-    ladders: Integers
-    """``(m, 2)``: column and row of the ladder that each is in, or -1."""
-
-    @property
-    def on_floor(self) -> npt.NDArray[np.bool_]:
-        """``(m,)``: which of them stand on something."""
-        standing: npt.NDArray[np.bool_] = self.floors.max(axis=1) >= 0
-        return standing

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from broadphase.errors import SpriteWarning
+from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.shapes import Bounds
 from broadphase.world.bodies import Body, BodyStore
 
@@ -66,7 +66,7 @@ class SpriteWatch:
                 self._sprites[body] = _Sprite(picture, body.bounds)
             elif not sprite_state.reported and _goes_astray(sprite_state, picture, body.bounds):
                 sprite_state.reported = True
-                warnings.warn(SpriteWarning(_warning(body, picture)), stacklevel=4)
+                warnings.warn(WorldWarning(_warning(body, picture)), stacklevel=users_level())
 
 
 def picture_of(sprite: Any) -> Bounds | None:

@@ -36,7 +36,7 @@ from broadphase.world.body_arrays import Bodies
 from broadphase.world.checks import Checks
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
+from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, code_of
 from broadphase.world.listeners import Callback, Listener, ManyCallback
 from broadphase.world.movement.as_one import move_as_one, turn_as_one
 from broadphase.world.movement.character import Character
@@ -115,13 +115,13 @@ class World:
     check : bool
         For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response`, of
         ``pushes`` or of a query that no body has had for 600 updates, 60 if it resembles another, and of each
-        of `on_tile` that no tile has had, with `broadphase.TagWarning`; and, with `broadphase.WorldWarning`,
+        of `on_tile` that no tile has had; and, likewise with `broadphase.WorldWarning`,
         if `update` is never called, a static body has a velocity or is moved into another, a walker falls up,
         or `step` is given more than a second.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
-        `broadphase.SpriteWarning`.  Costs some microseconds a sprite; nothing if it is off.
+        `broadphase.WorldWarning`.  Costs some microseconds a sprite; nothing if it is off.
     max_pairs : int, optional
         The most pairs of bodies with overlapping bounds in an `update`.  If there are more, it raises
         `broadphase.PairLimitExceeded`, and nothing has changed.  By default as many as fit into free memory.
@@ -760,7 +760,7 @@ class World:
         self._dispatch.moves("move_many")
         return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
 
-    def step(self, dt: float, *, movers_block: bool = False, ignore: BodyOrBodies = ()) -> Steps:
+    def step(self, dt: float, *, movers_block: bool = False, ignore: BodyOrBodies = ()) -> Movements:
         """Move everything that has a velocity by ``velocity * dt``, as `move_many` does.
 
         What happens at a hit is the body's own `Body.response`, else what `set_response` says for its tag,
@@ -782,7 +782,7 @@ class World:
 
         Returns
         -------
-        Steps
+        Movements
             ``ids`` of the bodies that have a velocity; ``places``, ``hits``, ``crossed`` as of `move_many`.
 
         Raises
@@ -1322,7 +1322,7 @@ class World:
         down: tuple[float, float] = (0.0, 1.0),
         movers_block: bool = False,
         ignore: BodyOrBodies = (),
-    ) -> Walks:
+    ) -> Movements:
         """Move many characters among static bodies and tiles, in one call; each as `walk` would.
 
         Parameters
@@ -1340,7 +1340,7 @@ class World:
 
         Returns
         -------
-        Walks
+        Movements
             ``places, hits, crossed, floors, normals, ladders`` as arrays, and ``on_floor``.
 
         Raises

@@ -21,7 +21,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
-from broadphase.world.hits import Hit, HitArrays, Walk, Walks, as_rows, hit_arrays
+from broadphase.world.hits import Hit, HitArrays, Movements, Walk, as_rows, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
@@ -233,7 +233,7 @@ class Character:
 
     def walk_many(
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
-    ) -> Walks:
+    ) -> Movements:
         """See `World.walk_many`."""
         known = rules_of(*rules)
         rows, displacements = self._many.checked_displacements(bodies, dx, dy)
@@ -241,7 +241,7 @@ class Character:
         with Rollback(self._state, rows):
             return self._walk_rows((rows, displacements, known, layers, ignored))
 
-    def _walk_rows(self, call: _Call) -> Walks:
+    def _walk_rows(self, call: _Call) -> Movements:
         rows, _, _, layers, ignored = call
         state, many = self._state, self._many
         table = state.store.table.columns
@@ -259,7 +259,8 @@ class Character:
             wrap_touches(met, state.space.lengths)
         places = state.store.places(rows)
         floors, ladders = walkers.floors[:, :3], walkers.floors[:, 3:]
-        return Walks(places, hit_arrays(hits), hit_arrays(crossed), floors, walkers.tops, ladders)
+        moved = Movements(places, hit_arrays(hits), hit_arrays(crossed))
+        return walked_to(moved, floors, walkers.tops, ladders)
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""

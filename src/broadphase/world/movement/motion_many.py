@@ -22,7 +22,6 @@ from broadphase.world.hits import (
     RESPONSES,
     Answer,
     Movements,
-    Steps,
     as_rows,
     code_of,
     hit_arrays,
@@ -64,7 +63,7 @@ class ManyMotion:
         with Rollback(self._state, self._moved_by(rows)):
             return self._move(rows, displacements, np.full(len(rows), code, np.int8), movers_block, ignored)
 
-    def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
+    def step(self, dt: float, movers_block: bool, ignore: Any) -> Movements:
         """See `World.step`."""
         store, seconds = self._store, finite(dt, "dt")
         n, ignored = len(store.bodies), store.ignored(ignore)
@@ -84,7 +83,8 @@ class ManyMotion:
                 after = velocities_after(velocities, moved.hits, responses)
                 # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
                 store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
-        return Steps(rows, *moved)
+        moved.ids = rows
+        return moved
 
     def _by_group(self) -> npt.NDArray[np.int8]:
         """The response that the bodies of each set of tags have in a step: that of a tag, else to slide."""
