@@ -135,10 +135,10 @@ def sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterabl
         found = near_slots(sprite_list, x, y, 2.0 * half)
         if found is not None:
             return found
-    return _those_around(sprite_list, x, y, half)
+    return _sprites_near(sprite_list, x, y, half)
 
 
-def _those_around(sprites: Iterable[Any], x: float, y: float, half: float) -> Iterator[Any]:
+def _sprites_near(sprites: Iterable[Any], x: float, y: float, half: float) -> Iterator[Any]:
     for one in sprites:
         (px, py), reach = one._position, half + _REACH * max(abs(one._width), abs(one._height))
         if abs(px - x) <= reach and abs(py - y) <= reach:

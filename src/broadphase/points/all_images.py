@@ -144,17 +144,17 @@ def find_all_images(
     query = query._replace(points=inside, others=None if among else found)
     images = _Images(np.empty(0, np.int32), np.empty((0, dim)), len(found))
     if fits_in_lattice(around, dim, reach.r):
-        near = find_near(query._replace(period=around), reach, True, parts, limit)
-        return _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
+        candidates = find_near(query._replace(period=around), reach, True, parts, limit)
+        return _kept(crystal, (spots, other_spots), images, candidates, (r, strict), parts)
     along = spots[:, dim:], other_spots[:, dim:]
-    source, steps, each = _laid(*along, inverse, periodic, reach.r, r, among)
+    source, steps, image_count = _laid(*along, inverse, periodic, reach.r, r, among)
     spots[:, dim:] = other_spots[:, dim:] = 0.0  # shifts are those of the images
     images = _Images(source.astype(np.int32), steps, len(found) if among else 0)
     query = _among_images(query, found, images, cell)
     if excluded:
-        limit = min(limit + int(excluded * each), NO_LIMIT)
-    near = find_near(query, reach, True, parts, limit, upward=among)
-    kept = _kept(crystal, (spots, other_spots), images, near, (r, strict), parts)
+        limit = min(limit + int(excluded * image_count), NO_LIMIT)
+    candidates = find_near(query, reach, True, parts, limit, upward=among)
+    kept = _kept(crystal, (spots, other_spots), images, candidates, (r, strict), parts)
     return _in_order(kept, among)
 
 
@@ -163,11 +163,11 @@ def _laid(
 ) -> tuple[npt.NDArray[np.intp], Floats, float]:
     """The row and shift of each image within reach of the points, and how many a pair has at most."""
     wide = reach * np.hypot.reduce(inverse, axis=0) + _WIDER
-    each = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())
-    if len(other_along) * each > _MOST:
+    image_count = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())
+    if len(other_along) * image_count > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
     ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
-    return *_images_between(other_along, *ends, periodic, upward), each
+    return *_images_between(other_along, *ends, periodic, upward), image_count
 
 
 def _among_images(query: PointQuery, found: Floats, images: _Images, cell: Floats) -> PointQuery:
@@ -198,13 +198,15 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
             laid[reach] = images, others, make_tree(others, parts)
         images, others, tree = laid[reach]
         held = min(count, len(images.source))
-        some = others._replace(points=inside[rows], envs=query.envs[rows] if len(query.envs) else query.envs)
-        numbers, apart = find_nearest_points(some, held, farther, parts, tree)
+        subset = others._replace(
+            points=inside[rows], envs=query.envs[rows] if len(query.envs) else query.envs
+        )
+        numbers, apart = find_nearest_points(subset, held, farther, parts, tree)
         # Distances are those of `find_all_images`: from where the points were given.
         row, column = np.nonzero(numbers >= 0)
-        i, at = rows[row].astype(np.int32), numbers[row, column]
-        near = NearRows(i, at, apart[row, column])
-        pairs = _kept(crystal, (spots, other_spots), images, near, (np.inf, False), parts)
+        i, image_numbers = rows[row].astype(np.int32), numbers[row, column]
+        rows_near = NearRows(i, image_numbers, apart[row, column])
+        pairs = _kept(crystal, (spots, other_spots), images, rows_near, (np.inf, False), parts)
         ids, distances = np.full(numbers.shape, -1, np.int32), np.full(numbers.shape, np.inf)
         shift = np.zeros((*numbers.shape, len(cell)), np.int32)
         ids[row, column], distances[row, column], shift[row, column] = pairs.j, pairs.distance, pairs.shift
@@ -224,8 +226,8 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
         most += (k + 2) * float(np.hypot.reduce(cell[periodic], axis=1).min())
     sides = np.where(periodic, 1.0, np.ptp(both @ inverse, axis=0)) / np.hypot.reduce(inverse, axis=0)
     logs = np.log(sides[sides > 0.0])
-    each = math.exp(logs.mean()) if len(logs) else 0.0
-    usual = each * ((k + 2) * query.worlds / len(found)) ** (1.0 / max(len(logs), 1))
+    typical = math.exp(logs.mean()) if len(logs) else 0.0
+    usual = typical * ((k + 2) * query.worlds / len(found)) ** (1.0 / max(len(logs), 1))
     most = min(r, most)
     reach = min(_USUAL * usual, most) or most
     return find_nearest_counted(query, k, counted, find, reach, most)
@@ -251,21 +253,21 @@ def _images_between(
     n, dim = along.shape
     rows, steps = (np.empty(0, np.intp), np.empty((0, dim))) if upward else (np.arange(n), np.zeros((n, dim)))
     for axis in np.flatnonzero(periodic if n else []).tolist():
-        own = along[:, axis]
-        first, last = int(np.ceil(low[axis] - own.max())), int(np.floor(high[axis] - own.min()))
-        some = []
+        positions = along[:, axis]
+        first, last = int(np.ceil(low[axis] - positions.max())), int(np.floor(high[axis] - positions.min()))
+        pieces = []
         for step in range(1, last + 1) if upward else ():  # of the points themselves: upward along this axis
-            at = np.flatnonzero(own <= high[axis] - step)
-            some.append((at, np.zeros((len(at), dim))))
-            some[-1][1][:, axis] = step
+            inside = np.flatnonzero(positions <= high[axis] - step)
+            pieces.append((inside, np.zeros((len(inside), dim))))
+            pieces[-1][1][:, axis] = step
         for step in range(first, last + 1) if len(rows) else ():
-            moved = own[rows] + step
-            at = np.flatnonzero((moved >= low[axis]) & (moved <= high[axis]))
-            further = steps[at]
+            moved = positions[rows] + step
+            inside = np.flatnonzero((moved >= low[axis]) & (moved <= high[axis]))
+            further = steps[inside]
             further[:, axis] = step
-            some.append((rows[at], further))
-        if some:
-            rows, steps = (np.concatenate(parts) for parts in zip(*some, strict=True))
+            pieces.append((rows[inside], further))
+        if pieces:
+            rows, steps = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         elif not upward:
             rows, steps = rows[:0], steps[:0]
     order = np.argsort(rows, kind="stable")
@@ -276,16 +278,16 @@ def _kept(
     crystal: Crystal,
     spots: tuple[Floats, Floats],
     images: _Images,
-    near: NearRows,
+    candidates: NearRows,
     reach: tuple[float, bool],
     parts: int,
 ) -> ImagePairs:
     """The pairs whose distance, as it is from the given places, is within reach."""
     query, cell, _ = crystal
-    m, dim = len(near.i), len(cell)
+    m, dim = len(candidates.i), len(cell)
     columns, distances = result_array((2, m), np.int32), result_array((m,), np.float64)
     offsets, shifts = result_array((m, dim), np.float64), result_array((m, dim), np.int32)
-    fixed = query.points, query.found, cell, *spots, *images, near.i, near.j, *reach
+    fixed = query.points, query.found, cell, *spots, *images, candidates.i, candidates.j, *reach
 
     def keep(begin: int, end: int, place: int) -> int:
         return int(keep_images(*fixed, begin, end, place, columns, distances, offsets, shifts))

@@ -55,7 +55,7 @@ from broadphase.points.neighborhoods import (
     offsets_of,
 )
 from broadphase.points.new_points import NewPoints, new_points
-from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, several_searches
+from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, split_by_world
 
 _new = tuple.__new__
 
@@ -573,7 +573,7 @@ class PointIndex(ById):
             return query, kept, self._in_worlds(kept, query, numbers)
         if SHARED in kept.envs or SHARED in asked:
             envs, own = (asked, store.live_envs()), rows[0] if one else rows
-            several = several_searches(settled_points(own, store.live_boxes(), self._asked_period, envs))
+            several = split_by_world(settled_points(own, store.live_boxes(), self._asked_period, envs))
         return query._replace(envs=numbers), kept, several
 
     def _check_envs(self, envs: Envs | None) -> None:

@@ -84,14 +84,14 @@ def find_near_images(
     # Beyond the max_distance of nearest images nothing more is found, but the same again.
     max_distance = _max_distance(query)
     radii = np.minimum(reach.radii, max_distance), np.minimum(reach.other_radii, max_distance)
-    near = Reach(min(reach.r, max_distance), radii[0], radii[1][source] if len(radii[1]) else radii[1])
+    plain_reach = Reach(min(reach.r, max_distance), radii[0], radii[1][source] if len(radii[1]) else radii[1])
     repeated = int(np.bincount(source, minlength=1).max())
     most = min(repeated * (2 * limit + len(query.points) if same else limit), NO_LIMIT)
-    if kept is None or len(near.radii):
-        i, at, distance = find_near_mixed(plain, near, True, parts, most)
+    if kept is None or len(plain_reach.radii):
+        i, copies, distance = find_near_mixed(plain, plain_reach, True, parts, most)
     else:
-        i, at, distance = find_near(plain, near, True, parts, most, images.cells)
-    j = source[at]
+        i, copies, distance = find_near(plain, plain_reach, True, parts, most, images.cells)
+    j = source[copies]
     if same:
         above = i < j
         i, j, distance = i[above], j[above], distance[above]
@@ -134,16 +134,16 @@ def count_near_images(query: PointQuery, distances: Sequence[float], parts: int)
 
 def _in_pieces(query: PointQuery, r: float, parts: int) -> Iterator[Points]:
     """The distances of the pairs within ``r``, found from some of the points at a time."""
-    reach, at, n = one_reach(r, query.points.dtype), 0, len(query.points)
+    reach, start, n = one_reach(r, query.points.dtype), 0, len(query.points)
     images = _images(query, r, None)
     kept, many = Kept(images=images), max(_PAIRS_AT_ONCE // max(len(images.source), 1), 1)
-    while at < n:
-        rows = slice(at, at + many)
+    while start < n:
+        rows = slice(start, start + many)
         envs = query.envs[rows] if len(query.envs) else query.envs
-        some = query._replace(points=query.points[rows], others=query.found, envs=envs)
-        i, j, distance, *_ = find_near_images(some, reach, True, parts, NO_LIMIT, kept)
-        yield distance if query.others is not None else distance[i + np.int32(at) < j]
-        at = rows.stop
+        piece = query._replace(points=query.points[rows], others=query.found, envs=envs)
+        i, j, distance, *_ = find_near_images(piece, reach, True, parts, NO_LIMIT, kept)
+        yield distance if query.others is not None else distance[i + np.int32(start) < j]
+        start = rows.stop
 
 
 def find_nearest_images(

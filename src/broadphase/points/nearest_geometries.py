@@ -42,13 +42,18 @@ def find_nearest_geometries(
     ids, distances = np.full((left.total, k), -1, np.int32), np.full((left.total, k), np.inf)
     if not (len(left.rows) and len(right.rows)):
         return places.of(ids, distances)
-    near, count = find_nearest_points(_middles(left, right), k + (b is None), np.inf, threads)[0], len(reach)
+    candidates, count = (
+        find_nearest_points(_middles(left, right), k + (b is None), np.inf, threads)[0],
+        len(reach),
+    )
     if b is None:
-        near = np.where(near == np.arange(count)[:, None], -1, near)
-    known = np.flatnonzero((near >= 0).sum(axis=1) >= k)
-    firsts, columns = np.nonzero(near[known] >= 0)
-    apart = np.full((len(known), near.shape[1]), -np.inf)
-    apart[firsts, columns] = _distances(left, right, known[firsts], near[known][firsts, columns], threads)
+        candidates = np.where(candidates == np.arange(count)[:, None], -1, candidates)
+    known = np.flatnonzero((candidates >= 0).sum(axis=1) >= k)
+    firsts, columns = np.nonzero(candidates[known] >= 0)
+    apart = np.full((len(known), candidates.shape[1]), -np.inf)
+    apart[firsts, columns] = _distances(
+        left, right, known[firsts], candidates[known][firsts, columns], threads
+    )
     # With one more than k, the farthest may be left out; without a distance a row looks at all.
     reach[known] = np.minimum(reach[known], np.sort(apart, axis=1)[:, -1])
     pairs = join(grown(left.boxes, right.boxes, reach), right.boxes, threads=threads)
@@ -67,8 +72,8 @@ def find_nearest_geometries(
 
 
 def _middles(left: Side, right: Side) -> PointQuery:
-    own, others = (0.5 * side.boxes[:, :2] + 0.5 * side.boxes[:, 2:] for side in (left, right))
-    return as_query(own, others, None, None)
+    middles, others = (0.5 * side.boxes[:, :2] + 0.5 * side.boxes[:, 2:] for side in (left, right))
+    return as_query(middles, others, None, None)
 
 
 def _distances(left: Side, right: Side, firsts: Rows, seconds: Rows, threads: int) -> Floats:
@@ -77,8 +82,8 @@ def _distances(left: Side, right: Side, firsts: Rows, seconds: Rows, threads: in
 
     def find(begin: int, end: int) -> None:
         for first, last in growing(end, begin):
-            some = slice(first, last)
-            out[some] = distance(left.at(firsts[some]), right.at(seconds[some]))
+            portion = slice(first, last)
+            out[portion] = distance(left.at(firsts[portion]), right.at(seconds[portion]))
 
     run_all([partial(find, *piece) for piece in pieces_of(len(firsts), threads)], threads)
     return out

@@ -287,15 +287,15 @@ class Neighbors:
         sides = [np.unique(np.concatenate(both)) for both in zip(self.ids, previous.ids, strict=True)]
         shape = len(sides[0]), len(sides[1])
         found = []
-        for near in (self, previous):
+        for pairs in (self, previous):
             i, j = (
                 np.searchsorted(side, ids)[rows].astype(np.int32)
-                for side, ids, rows in zip(sides, near.ids, (near.i, near.j), strict=True)  # type: ignore[arg-type]
+                for side, ids, rows in zip(sides, pairs.ids, (pairs.i, pairs.j), strict=True)  # type: ignore[arg-type]
             )
-            if near._half:
+            if pairs._half:
                 i, j = np.minimum(i, j), np.maximum(i, j)
             found.append(
-                Neighbors(i, j, near.distance, shape, half=near._half, among=near._among, in_order=False)
+                Neighbors(i, j, pairs.distance, shape, half=pairs._half, among=pairs._among, in_order=False)
             )
         return found[0], found[1]
 
@@ -532,9 +532,9 @@ class Neighbors:
         partly = np.zeros((0 if alone else len(begins) - 1, *sums.shape), sums.dtype)
 
         def add(piece: int, first: int, last: int) -> None:
-            into = sums if alone or piece == 0 else partly[piece - 1]
+            target = sums if alone or piece == 0 else partly[piece - 1]
             for span in paced(first, last):
-                kernel(i, j, *columns, other_way, *span, into)
+                kernel(i, j, *columns, other_way, *span, target)
 
         def gather(first: int, last: int) -> None:
             for begin, more in zip(begins[1:], partly, strict=True):
@@ -626,10 +626,10 @@ def rows_kept(
 
     spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
     ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
-    some = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
-    if len(some) == 1:
-        return [array[some[0]] for array in arrays]
-    return [np.concatenate([array[rows] for rows in some]) for array in arrays]
+    portions = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
+    if len(portions) == 1:
+        return [array[portions[0]] for array in arrays]
+    return [np.concatenate([array[rows] for rows in portions]) for array in arrays]
 
 
 def rows_among(
@@ -643,9 +643,9 @@ def rows_among(
     found: npt.NDArray[np.int64] = result_array((len(i),), np.int64)
 
     def match(first: int, last: int) -> None:
-        at = int(np.searchsorted(old_i, i[first])) if first < last else 0
+        start = int(np.searchsorted(old_i, i[first])) if first < last else 0
         for span in ranges(first, last):
-            at = match_rows(i, j, old_i, old_j, at, *span, found)
+            start = match_rows(i, j, old_i, old_j, start, *span, found)
 
     spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
     own_threads.run_all([partial(match, *span) for span in spans], parts)

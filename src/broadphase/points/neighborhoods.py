@@ -61,7 +61,7 @@ from broadphase.points.neighbor_lists import (
     order_of,
     rows_among,
 )
-from broadphase.points.several import Part, Several, several_searches
+from broadphase.points.several import Part, Several, split_by_world
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
@@ -272,8 +272,8 @@ def _cutoffs_of(cutoffs: Any, kinds: Any, given: GivenPoints) -> PairCutoffs:
 def as_ids(ids: Any, given: GivenPoints) -> tuple[PointIds, PointIds]:
     """The ids of the points and of those searched among, checked."""
     if given.other is None:
-        own = _ids_of(ids, given.points, "ids")
-        return own, own
+        point_ids = _ids_of(ids, given.points, "ids")
+        return point_ids, point_ids
     if not isinstance(ids, (tuple, list)) or len(ids) != 2:
         raise ValueError("ids must be a pair with other=: one array for the points, one for the others")
     return _ids_of(ids[0], given.points, "ids[0]"), _ids_of(ids[1], given.other, "ids[1]")
@@ -372,7 +372,7 @@ class How(NamedTuple):
 
 def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns with all images."""
-    several = several_searches(given)
+    several = split_by_world(given)
     if several is not None:
         as_reach(r, several.query)
         return near_of_several(several, r, how, lambda part, *rest: _near_all_of(part.given, *rest))
@@ -412,14 +412,14 @@ def _near_all_of(given: GivenPoints, r: Any, how: How) -> Neighbors:
         excluded = 0 if how.exclude is None else len(how.exclude)
         return find_all_images(crystal, reach, False, how.parts, limit, excluded)
 
-    return _those_that_count(crystal.query, how, find, None)
+    return _filtered(crystal.query, how, find, None)
 
 
 Columns = tuple[Any, ...]
 """Pairs of points: ``i, j, distance, offset, shift``; the last two may be None."""
 
 
-def _those_that_count(
+def _filtered(
     query: PointQuery,
     how: How,
     find: Callable[[float, int], Columns],
@@ -455,8 +455,8 @@ def _those_that_count(
         free = rows_among(i, j, None if in_order else order_of(i, j), excluded[0], excluded[1], how.parts) < 0
         keep = free if keep is None else keep & free
     if how.cutoffs is not None:
-        near = rounded(distance, query.kind) <= how.cutoffs.rounded(query.kind).between(i, j)
-        keep = near if keep is None else keep & near
+        within = rounded(distance, query.kind) <= how.cutoffs.rounded(query.kind).between(i, j)
+        keep = within if keep is None else keep & within
     if keep is not None:
         i, j, distance, offset, shift = (None if one is None else one[keep] for one in columns)
     if len(i) > limit:
@@ -485,7 +485,7 @@ Search = Callable[[Part, Any, How], Neighbors]
 
 def near_in(given: GivenPoints, r: Any, how: How) -> Neighbors:
     """What `neighbors` returns, by one search or by several."""
-    several = several_searches(given)
+    several = split_by_world(given)
     return near_of(as_query(*given), r, how) if several is None else near_of_several(several, r, how)
 
 
@@ -498,19 +498,19 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
         plain = how._replace(r_min=0.0, exclude_self=False, half=True, exclude=None, cutoffs=None)
         columns: list[list[Any]] = []
         for part in several.parts:
-            own: Any = reach.r
+            radii: Any = reach.r
             if len(reach.radii):
-                own = reach.radii[part.rows]
-                own = own if part.given.other is None else (own, reach.other_radii[part.others])
-            near = (search or _near_of_part)(part, own, plain._replace(limit=left))
-            rows, others, offset = part.rows[near.i], part.others[near.j], near.offset
+                radii = reach.radii[part.rows]
+                radii = radii if part.given.other is None else (radii, reach.other_radii[part.others])
+            found = (search or _near_of_part)(part, radii, plain._replace(limit=left))
+            rows, others, offset = part.rows[found.i], part.others[found.j], found.offset
             if among:
                 turned = rows > others
                 rows, others = np.where(turned, others, rows), np.where(turned, rows, others)
-                for way in (offset, near.shift):
+                for way in (offset, found.shift):
                     if way is not None:
                         way[turned] *= -1
-            columns.append([rows, others, near.distance, offset, near.shift])
+            columns.append([rows, others, found.distance, offset, found.shift])
             left -= len(rows)
         joined: list[Any] = [
             None if column[0] is None else np.concatenate(column) for column in zip(*columns, strict=True)
@@ -522,7 +522,7 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
         return i[order].astype(np.int32), j[order].astype(np.int32), *rest
 
     ways = partial(_offsets_of_several, several, r, how) if search is None else None
-    return _those_that_count(query, how, find, ways)
+    return _filtered(query, how, find, ways)
 
 
 def _offsets_of_several(several: Several, r: Any, how: How, *_: Any) -> Points:
@@ -539,20 +539,20 @@ def _near_of_part(part: Part, r: Any, how: How) -> Neighbors:
 def near_of(query: PointQuery, r: Any, how: How, kept: Kept | None = None) -> Neighbors:
     """What `neighbors` returns; through what is kept, where there is one distance for all."""
     find = partial(_found, query, reach_of(r, query), how, kept)
-    return _those_that_count(query, how, find, offsets_of, how.sort)
+    return _filtered(query, how, find, offsets_of, how.sort)
 
 
 def _found(query: PointQuery, reach: Reach, how: How, kept: Kept | None, _: float, most: int) -> Columns:
     if reach.given is not None:
         most = min(2 * most + _FEW, NO_LIMIT)  # some of these are left out again
     if query.lattice is not None:
-        near = find_near_images(query, reach, how.sort, how.parts, most, kept)
+        columns = find_near_images(query, reach, how.sort, how.parts, most, kept)
     elif kept is None or len(reach.other_radii):
-        near = find_near_mixed(query, reach, how.sort, how.parts, most)
+        columns = find_near_mixed(query, reach, how.sort, how.parts, most)
     else:
-        near = find_near(query, reach, how.sort, how.parts, most, kept.cells)
-    which = within_rounded(query, reach, *near)
-    return *(column[which] for column in near), None, None
+        columns = find_near(query, reach, how.sort, how.parts, most, kept.cells)
+    which = within_rounded(query, reach, *columns)
+    return *(column[which] for column in columns), None, None
 
 
 @with_hints(**_OF_SCIPY)
@@ -605,12 +605,12 @@ def count_neighbors(
     if excluded is not None or images != "nearest":
         limits = [as_distance(one, np.dtype(np.float64), name) for one, name in named]
         how = (True, False, parts, NO_LIMIT, True, excluded, images, None)
-        near = _neighbors_of(given, max(limits, default=0.0), 0.0, False, *how)
-        return _counts_within(near.distance, lengths)
+        pairs = _neighbors_of(given, max(limits, default=0.0), 0.0, False, *how)
+        return _counts_within(pairs.distance, lengths)
     few = count_few(given, np.atleast_1d(lengths))
     if few is not None:
         return few.item() if lengths.ndim == 0 else few
-    several, counts = several_searches(given), np.zeros(len(named), np.int64)
+    several, counts = split_by_world(given), np.zeros(len(named), np.int64)
     searches = [as_query(*given)] if several is None else [as_query(*part.given) for part in several.parts]
     kind = searches[0].kind if several is None else several.query.kind
     for query in searches:
@@ -705,7 +705,7 @@ def nearest(
         few = find_nearest_few(given, places.most, r)
         if few is not None:
             return Nearest(*places.of(*few))
-    several, crystal = several_searches(given), None
+    several, crystal = split_by_world(given), None
     if several is not None:
         query = several.query
     elif images == "all":
@@ -733,20 +733,20 @@ def nearest_of_several(several: Several, places: Places, r: Any, parts: int, cou
         part_query, kept = part.query() if crystal is None else (crystal.query, None)
         part_query = part_query._replace(kind=distances.dtype)  # sorted here, so rounded afterwards
         which = counted.of(part.rows, part.others)
-        near = nearest_of(part_query, as_places(most), limit, parts, which, kept, crystal)
-        found = np.append(part.others, missing)[near.ids]  # -1 is the last
-        step = np.zeros((*found.shape, shift.shape[2]), np.int32) if near.shift is None else near.shift
-        some = [
+        answer = nearest_of(part_query, as_places(most), limit, parts, which, kept, crystal)
+        found = np.append(part.others, missing)[answer.ids]  # -1 is the last
+        step = np.zeros((*found.shape, shift.shape[2]), np.int32) if answer.shift is None else answer.shift
+        answers = [
             np.concatenate(both, axis=1)
             for both in (
                 (ids[part.rows], found),
-                (distances[part.rows], near.distances),
+                (distances[part.rows], answer.distances),
                 (shift[part.rows], step),
             )
         ]
-        order = np.lexsort((*np.moveaxis(some[2], 2, 0)[::-1], *some[:2]), axis=1)[:, :most]
-        ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in some[:2])
-        shift[part.rows] = np.take_along_axis(some[2], order[:, :, None], axis=1)
+        order = np.lexsort((*np.moveaxis(answers[2], 2, 0)[::-1], *answers[:2]), axis=1)[:, :most]
+        ids[part.rows], distances[part.rows] = (np.take_along_axis(one, order, axis=1) for one in answers[:2])
+        shift[part.rows] = np.take_along_axis(answers[2], order[:, :, None], axis=1)
     ids[ids == missing] = -1
     return _as_asked(query, places, nearest_with(ids, distances, shift if images else None))
 
@@ -819,9 +819,9 @@ def within_rounded(query: PointQuery, reach: Reach, i: Any, j: Any, distance: Po
     """Which pairs are within the radii as these were given: a slice for all, or an array of bool."""
     if reach.given is None:
         return slice(None)
-    own, others = reach.given
+    radii, others = reach.given
     with np.errstate(over="ignore"):
-        return rounded(distance, query.kind) <= own[i] + others[j]
+        return rounded(distance, query.kind) <= radii[i] + others[j]
 
 
 def _ways_of_few(given: GivenPoints, i: Any, j: Any) -> Points:

@@ -53,7 +53,7 @@ class Several(NamedTuple):
         return [*self.parts, *back]
 
 
-def several_searches(given: GivenPoints) -> Several | None:
+def split_by_world(given: GivenPoints) -> Several | None:
     """The searches that answer these settled arguments together; None if one does."""
     if has_periods_of_worlds(given):
         return _in_periods_of_worlds(given)
@@ -75,8 +75,8 @@ def _with_shared(given: GivenPoints) -> Several:
     shared = [np.asarray(as_env(env, len(side))) == SHARED for env, side in sides]
     whole = GivenPoints(points, others, given.period, given.env)
     parts = [Part(whole, np.arange(len(points)), np.arange(len(found)))]
-    for own, beside in ((shared[0], ~shared[-1]), (~shared[0], shared[-1]))[: len(shared)]:
-        rows, others = np.flatnonzero(own), np.flatnonzero(beside)
+    for chosen, beside in ((shared[0], ~shared[-1]), (~shared[0], shared[-1]))[: len(shared)]:
+        rows, others = np.flatnonzero(chosen), np.flatnonzero(beside)
         parts.append(Part(GivenPoints(points[rows], found[others], given.period, None), rows, others))
     return Several(query._replace(points=points, others=None if query.others is None else found), parts)
 
@@ -122,10 +122,10 @@ def _in_periods_of_worlds(given: GivenPoints) -> Several:
         others = _rows_of_each(env[1], len(query.found), "env[1]", len(periods))
     # Before those that have points, one without points or period.
     none, parts = np.empty(0, np.intp), []
-    for period, own, found in zip((None, *periods), (none, *rows), (none, *others), strict=True):
-        if period is None or (len(own) and len(found)):
+    for period, members, found in zip((None, *periods), (none, *rows), (none, *others), strict=True):
+        if period is None or (len(members) and len(found)):
             among = None if other is None else query.found[found]
-            parts.append(Part(GivenPoints(query.points[own], among, period, None), own, found))
+            parts.append(Part(GivenPoints(query.points[members], among, period, None), members, found))
     return Several(query, parts)
 
 

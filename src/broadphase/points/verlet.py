@@ -39,7 +39,7 @@ from broadphase.points.neighborhoods import (
     reach_of,
     within_rounded,
 )
-from broadphase.points.several import Part, has_periods_of_worlds, several_searches
+from broadphase.points.several import Part, has_periods_of_worlds, split_by_world
 
 _ROUNDING = 32.0
 
@@ -168,7 +168,7 @@ class VerletList:
 
     def _in_worlds(self, given: GivenPoints, r: Any, how: How) -> Neighbors:
         """A list for each environment."""
-        several = several_searches(given)
+        several = split_by_world(given)
         assert several is not None
         if given.points.shape != self._shape or not np.array_equal(given.env, self._env):
             self._lists, self._shape, self._env = {}, given.points.shape, given.env
@@ -176,12 +176,12 @@ class VerletList:
 
         def step(part: Part, r: Any, how: How) -> Neighbors:
             first = int(part.rows[0]) if len(part.rows) else -1  # a part without points is for types
-            own = self._lists.get(first)
-            if own is None:
-                own = VerletList(r, self._skin, period=part.given.period, threads=self._parts)
+            kept_list = self._lists.get(first)
+            if kept_list is None:
+                kept_list = VerletList(r, self._skin, period=part.given.period, threads=self._parts)
                 if first >= 0:
-                    self._lists[first] = own
-            return own.neighbors(part.given.points, period=part.given.period, offsets=how.offsets)
+                    self._lists[first] = kept_list
+            return kept_list.neighbors(part.given.points, period=part.given.period, offsets=how.offsets)
 
         found = near_of_several(several, r, how, step)
         self.searches += sum(one.searches for one in self._lists.values()) > before
