@@ -22,7 +22,7 @@ from broadphase.inputs.environments import BOX_WIDTHS
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import real, thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
-from broadphase.kernels.boxes.checks import join_rays
+from broadphase.kernels.boxes.checks import first_unsound_row, join_rays
 from broadphase.runtime.memory import result_array
 
 FloatTuple = tuple[float, ...]
@@ -94,6 +94,15 @@ class Reader:
                     return values
             return self._sound(values)
         return self._box_or_boxes(box)
+
+    def plain_boxes(self, box: Any) -> Rows | None:
+        """A batch of sound boxes that need no more than a copy; None if `box_or_boxes` has to read them."""
+        if type(box) is not np.ndarray or box.dtype != np.float64 or self.dtype != np.float64:
+            return None
+        if box.ndim != 2 or box.shape[1] != 2 * self.dim:
+            return None
+        rows = np.array(box, order="C")
+        return rows if first_unsound_row(rows) < 0 else None
 
     def _box_or_boxes(self, box: Any) -> FloatTuple | Rows:
         array = self.array(box, 2 * self.dim, "box", BOXES)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from broadphase.errors import with_hints
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import NO_RULE, BoxRules, FloatTuple, Reader, Rows
+from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, FloatTuple, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.new_boxes import MOST_SCANNED, NewBoxes
@@ -699,9 +699,14 @@ class Index(ById):
         asked = self._asked
         if asked is not None and category is None and mask is None and env is None:
             given = tuple(box) if type(box) is list else arguments.as_given(box)
-            found = None if given is None else asked.in_box("query_box", given)
-            if found is not None:
-                return found
+            if given is not None:
+                found = asked.in_box("query_box", given)
+                if found is not None:
+                    return found
+            else:
+                rows = self._reader.plain_boxes(box)
+                if rows is not None:
+                    return self._space.in_boxes("query_box", rows, NO_RULES)
         (box,), env, _ = self._in_rows(env, (self._reader.settled_box(box), "box", 2 * self.dim))
         rules, env = self._rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
@@ -934,9 +939,6 @@ class Index(ById):
         rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
         rules, env = self._rules(category, mask, env)
         space, query, single = self._placed(rays, env)
-        found = space.all_on_ray(rays, rules) if isinstance(rays, tuple) and env is None else None
-        if found is not None:
-            return found
         hits = space.all_hits(arguments.rows_of(query), rules)
         self._space.last = space.last
         return RayHits(np.ascontiguousarray(hits.ids), *hits[1:]) if single else hits

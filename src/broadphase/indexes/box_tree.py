@@ -383,7 +383,7 @@ class TreeStructure(SearchTree):
         rows, found, tests = queries.search_boxes(*self._search_arguments(), *how)
         return rows[:found], tests
 
-    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         def search(first: int, last: int) -> Ids:
             some = rays[first:last]
             how = some, self.touching, *rules, protocol.expected_rows(some)
@@ -391,7 +391,7 @@ class TreeStructure(SearchTree):
             rows[:found, 0] += first
             return rows[:found], tests
 
-        return self._hits_in_shares(len(rays), search)
+        return self._rows_in_shares(len(rays), search)
 
     def find_first_on_ray(
         self, origin: Given, direction: Given, max_distance: float, rules: BoxRules

@@ -153,6 +153,13 @@ class CellStructure(Searched):
         if self._filled is None or not self._filled.loosen(ids):
             self.stale = True
 
+    def moved_one(self, id: int) -> None:  # noqa: A002
+        filled = self._filled
+        if filled is None or self.store.any_static or id >= len(filled.listed) or not filled.listed[id]:
+            super().moved_one(id)
+        else:  # one of those that are tested beside the cells already: a fifth of the time
+            self._touched = True, self._touched[1]
+
     def _touch(self, ids: IdArray) -> None:
         moving, static = map(len, self._split(ids))
         self._touched = self._touched[0] or moving > 0, self._touched[1] or static > 0

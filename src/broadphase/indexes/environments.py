@@ -252,7 +252,7 @@ class Worlds(SearchTree):
         rank_nearest_one(self.store.boxes, ids, point[: self.dim], distances)
         return ids, distances, tests
 
-    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         how = (self.touching, *rules)
 
         def search(first: int, last: int) -> Ids:
@@ -262,7 +262,7 @@ class Worlds(SearchTree):
             rows[:found, 0] += first
             return rows[:found], tests
 
-        return self._hits_in_shares(len(rays), search)
+        return self._rows_in_shares(len(rays), search)
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None

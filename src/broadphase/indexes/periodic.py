@@ -18,11 +18,10 @@ from operator import le, lt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
-from broadphase.indexes.protocol import NO_IDS, SearchTree, Structure, find_rows, search_anyhow
+from broadphase.indexes.protocol import NO_IDS, Ids, SearchTree, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
@@ -141,9 +140,6 @@ class PeriodicSpace(PlainSpace):
         if len(origin) != self.reader.dim or not self._is_inner(origin, origin, max_distance):
             return None
         return super().first_hit(origin, direction, max_distance, rules)
-
-    def all_on_ray(self, ray: FloatTuple, rules: BoxRules) -> RayHits | None:
-        return None
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         if len(point) != self.reader.dim or not self._is_inner(point, point):
@@ -289,7 +285,8 @@ class PeriodicSpace(PlainSpace):
 
     def _first_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
         owners, hits, entries, entry_normals, tests = self._cast_wrapped(rays, rules, True)
-        ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._no_hits(len(rays))
+        ids, distances = np.full(len(rays), -1, np.int32), np.full(len(rays), np.inf)
+        normals = np.zeros((len(rays), self.reader.dim))
         first = np.append(True, owners[1:] != owners[:-1])[: len(owners)]
         owners = owners[first]
         ids[owners], distances[owners], normals[owners] = hits[first], entries[first], entry_normals[first]
@@ -343,12 +340,10 @@ def _hits_around(
         owners, turns = around.turns_near(region + slack)
         images = rays[active][owners]
         images[:, :dim] -= around.shift(turns)
-        hits, counts, made = _cast(tree, images, rules, first)
+        rows, made = _cast(tree, images, rules, first)
         tests += made
-        entries, entry_normals = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
-        borders = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-        queries.rank_hits(boxes, hits, borders, images, np.empty(images.shape[1]), entries, entry_normals)
-        parts.append((np.repeat(active[owners], counts), hits, entries, entry_normals))
+        entries, entry_normals = queries.rank_hits(boxes, rows, images)
+        parts.append((active[owners][rows[:, 0]], rows[:, 1], entries, entry_normals))
         if first:
             np.minimum.at(nearest, parts[-1][0], entries)
             done[active] = nearest[active] <= ends
@@ -362,11 +357,10 @@ def _hits_around(
     return owners[kept], hits[kept], entries[kept], entry_normals[kept], tests
 
 
-def _cast(
-    tree: SearchTree, rays: Rows, rules: BoxRules, first: bool
-) -> tuple[IdArray, npt.NDArray[Any], int]:
-    """The ids that rays hit, ray by ray; how many each hits; and the tests."""
+def _cast(tree: SearchTree, rays: Rows, rules: BoxRules, first: bool) -> Ids:
+    """Rows ``[ray, id]`` of what rays hit, and the tests."""
     if not first:
         return tree.find_on_rays(rays, rules)
     (ids, _, _), tests = tree.find_first_hits(rays, NO_IDS, rules)
-    return ids[ids >= 0], (ids >= 0).astype(np.int32), tests
+    hitting = np.flatnonzero(ids >= 0).astype(np.int32)
+    return np.column_stack((hitting, ids[hitting])), tests

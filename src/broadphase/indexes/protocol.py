@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from broadphase import methods
 from broadphase.errors import PairLimitExceeded
-from broadphase.indexes.arguments import BoxRules, FloatTuple, Given, Rows
+from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -261,14 +261,12 @@ class SearchTree(Searched):
         """
         return False
 
-    def find_on_ray(self, ray: FloatTuple, rules: BoxRules) -> Ids:
-        """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
-        ids, _, tests = self.find_on_rays(np.array((ray,)), rules)
-        return ids, tests
-
     @abstractmethod
-    def find_on_rays(self, rays: Rows, rules: BoxRules) -> tuple[IdArray, IdArray, int]:
-        """The ids that each ray hits, ray by ray; how many each hits; and the tests."""
+    def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
+        """Rows ``[ray, id]`` of all boxes that the rays hit, ordered by ray; and the tests.
+
+        A ray is ``(origin..., direction..., max_distance)``.
+        """
 
     @abstractmethod
     def find_first_on_ray(
@@ -300,12 +298,12 @@ class SearchTree(Searched):
         """What kernels that search several trees in one call take of one; None: this is not a tree."""
         return None
 
-    def _hits_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> tuple[IdArray, IdArray, int]:
-        """`find_on_rays` of so many rays, where ``search`` returns rows ``[ray, id]``, and the tests."""
+    def _rows_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> Ids:
+        """`find_on_rays` of so many rays by several threads."""
         found = self._in_shares(count, search)
-        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
-        counts = np.bincount(rows[:, 0], minlength=count).astype(np.int32)
-        return rows[:, 1].copy(), counts, sum(made for _, made in found)
+        if len(found) == 1:
+            return found[0]  # type: ignore[no-any-return]
+        return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
 
 
 # ---- all pairs

@@ -50,7 +50,7 @@ from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
-from broadphase.runtime.slices import growing, joined, paced
+from broadphase.runtime.slices import joined, paced
 
 NO_HIT = RayHit(-1, np.inf, ())
 # A box around a circle is enlarged by more than rounding, so that whatever touches the circle overlaps it.
@@ -207,17 +207,6 @@ class PlainSpace:
             return NO_HIT
         return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
 
-    def all_on_ray(self, ray: FloatTuple, rules: BoxRules) -> RayHits | None:
-        """All hits of a ray."""
-        tree = self.tree
-        tree.ready()
-        ids, tests = tree.find_on_ray(ray, rules)
-        self.last = ("query_ray", tests, len(ids))
-        distances, normals = self._no_hits(len(ids))
-        ends, scratch = np.array([0, len(ids)], np.int64), np.empty(len(ray))
-        box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
-        return RayHits(ids, distances, normals)
-
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
         live = self.store.live
@@ -276,15 +265,9 @@ class PlainSpace:
     def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:
         """All hits of each ray."""
         self.tree.ready()
-        ids, counts, tests = self.tree.find_on_rays(rays, rules)
-        self.last = ("query_ray", tests, len(ids))
-        distances, normals = self._no_hits(len(ids))
-        ends, ray = np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), np.empty(rays.shape[1])
-        for begin, end in growing(len(rays)):
-            spans = ends[begin : end + 1]
-            box_queries.rank_hits(self.store.boxes, ids, spans, rays[begin:end], ray, distances, normals)
-        queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
-        return hits_of_rows(np.column_stack((queries, ids)), distances, normals)
+        rows, tests = self.tree.find_on_rays(rays, rules)
+        self.last = ("query_ray", tests, len(rows))
+        return hits_of_rows(rows, *box_queries.rank_hits(self.store.boxes, rows, rays))
 
     def nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
@@ -304,10 +287,7 @@ class PlainSpace:
         self.tree.ready()
         ids[:, :held], tests = self.tree.find_nearest_many(points, held, rules)
         self.last = ("nearest", tests, int((ids >= 0).sum()))
-        for begin, end in growing(len(ids)):
-            box_queries.rank_nearest(
-                self.store.boxes, ids[begin:end], points[begin:end], distances[begin:end]
-            )
+        box_queries.rank_nearest(self.store.boxes, ids, points, distances)
         return Nearest(ids, distances)
 
     def _nearest_by_cells(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
@@ -322,9 +302,6 @@ class PlainSpace:
             return None
         self.last = ("nearest", found.tests, found.found)
         return Nearest(found.ids, found.distances)
-
-    def _no_hits(self, n: int) -> tuple[Rows, Rows]:
-        return np.full(n, np.inf), np.zeros((n, self.reader.dim))
 
     # ---- about itself
 

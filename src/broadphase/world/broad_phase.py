@@ -310,9 +310,9 @@ class BroadPhase:
         count, ray = 0, (*origin, *direction, max_distance)
         for number in self._filled:
             # `query_ray` would rank them by bounds.
-            ids, _ = self._structure(number).find_on_ray(ray, NO_RULES)
-            if len(ids):
-                count = self._put(count, ids, number)
+            rows, _ = self._structure(number).find_on_rays(np.array((ray,)), NO_RULES)
+            if len(rows):
+                count = self._put(count, rows[:, 1].copy(), number)
         return count
 
     def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit:

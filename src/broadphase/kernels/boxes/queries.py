@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.machine.floats import next_down
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import always_inline, common, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
 
@@ -338,7 +340,13 @@ def sort_by_distance(distances, ids, count):
 @jit
 def rank_nearest(boxes, ids, points, distances):
     """Sort every row of ``ids`` by distance from its point; ids of -1 stay at the end, with distance inf."""
+    done = np.int64(0)
     for q in range(ids.shape[0]):
+        done += ids.shape[1]
+        if done > PIECE:
+            done = 0
+            if not goes_on():
+                break
         count = 0
         while count < ids.shape[1] and ids[q, count] >= 0:
             distances[q, count] = distance_to_box(boxes, ids[q, count], points[q])
@@ -360,18 +368,28 @@ def rank_nearest_one(boxes, ids, values, distances):
 
 
 @jit
-def rank_hits(boxes, ids, ends, rays, ray, distances, normals):
-    """Sort the hits of every ray by distance and describe them; ray ``q`` has ``ids[ends[q]:ends[q + 1]]``.
+def rank_hits(boxes, rows, rays):
+    """Sort the rows ``[ray, id]`` of every ray by distance, then id; returns their distances and normals.
 
-    They are known to be hits, so the distance is computed for closed boxes, which gives the same.  ``ray`` is
-    scratch, as long as a row of ``rays``.
+    They are known to be hits, so the distance is computed for closed boxes, which gives the same.
     """
-    for q in range(rays.shape[0]):
+    n, dim = rows.shape[0], boxes.shape[1] // 2
+    distances, normals, ids = np.empty(n, np.float64), np.empty((n, dim), np.float64), np.empty(n, np.int32)
+    ray = few(rays.shape[1], np.float64)
+    end = checked = np.int64(0)
+    while end < n:
+        if end > checked + PIECE:
+            checked = end
+            if not goes_on():
+                break
+        first, q = end, np.int64(rows[end, 0])
         set_ray(rays[q], ray)
-        own_ids = ids[ends[q] : ends[q + 1]]
-        own_distances = distances[ends[q] : ends[q + 1]]
-        for h in range(own_ids.shape[0]):
-            own_distances[h] = ray_distance(boxes, own_ids[h], ray, True)
-        sort_by_distance(own_distances, own_ids, own_ids.shape[0])
-        for h in range(own_ids.shape[0]):
-            write_normal(boxes, own_ids[h], ray, own_distances[h], normals[ends[q] + h])
+        while end < n and rows[end, 0] == q:
+            ids[end] = rows[end, 1]
+            distances[end] = ray_distance(boxes, rows[end, 1], ray, True)
+            end += 1
+        sort_by_distance(distances[first:end], ids[first:end], end - first)
+        for k in range(first, end):
+            rows[k, 1] = ids[k]
+            write_normal(boxes, ids[k], ray, distances[k], normals[k])
+    return distances, normals
