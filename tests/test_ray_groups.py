@@ -134,6 +134,9 @@ def test_arrays_to_write_to_and_errors_that_change_nothing(kinds):
         with pytest.raises(ValueError, match=words):
             index.raycast(at[:, None], way, reach, out=out)
         same(out, before)
+    for row, rows in ((places[:1], ways), (places, ways[:1])):
+        with pytest.raises(ValueError, match="a batch needs one for each query"):
+            index.raycast(row, rows, far, env=2)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

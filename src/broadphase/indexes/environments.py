@@ -394,6 +394,8 @@ def _ray_groups(
         ignored = NO_IDS if ignore is None else np.broadcast_to(ignore, axes)
     except ValueError:
         return None
+    if len(axes) == 1 and not {origin.shape[:-1], direction.shape[:-1]} <= {(), axes}:
+        return None  # one row beside several: an error
     envs = _envs_of_groups(axes, env)
     size = math.prod(axes) // len(envs) if len(envs) else 0
     if size < _LEAST_GROUP:
@@ -413,9 +415,9 @@ def _ray_groups(
 def _envs_of_groups(axes: Axes, env: Any) -> npt.NDArray[np.int64]:
     """The environment of each group of rays, which all have one size; empty where they have not."""
     if len(axes) == 2 and env is None:
-        return np.arange(axes[0])
-    if len(axes) == 1 and (env is None or type(env) is int):
-        return np.array([env or 0])
+        return np.arange(axes[0], dtype=np.int64)
+    if len(axes) == 1 and (env is None or type(env) is int) and -_ENVS <= (env or 0) < _ENVS:
+        return np.array([env or 0], np.int64)
     if len(axes) != 1 or type(env) is not np.ndarray or env.dtype != np.int64 or env.shape != axes:
         return np.empty(0, np.int64)
     size = int((env != env[:1]).argmax()) or len(env)

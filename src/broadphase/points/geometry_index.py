@@ -14,6 +14,7 @@ from broadphase.indexes.results import Nearest
 from broadphase.inputs.foreign import are_geometries, as_geometries, crs_of, index_of
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.points import settled_reach
+from broadphase.inputs.protocols import RowsLike
 from broadphase.methods.task import pair_limit
 from broadphase.points.nearest import as_places
 from broadphase.points.nearest_geometries import find_nearest_geometries
@@ -71,7 +72,7 @@ class GeometryIndex(KeptGeometries):
     index: Any = None
     """The labels of its rows, for ``join(..., labels=True)``; None where it has none."""
 
-    def __init__(self, geometries: Any) -> None:
+    def __init__(self, geometries: RowsLike) -> None:
         self.crs, self.index = crs_of(geometries), index_of(geometries)
         given = "GeometryIndex", "for boxes make an index, such as BoxTree"
         self._keep(as_geometries(geometries, "geometries", *given))
@@ -115,7 +116,7 @@ class GeometryIndex(KeptGeometries):
         return boxes
 
     def nearest(
-        self, points: Any, k: int | Sequence[int] = 1, *, r: float = np.inf, threads: int | None = None
+        self, points: RowsLike, k: int | Sequence[int] = 1, *, r: float = np.inf, threads: int | None = None
     ) -> Nearest:
         """Find the ``k`` nearest geometries of each point, or of other geometries; inside the distance is 0.
 
