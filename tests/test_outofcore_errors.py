@@ -276,6 +276,10 @@ class TestArguments:
         refused(ValueError, "give at least 20000, or fewer workers", tmp_path, BOXES, memory=5_000)
         refused(ValueError, "workers must be at least 1", tmp_path, BOXES, workers=0)
         refused(TypeError, "ids must name a column", tmp_path, BOXES, ids=5)
+        for unknown in ("memry", "store", "sources"):
+            refused(TypeError, unknown, tmp_path, BOXES, **{unknown: 1})
+        with pytest.raises(ValueError, match="are rules of one source"):
+            outofcore.join(BOXES, BOXES, masks=1)
         with pytest.raises(ValueError, match="are rules of one source"):
             outofcore.count_pairs(BOXES, other=BOXES, static=True)
 

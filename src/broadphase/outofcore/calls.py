@@ -160,7 +160,7 @@ def count_pairs(source: Any, *, other: Any = None, **options: Unpack[_Options]) 
     >>> outofcore.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    return run.count(Request(_with_other(source, other), store=False, **options))
+    return run.count(Request(_with_other(source, other), **options))
 
 
 def _with_other(source: Any, other: Any) -> dict[str, Any]:

@@ -148,7 +148,6 @@ class Request:
     sources: dict[str, Any]
     out: Any = None
     _: KW_ONLY
-    store: bool = True
     touching: bool = True
     ids: Any = None
     static: InitVar[Any] = None
@@ -160,6 +159,7 @@ class Request:
     work: Any = None
     max_pairs: Any = None
     progress: Callable[[Progress], None] | None = None
+    store: bool = field(init=False, default=True)
     rules: dict[str, str] = field(init=False)
     given: dict[str, Any] = field(init=False)
 

@@ -234,6 +234,7 @@ class Run:
 
 def count(request: Request) -> int:
     """How many pairs there are."""
+    request.store = False
     run = Run(request)
     with run.working():
         run.prepare()
