@@ -70,8 +70,6 @@ class Space(Periodic):
         self.period = (_finite(self._x), _finite(self._y)) if self.periodic else None
         self.around = int(self._x < math.inf) | int(self._y < math.inf) << 1
         """The axes with a period, as kernels take them: 1 for x, 2 for y."""
-        self.longest = 0.0
-        """The farthest that any shape reaches from its place; kept in a periodic space only."""
         # If there is a free place, one is within half a period on each axis.  Along an axis without a period
         # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
@@ -149,7 +147,6 @@ class Space(Periodic):
         """Note how far a shape reaches; its bounds are relative to its place."""
         left, top, right, bottom = extent
         self.reach_to(np.array((-left, -top)), np.array((right, bottom)))
-        self.longest = float(np.maximum(self.low, self.high).max())
 
     @property
     def reach(self) -> Bounds:

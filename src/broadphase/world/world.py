@@ -719,8 +719,8 @@ class World:
 
         Each body moves as with `move`.  Bodies that are not static are not obstacles, unless ``movers_block``
         is set: they are crossed like sensors if the two have a listener.  A static body among the movers is
-        treated as if it stayed where it was when the call began.  A body that starts inside walls or tiles,
-        or moves across the edge of a period, takes as long as in a call of `move`; all others take far less.
+        treated as if it stayed where it was when the call began.  A body that starts inside walls or tiles
+        takes as long as in a call of `move`; all others take far less.
 
         Parameters
         ----------

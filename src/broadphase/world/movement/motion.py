@@ -262,7 +262,7 @@ class Motion:
         """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
 
         ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
-        start inside something, and near the edge of a period.  The hits are in `BroadPhase.buffers`.
+        start inside something.  The hits are in `BroadPhase.buffers`.
         """
         store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
         shapes = store.table.columns if store.any_round else store.table.places

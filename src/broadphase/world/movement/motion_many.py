@@ -251,7 +251,7 @@ class _Call(NamedTuple):
 class _Run:
     """One call: the movers, in order, by a kernel; single ones in between by the general path.
 
-    These are the ones that start inside walls or tiles, and in a periodic world those near an edge.
+    These are the ones that start inside walls or tiles.
     """
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
