@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, table_of
@@ -273,12 +274,14 @@ def _settled(place, was, now, motion, low, high, size):
 
 
 @inline
-def _blocking(scene, m):
-    """The rows of possible obstacles; one-way bodies that a walker is inside of are removed from them."""
+def _blocking(scene, m, bodies, layers):
+    """The rows of possible obstacles; those that can not block a walker are removed from them."""
     row, kept, end = scene.rows[m], scene.starts[m], scene.starts[m + 1]
-    for k in range(kept, end):
+    for k in range(kept, end if not bodies.sensor[row] else kept):
         other = np.int64(scene.near[k])
-        if other >= 0 and sides_from(scene.shapes, row, scene.shapes, other, scene.one_way[other]) != 0:
+        if other < 0 or not _may_block(bodies, layers, row, other):
+            continue
+        if sides_from(scene.shapes, row, scene.shapes, other, scene.one_way[other]) != 0:
             scene.near[kept] = other
             kept += 1
     for k in range(kept, end):
@@ -286,50 +289,62 @@ def _blocking(scene, m):
     return scene.near[scene.starts[m] : kept]
 
 
+@always_inline
+def _may_block(bodies, layers, row, other):
+    """Whether a body blocks a walker, whatever its sides."""
+    if bodies.sensor[other] or other == row:
+        return False
+    in_layers = (layers >> np.int64(bodies.layer[other])) & 1 != 0
+    return in_layers and agree(bodies.category, bodies.mask, row, other)
+
+
 @inline
-def _among_images(scene, m, frame, period):
-    """A scene of one walker and the images near it; none is near if they are more than the frame holds."""
+def _among_images(scene, m, bodies, layers, frame, period):
+    """A scene of one walker and the images that can block it, and `CROWDED` where the frame is too small."""
     shapes, row, region = scene.shapes, scene.rows[m], edges_of_body(scene.searched, m)
     put_image(frame, 0, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
-    count = np.int64(1)
-    for k in range(scene.starts[m], scene.starts[m + 1]):
+    count, table = np.int64(1), table_of(frame, shapes)
+    for k in range(scene.starts[m], scene.starts[m + 1] if not bodies.sensor[row] else 0):
         other = np.int64(scene.near[k])
-        if other < 0 or other == row:
+        if not _may_block(bodies, layers, row, other):
             continue
         least_x, most_x, least_y, most_y = turns_between(region, bounds_of(shapes, other), period)
         for across in range(least_x, most_x + 1):
             for down in range(least_y, most_y + 1):
                 x, y = shifted(shapes.x[other], across, period[0]), shifted(shapes.y[other], down, period[1])
                 if bounds_overlap(bounds_at(shapes, other, x, y), region):
-                    if count < frame.x.shape[0]:
-                        put_image(frame, count, shapes, scene.fixed, scene.one_way, other, x, y)
-                    count += 1
+                    if count == frame.x.shape[0]:
+                        return scene, CROWDED
+                    put_image(frame, count, shapes, scene.fixed, scene.one_way, other, x, y)
+                    if sides_from(shapes, row, table, count, scene.one_way[other]) != 0:
+                        count += 1
     rows, starts, near = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(count - 1, np.int32)
     starts[1] = count - 1
     for k in range(count - 1):
         near[k] = k + 1
     around = scene.grid, scene.ring, frame.fixed, frame.one_way, scene.searched[m : m + 1]
-    return Scene(table_of(frame, shapes), rows, near, starts, *around, scene.across[m : m + 1]), count
+    return Scene(table, rows, near, starts, *around, scene.across[m : m + 1]), DONE
 
 
 @jit
-def walk_rows(world, motions, start, through, rules, obstacles, log, ends, buffers, images):
+def walk_rows(world, motions, start, through, rules, blocking, obstacles, log, ends, buffers, images):
     """Let the shapes in ``world.rows`` walk: ``next, state``.
 
     It ends early if memory is full, or before a mover that starts inside something that does not move, unless
     it is ``through``; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
-    ``images`` are the memory for images, see `motion.Frame`, and the period.
+    ``blocking`` are the columns of bodies and the bits of the layers that block, ``images`` the memory for
+    images, see `motion.Frame`, and the period.
     """
-    grid, ring, (frame, period) = world.grid, world.ring, images
+    grid, ring, (bodies, layers), (frame, period) = world.grid, world.ring, blocking, images
     numbers = new_places()
     m = start
     while m < world.rows.shape[0]:
         scene, n = world, m
         if world.across[m]:
-            scene, count = _among_images(world, m, frame, period)
+            scene, state = _among_images(world, m, bodies, layers, frame, period)
             n = 0
-            if count > frame.x.shape[0]:
-                return m, CROWDED
+            if state != DONE:
+                return m, state
         shapes = scene.shapes
         row = scene.rows[n]
         dx, dy = motions[m, 0], motions[m, 1]
@@ -338,7 +353,7 @@ def walk_rows(world, motions, start, through, rules, obstacles, log, ends, buffe
         to_x, to_y = shapes.x[row], shapes.y[row]
         x, y = to_x + trip.left, to_y + trip.top
         was_x, was_y = x, y
-        mine = _blocking(scene, n)
+        mine = scene.near if world.across[m] else _blocking(world, m, bodies, layers)
         hits, bends = log.counts[0], log.counts[1]
         known = shapes, mine, scene.one_way, grid, ring
         count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False

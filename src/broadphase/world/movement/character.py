@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers,
 from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, as_rows, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
-from broadphase.world.movement.motion import Motion, Rollback
+from broadphase.world.movement.motion import Motion, Rollback, bits_of
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import checked_displacement, resolve
 from broadphase.world.state import State
@@ -172,28 +171,27 @@ class Character:
         x, y, (left, top, right, bottom) = store.x.item(row), store.y.item(row), store.bounds(row)
         region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
         near = broad_phase.gather(region, row)
-        others = sorted({*broad_phase.buffers.near[:near].tolist()} - {row, *ignored})
-        if others and store.any_ruled:
-            category, mask = store.category.item(row), store.mask.item(row)
-            others = [
-                one for one in others if category & store.mask.item(one) and mask & store.category.item(one)
-            ]
+        others = broad_phase.buffers.near[:near].copy()
+        others.sort()
+        if ignored:
+            others = others[~np.isin(others, [*ignored])]
         passed: set[int] = set()
-        if others and store.any_sensor:
-            through = others if store.sensor.item(row) else compress(others, store.sensor[others].tolist())
-            passed = set(through)
-            others = [one for one in others if one not in passed]
+        if near and store.any_sensor:
+            through = others if store.sensor.item(row) else others[store.sensor[others]]
+            category, mask = store.category.item(row), store.mask.item(row)
+            agrees = (category & store.mask[through] != 0) & (mask & store.category[through] != 0)
+            passed = {*through[agrees].tolist()} - {row}
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
-        starts, blockers = np.array([0, len(others)], np.int64), np.array(others, np.int32)
         self._way[0], self._region[0] = (dx, dy), region
         across = np.array([not state.space.is_inner(region)])
         around = state.grid, _RING, store.static, store.one_way, self._region, across
-        scene = Scene(table, np.array([row], np.int64), blockers, starts, *around)
+        known = np.array([row], np.int64), others, np.array([0, len(others)], np.int64), *around
+        scene, blocking = Scene(table, *known), (store.marks, bits_of(ALL))
         try:
             images = broad_phase.frame, state.space.lengths
             memory = self._buffers, log, ends, broad_phase.buffers, images
-            _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, *memory)
+            _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, blocking, *memory)
             if done != kernel.DONE:
                 if done == kernel.BUFFER_FULL:
                     self._buffers = _doubled(self._buffers)
@@ -243,10 +241,10 @@ class Character:
 
     def _walk_rows(self, call: _Call) -> Movements:
         rows, _, _, layers, ignored = call
-        state, many = self._state, self._many
+        state = self._state
         table = state.store.table.columns
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
-        walkers = Walkers(state, self._motion, many, call)
+        walkers = Walkers(state, self._motion, call)
         walkers.run()
         found = walkers.log
         bends = found.bends[: found.counts[1]]
@@ -285,8 +283,8 @@ class Character:
 class Walkers:
     """The walkers of a call, their obstacles, and the memory of the kernel that moves them."""
 
-    def __init__(self, state: State, motion: Motion, many: ManyMotion, call: _Call) -> None:
-        self._state, self._motion, self._many = state, motion, many
+    def __init__(self, state: State, motion: Motion, call: _Call) -> None:
+        self._state, self._motion = state, motion
         self.rows, self.displacements, self.rules, self.layers, self.ignored = call
         count = len(self.rows)
         self.ends = _ends(count)
@@ -312,7 +310,10 @@ class Walkers:
         while begin < len(self.rows):
             before = store.places(self.rows)
             memory = self.buffers, self.log, self.ends, self._path, (self._frame, lengths)
-            done, state = kernel.walk_rows(scene, self.displacements, begin, through, self.rules, *memory)
+            done, state = kernel.walk_rows(
+                *(scene, self.displacements, begin, through, self.rules),
+                *((store.marks, bits_of(self.layers)), *memory),
+            )
             moved = (store.places(self.rows) != before).any(axis=1)
             if moved.any():
                 store.have_moved(self.rows[moved])
@@ -341,7 +342,8 @@ class Walkers:
     def _scene(self) -> Scene:
         """The walkers, who see each other at their new places, and what may block each."""
         state, store, rows = self._state, self._state.store, self.rows
-        starts, others = self._many.blockers_near(rows, self._reached, self.layers, self.ignored)
+        near = state.broad_phase.near_movers(rows, self._reached, bits_of(self.layers), 0)
+        starts, others = near.without(self.ignored) if self.ignored else near
         self._make_room(int(np.diff(starts).max(initial=0)) + 1)
         across = ~state.space.are_inner(self._reached)
         around = state.grid, _RING, store.static, store.one_way, self._reached, across

@@ -15,7 +15,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
-from broadphase.world.broad_phase import Near, new_buffers, new_frame
+from broadphase.world.broad_phase import new_buffers, new_frame
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
@@ -204,24 +204,6 @@ class ManyMotion:
         if self._space.periodic:
             self._space.check_displacements(displacements, name)
         return bool(ascends)
-
-    def blockers_near(self, rows: Rows, reach: Floats, layers: Layers, ignored: Ignored) -> Near:
-        """The bodies that may block each mover within its reach."""
-        near = self._broad_phase.near_movers(rows, reach, bits_of(layers), 0)
-        movers = np.repeat(rows, np.diff(near.first).astype(np.intp))
-        in_layers = (bits_of(layers) >> self._store.layer[near.rows]) & 1 != 0
-        return near.at(in_layers & self._blocks(movers, near.rows, ignored))
-
-    def _blocks(self, movers: Rows, others: npt.NDArray[np.integer], ignored: Ignored) -> _Flags:
-        """Whether each of some movers is blocked by the body beside it."""
-        store = self._store
-        blocks: _Flags = ~store.sensor[others] & ~store.sensor[movers] & (others != movers)
-        if store.any_ruled:
-            blocks &= store.category[movers] & store.mask[others] != 0
-            blocks &= store.category[others] & store.mask[movers] != 0
-        if ignored:
-            blocks &= ~np.isin(others, list(ignored))
-        return blocks
 
 
 class _Call(NamedTuple):
