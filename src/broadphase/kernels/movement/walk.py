@@ -326,6 +326,127 @@ def _among_images(scene, m, bodies, layers, frame, period):
     return Scene(table, rows, near, starts, *around, scene.across[m : m + 1]), DONE
 
 
+@common
+def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buffers):
+    """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state.
+
+    With ``through`` it passes what it starts inside of.
+    """
+    shapes, grid, ring = scene.shapes, scene.grid, scene.ring
+    row = scene.rows[n]
+    dx, dy = motions[m, 0], motions[m, 1]
+    trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
+    width, height, radius = trip.width, trip.height, trip.radius
+    to_x, to_y = shapes.x[row], shapes.y[row]
+    x, y = to_x + trip.left, to_y + trip.top
+    was_x, was_y = x, y
+    hits, bends = log.counts[0], log.counts[1]
+    known = shapes, mine, scene.one_way, grid, ring
+    count, tolerance, near, pushed, free = 0, 0.0, 0.0, through, False
+    while True:
+        region = region_of(x, y, width, height, dx, dy, rules)
+        walker = x, y, x + width, y + height
+        count = gather(obstacles, *known, region, walker, radius, False, rules)
+        if count >= 0:
+            reach = abs(dx) * rules.rise + rules.snap + rules.step
+            tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
+            near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
+            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
+            y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
+            free = free and _is_outside_of_all(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+        if count >= 0 and not free:
+            count = gather(obstacles, *known, region, walker, radius, True, rules)
+        if count < 0:
+            log.counts[0] = hits
+            return BUFFER_FULL
+        if free:
+            break
+        _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
+        _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+        y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
+        if free or pushed:
+            break
+        pushed, x, y = _pushed(scene, m, n, mine, log, buffers)
+        x, y = x + trip.left, y + trip.top
+        around = scene.searched[n]
+        region = region_of(x, y, width, height, dx, dy, rules)
+        if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
+            log.counts[0] = hits
+            return INSIDE
+    if not free:
+        _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+    start, goal = x, x + dx
+    for turn in range(_TURNS if dx != 0.0 else 0):
+        at_x, met = x, log.counts[0]
+        x, y, is_round = go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log)
+        if not is_round or _is_there(turn, x - at_x, tolerance):
+            break
+        log.counts[0] = met
+        count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
+        if count < 0:
+            break
+    if dx != 0.0 and count >= 0 and free:
+        y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+    to_x = _settled(to_x, was_x, x, dx, trip.left, trip.right, width)
+    to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
+    x, y = to_x + trip.left, to_y + trip.top
+    was_x, was_y = x, y
+    reach = 0.5 * abs(dy) + rules.corner
+    tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
+    if radius > 0.0:
+        _straighten(obstacles, max(count, 0), shapes.kinds, edges_at(x, y, trip, rules), near)
+    down = dy * rules.flip if count >= 0 else 0.0
+    if down > 0.0:
+        x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)
+        if free:
+            y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
+    elif down < 0.0:
+        start, length, left_over = x, -down, 0.0
+        for turn in range(_TURNS):
+            at_y, met, gone = y, log.counts[0], abs(dx) - down - length
+            x, y, left_over, is_round = climb(
+                obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log
+            )
+            if not is_round or _is_there(turn, y - at_y, tolerance):
+                break
+            log.counts[0] = met
+            length -= abs(y - at_y)
+            count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
+            if count < 0:
+                break
+        if left_over > 0.0 and count >= 0:
+            around = region, x, y, trip, tolerance
+            up = abs(dx) - down - left_over, left_over
+            x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)
+    if count < 0:
+        log.counts[0], log.counts[1] = hits, bends
+        return BUFFER_FULL
+    if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
+        log.counts[0], log.counts[1] = hits, bends
+        return MORE_LOG
+    to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
+    to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
+    x, y = to_x + trip.left, to_y + trip.top
+    ends.places[m, 0], ends.places[m, 1] = to_x, to_y
+    floors, tops = ends.floors, ends.tops
+    shapes.x[row], shapes.y[row] = to_x, to_y
+    floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
+    tops[m, 0], tops[m, 1] = math.nan, math.nan
+    for column in range(3):
+        floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
+    if floor >= 0 and floors[m, 0] < 0:
+        floors[m, 1], floors[m, 2] = tile_of(grid, floors[m, 1], floors[m, 2])
+    for k in range(hits if grid.around != 0 else log.counts[0], log.counts[0]):
+        if log.hits[k, 5] < 0.0:
+            column, line = tile_of(grid, np.int64(log.hits[k, 6]), np.int64(log.hits[k, 7]))
+            log.hits[k, 6], log.hits[k, 7] = float(column), float(line)
+    if floor >= 0:
+        tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
+        tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
+    floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
+    return DONE
+
+
 @jit
 def walk_rows(world, motions, start, through, rules, blocking, obstacles, log, ends, buffers, images):
     """Let the shapes in ``world.rows`` walk: ``next, state``.
@@ -335,136 +456,26 @@ def walk_rows(world, motions, start, through, rules, blocking, obstacles, log, e
     ``blocking`` are the columns of bodies and the bits of the layers that block, ``images`` the memory for
     images, see `motion.Frame`, and the period.
     """
-    grid, ring, (bodies, layers), (frame, period) = world.grid, world.ring, blocking, images
+    grid, (bodies, layers), (frame, period) = world.grid, blocking, images
     numbers = new_places()
-    m = start
-    while m < world.rows.shape[0]:
-        scene, n = world, m
+    memory = rules, obstacles, log, ends, buffers
+    for m in range(start, world.rows.shape[0]):
+        hits, state = log.counts[0], DONE
         if world.across[m]:
             scene, state = _among_images(world, m, bodies, layers, frame, period)
-            n = 0
-            if state != DONE:
-                return m, state
-        shapes = scene.shapes
-        row = scene.rows[n]
-        dx, dy = motions[m, 0], motions[m, 1]
-        trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
-        width, height, radius = trip.width, trip.height, trip.radius
-        to_x, to_y = shapes.x[row], shapes.y[row]
-        x, y = to_x + trip.left, to_y + trip.top
-        was_x, was_y = x, y
-        mine = scene.near if world.across[m] else _blocking(world, m, bodies, layers)
-        hits, bends = log.counts[0], log.counts[1]
-        known = shapes, mine, scene.one_way, grid, ring
-        count, tolerance, near, pushed, free = 0, 0.0, 0.0, through == m, False
-        while True:
-            region = region_of(x, y, width, height, dx, dy, rules)
-            walker = x, y, x + width, y + height
-            count = gather(obstacles, *known, region, walker, radius, False, rules)
-            if count >= 0:
-                reach = abs(dx) * rules.rise + rules.snap + rules.step
-                tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
-                near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
-                _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
-                y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-                free = free and _is_outside_of_all(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-            if count >= 0 and not free:
-                count = gather(obstacles, *known, region, walker, radius, True, rules)
-            if count < 0:
-                log.counts[0] = hits
-                return m, BUFFER_FULL
-            if free:
-                break
-            _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
-            _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-            y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
-            if free or pushed:
-                break
-            pushed, x, y = _pushed(scene, m, n, mine, log, buffers)
-            x, y = x + trip.left, y + trip.top
-            around = scene.searched[n]
-            region = region_of(x, y, width, height, dx, dy, rules)
-            if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
-                log.counts[0] = hits
-                return m, INSIDE
-        if not free:
-            _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-        start, goal = x, x + dx
-        for turn in range(_TURNS if dx != 0.0 else 0):
-            at_x, met = x, log.counts[0]
-            x, y, is_round = go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log)
-            if not is_round or _is_there(turn, x - at_x, tolerance):
-                break
-            log.counts[0] = met
-            count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
-            if count < 0:
-                break
-        if dx != 0.0 and count >= 0 and free:
-            y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
-        to_x = _settled(to_x, was_x, x, dx, trip.left, trip.right, width)
-        to_y = _settled(to_y, was_y, y, rules.flip, trip.top, trip.bottom, height)
-        x, y = to_x + trip.left, to_y + trip.top
-        was_x, was_y = x, y
-        reach = 0.5 * abs(dy) + rules.corner
-        tolerance = _tolerance(obstacles, count, x, y, trip, reach, abs(dy), abs(dy))
-        if radius > 0.0:
-            _straighten(obstacles, max(count, 0), shapes.kinds, edges_at(x, y, trip, rules), near)
-        down = dy * rules.flip if count >= 0 else 0.0
-        if down > 0.0:
-            x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)
-            if free:
-                y, count = _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules)
-        elif down < 0.0:
-            start, length, left_over = x, -down, 0.0
-            for turn in range(_TURNS):
-                at_y, met, gone = y, log.counts[0], abs(dx) - down - length
-                x, y, left_over, is_round = climb(
-                    obstacles, count, start, x, y, length, gone, trip, tolerance, rules, log
-                )
-                if not is_round or _is_there(turn, y - at_y, tolerance):
-                    break
-                log.counts[0] = met
-                length -= abs(y - at_y)
-                count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
-                if count < 0:
-                    break
-            if left_over > 0.0 and count >= 0:
-                around = region, x, y, trip, tolerance
-                up = abs(dx) - down - left_over, left_over
-                x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)
-        if count < 0:
-            log.counts[0], log.counts[1] = hits, bends
-            return m, BUFFER_FULL
-        if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
-            log.counts[0], log.counts[1] = hits, bends
-            return m, MORE_LOG
-        to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
-        to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
-        x, y = to_x + trip.left, to_y + trip.top
-        ends.places[m, 0], ends.places[m, 1] = to_x, to_y
-        floors, tops = ends.floors, ends.tops
-        shapes.x[row], shapes.y[row] = to_x, to_y
-        floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
-        tops[m, 0], tops[m, 1] = math.nan, math.nan
-        for column in range(3):
-            floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
-        if floor >= 0 and floors[m, 0] < 0:
-            floors[m, 1], floors[m, 2] = tile_of(grid, floors[m, 1], floors[m, 2])
-        for k in range(hits if grid.around != 0 else log.counts[0], log.counts[0]):
-            if log.hits[k, 5] < 0.0:
-                column, line = tile_of(grid, np.int64(log.hits[k, 6]), np.int64(log.hits[k, 7]))
-                log.hits[k, 6], log.hits[k, 7] = float(column), float(line)
-        if floor >= 0:
-            tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
-            tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
-        floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
+            if state == DONE:
+                state = _walk(scene, 0, m, scene.near, motions, through == m, *memory)
+        else:
+            state = _walk(world, m, m, _blocking(world, m, bodies, layers), motions, through == m, *memory)
+        if state != DONE:
+            return m, state
         if world.across[m]:
             name_owners(log.hits, hits, log.counts[0], frame)
-            if floors[m, 0] >= 0:
-                floors[m, 0] = frame.owners[floors[m, 0]]
-            row, to_x, to_y = world.rows[m], wrapped(to_x, period[0]), wrapped(to_y, period[1])
+            if ends.floors[m, 0] >= 0:
+                ends.floors[m, 0] = frame.owners[ends.floors[m, 0]]
+            row = world.rows[m]
+            x, y = wrapped(ends.places[m, 0], period[0]), wrapped(ends.places[m, 1], period[1])
             met = log.hits[hits : log.counts[0]]
-            place = free_place(world.shapes, row, to_x, to_y, met, period, grid, numbers)
+            place = free_place(world.shapes, row, x, y, met, period, grid, numbers)
             world.shapes.x[row], world.shapes.y[row] = place
-        m += 1
     return world.rows.shape[0], DONE
