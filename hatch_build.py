@@ -1,6 +1,7 @@
-"""The build hook: compiles the kernels and makes a wheel for one platform and all Pythons from 3.11 on."""
+"""The build hooks: metadata whose links resolve, and a wheel for one platform and all Pythons from 3.11."""
 
 import os
+import re
 import runpy
 import shutil
 import subprocess
@@ -10,6 +11,35 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+# Links of Markdown, and the addresses of pictures in HTML, that are neither whole addresses nor on the page.
+_LINK = re.compile(r"""(\]\(|\bsrc="|\bsrcset=")(?![a-z]+:|#)([^)"]+)""")
+_PICTURES = (".webp", ".png", ".svg", ".gif")
+
+
+def for_an_index(text: str, address: str) -> str:
+    """The README with whole addresses in place of paths in the repository."""
+
+    def whole(link: re.Match[str]) -> str:
+        kind = "raw" if link[2].endswith(_PICTURES) else "blob"
+        return f"{link[1]}{address}/{kind}/main/{link[2]}"
+
+    return _LINK.sub(whole, text)
+
+
+class PageHook(MetadataHookInterface):
+    """The page of the project on a package index: the README, and where to find what."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Fill in what `pyproject.toml` calls dynamic."""
+        text, address = Path(self.root, "README.md").read_text("utf-8"), self.config["address"].rstrip("/")
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+        metadata["urls"] = {}
+        if address:
+            metadata["readme"]["text"] = for_an_index(text, address)
+            pages = {"Source": "", "Issues": "/issues", "Changes": "/blob/main/CHANGELOG.md"}
+            metadata["urls"] = {name: address + page for name, page in pages.items()}
 
 
 class KernelsHook(BuildHookInterface):

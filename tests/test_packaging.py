@@ -1,8 +1,11 @@
 """How the package is built, tried and published: what is said in several places is the same in all."""
 
 import re
+import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,3 +49,29 @@ def test_every_python_that_is_named_is_tried():
         version = re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", classifier)
         assert version is None or f'"{version[1]}"' in tried
     assert '"3.14t"' in tried
+
+
+def test_links_of_the_readme_resolve_on_a_package_index(monkeypatch):
+    names = "hatchling.builders.hooks.plugin.interface", "hatchling.metadata.plugin.interface"
+    for name in names:
+        monkeypatch.setitem(
+            sys.modules, name, SimpleNamespace(BuildHookInterface=object, MetadataHookInterface=object)
+        )
+    hooks = runpy.run_path(str(ROOT / "hatch_build.py"))
+    text, address = (ROOT / "README.md").read_text("utf-8"), "https://example.org/someone/broadphase"
+    shown = hooks["for_an_index"](text, address)
+    links = re.findall(r'(?:\]\(|src="|srcset=")([^)"]+)', shown)
+    assert len(links) > 15
+    for link in links:
+        assert re.match(r"https?://|#", link), link
+        path = re.match(rf"{address}/(raw|blob)/main/([^#]+)", link)
+        if path is not None:
+            assert (ROOT / path[2]).exists(), link
+            assert (path[1] == "raw") == (Path(path[2]).suffix == ".webp"), link
+    assert hooks["for_an_index"](shown, address) == shown
+
+
+def test_one_page_says_that_it_is_not_on_an_index_yet():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.py")]
+    saying = [page.name for page in pages if "not on PyPI" in page.read_text("utf-8")]
+    assert saying in (["README.md"], [])
