@@ -39,7 +39,7 @@ from broadphase.adapters.arcade_lists import (
 )
 from broadphase.adapters.following import Following, Leader, M, as_leader, said_of_astray
 from broadphase.api.one_shot import join
-from broadphase.errors import WorldWarning
+from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
@@ -587,7 +587,9 @@ class SpriteBodies(Following[_Pair]):
             if now == pair.state:
                 if pair.body.position != pair.at:
                     if self.world.check_sprites:
-                        warnings.warn(WorldWarning(said_of_astray(sprite, pair.body)), stacklevel=3)
+                        warnings.warn(
+                            WorldWarning(said_of_astray(sprite, pair.body)), stacklevel=users_level()
+                        )
                     moved.append(pair)
                     places.append(pair.at)
                 continue

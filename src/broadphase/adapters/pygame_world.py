@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Give, Leader, M, as_leader, said_of_astray
-from broadphase.errors import WorldWarning, need
+from broadphase.errors import WorldWarning, need, users_level
 from broadphase.geometry.shapes import Box, Circle, Shape, extent
 from broadphase.inputs import foreign
 from broadphase.inputs.arrays import settled
@@ -373,7 +373,9 @@ class SpriteBodies(Following[_Followed]):
             one.body.shape = _shape(sprites[k], one.round, rects[k].tolist())
         if astray and self.world.check_sprites:
             for k in np.flatnonzero(kinds == ASTRAY).tolist():
-                warnings.warn(WorldWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=3)
+                warnings.warn(
+                    WorldWarning(said_of_astray(sprites[k], known[sprites[k]].body)), stacklevel=users_level()
+                )
         if len(placed):
             store.put_many(placed, goals)
         if len(placed) or resized:

@@ -651,7 +651,7 @@ class BodyStore:
             shown, hint = repr(body), ""
             if isinstance(body, int):
                 hint = "; world.body(id) is the body that has an id"
-            elif isinstance(body, Iterable) and not hasattr(body, "rect"):
+            elif isinstance(body, Iterable) and not (isinstance(body, str) or hasattr(body, "rect")):
                 shown, hint = f"several, a {type(body).__name__}", "; calls that end in _many take several"
             raise TypeError(f"{name} must be a Body, as World.add returns it; got {shown}{hint}")
         if body._store is not self:
