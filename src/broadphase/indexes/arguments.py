@@ -23,6 +23,7 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import real, thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import first_unsound_row, join_rays
+from broadphase.kernels.boxes.queries import ROUNDING
 from broadphase.runtime.memory import result_array
 
 FloatTuple = tuple[float, ...]
@@ -480,18 +481,10 @@ def _wanted(finite: bool) -> str:
     return "the coordinates must be finite" if finite else "a coordinate must not be nan"
 
 
-def around(center: FloatTuple, radius: float, rounding: float = 4e-15) -> FloatTuple:
+def around(center: FloatTuple, radius: float, rounding: float = ROUNDING) -> FloatTuple:
     """A box that overlaps everything within the radius, despite rounding."""
     far = radius + (max(map(abs, center)) + radius) * rounding
     return (*[coordinate - far for coordinate in center], *[coordinate + far for coordinate in center])
-
-
-def around_many(centers: Rows, radii: Rows, dim: int) -> Rows:
-    """`around` for many; the columns after the coordinates stay."""
-    places, rest = centers[:, :dim], centers[:, dim:]
-    with np.errstate(over="ignore"):
-        far = (radii + (np.abs(places).max(axis=1) + radii) * 4e-15)[:, None]
-        return np.hstack((places - far, places + far, rest))
 
 
 def rows_of(query: FloatTuple | Rows) -> Rows:
@@ -501,6 +494,10 @@ def rows_of(query: FloatTuple | Rows) -> Rows:
 
 def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
     """Two arguments of a batch with one row for each query; a single row is repeated."""
+    if isinstance(first, np.ndarray) and isinstance(
+        second, float
+    ):  # the usual case, in a quarter of the time
+        return first, np.full(len(first), second)
     rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
     if len(set(rows)) > 1:
         raise ValueError(

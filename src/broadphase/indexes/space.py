@@ -22,7 +22,6 @@ from broadphase.indexes.arguments import (
     Reader,
     Rows,
     around,
-    around_many,
 )
 from broadphase.indexes.box_tree import QueryTree
 from broadphase.indexes.protocol import (
@@ -237,7 +236,9 @@ class PlainSpace:
     def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         """The boxes within each radius: rows ``[query, id]``."""
         self.searched.ready()
-        rows, tests = find_rows(self.searched, around_many(centers, radii, self.reader.dim), True, rules)
+        rows, tests = find_rows(
+            self.searched, box_queries.boxes_around(centers, radii, self.reader.dim), True, rules
+        )
 
         def keep(first: int, last: int) -> PairArray:
             end = first

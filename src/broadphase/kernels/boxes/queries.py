@@ -10,6 +10,9 @@ from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import always_inline, common, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
 
+ROUNDING = 4e-15
+"""Of a coordinate and a radius: more than what is lost where they are added."""
+
 # -----------------------------------------------------------------------------------------------------------
 # The tests of one query against one box: the geometry that all indexes share.
 #
@@ -249,6 +252,23 @@ def keep_within(boxes, ids, values, radius, touching):
             ids[kept] = ids[h]
             kept += 1
     return kept
+
+
+@jit
+def boxes_around(centers, radii, dim):
+    """Boxes around all that is within the radii, despite rounding; columns after the coordinates stay."""
+    columns = centers.shape[1]
+    boxes = np.empty((centers.shape[0], columns + dim), np.float64)
+    for k in range(centers.shape[0]):
+        largest = 0.0
+        for axis in range(dim):
+            largest = max(largest, abs(centers[k, axis]))
+        far = radii[k] + (largest + radii[k]) * ROUNDING
+        for axis in range(dim):
+            boxes[k, axis], boxes[k, dim + axis] = centers[k, axis] - far, centers[k, axis] + far
+        for column in range(dim, columns):
+            boxes[k, dim + column] = centers[k, column]
+    return boxes
 
 
 @jit
