@@ -106,6 +106,10 @@ def test_what_rays_of_a_group_pass_through(dim):
                 (array[world] for array in found),
                 index.raycast(at, ways.tolist(), far, env=world, ignore=own),
             )
+    every = np.repeat(places[2:3], len(ways), axis=0).tolist()
+    for ignore in (int(robots[2]), robots[2]):  # by the general way
+        found = index.raycast(every, ways.tolist(), far, env=2, ignore=ignore)
+        same(found, index.raycast(every, ways.tolist(), far, env=2, ignore=[robots[2]] * len(ways)))
     with pytest.raises(TypeError, match="ignore must be ids"):
         index.raycast(places[:, None], ways, far, ignore=0.5)
 

@@ -406,7 +406,7 @@ def as_ignored(ignore: Any, n: int) -> IdArray:
     if ignored.shape not in ((), (n,)):
         raise ValueError(f"ignore must be one id, or one for each of {n} rays; got shape {ignored.shape}")
     known = np.where((ignored >= 0) & (ignored < 2**31), ignored, -1).astype(np.int32)
-    return np.broadcast_to(known, (n,))
+    return np.ascontiguousarray(np.broadcast_to(known, (n,)))
 
 
 def settled_distance(value: Any, name: str) -> Any:

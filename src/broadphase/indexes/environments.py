@@ -354,13 +354,16 @@ def cast_groups(
     bounds, it is these that are hit.
     """
     worlds: Any = space.searched
-    if space.period is not None or not worlds.touching:
+    (origin, direction, far), (normals, dtype, out) = ray, how
+    axes = _axes_of(origin, direction)
+    if axes is None or space.period is not None or not worlds.touching:
         return None
-    known = _ray_groups(worlds, *ray, env, ignore)
-    if known is None:
-        return None
-    (groups, axes), far, (normals, dtype, out) = known, float(ray[2]), how
+    # First, as this may run code of the caller: what is read afterwards stays as it is.
     asked = hits_asked_for(axes, worlds.dim, flag(normals, "normals"), dtype, out)
+    groups = _ray_groups(worlds, axes, origin, direction, far, env, ignore)
+    if groups is None:
+        return None
+    far = float(far)
     found = hit_arrays(math.prod(axes), worlds.dim) if asked is None else asked
     if shapes is None:
         hits, tests = worlds.find_hits_of_groups(groups, far, found)
@@ -375,41 +378,51 @@ def cast_groups(
     return found if out is not None else in_axes(found, axes)
 
 
+def _axes_of(origin: Any, direction: Any) -> Axes | None:
+    """The axes of rays that are given as arrays; None of others."""
+    if not (type(origin) is type(direction) is np.ndarray and origin.ndim and direction.ndim):
+        return None
+    leads = origin.shape[:-1], direction.shape[:-1]
+    try:
+        axes = np.broadcast_shapes(*leads)
+    except ValueError:
+        return None
+    # One row beside several is an error.
+    return axes if len(axes) != 1 or set(leads) <= {(), axes} else None
+
+
 def _ray_groups(
-    worlds: Worlds, origin: Any, direction: Any, max_distance: Any, env: Any, ignore: Any
-) -> tuple[RayGroups, Axes] | None:
-    """Rays that come in groups, and the axes of the question.
+    worlds: Worlds, axes: Axes, origin: Any, direction: Any, max_distance: Any, env: Any, ignore: Any
+) -> RayGroups | None:
+    """Rays that come in groups.
 
     Kernels read arrays of floats as they are.  Of two axes the first says the environment; what is broadcast
     along an axis is read once.
     """
-    dim, kind = worlds.dim, getattr(origin, "dtype", None)
-    if not (type(origin) is type(direction) is np.ndarray and type(max_distance) in (int, float)):
-        return None
+    kind, numbers = origin.dtype, (int, float)
     fits = kind == direction.dtype and (kind == np.float32 or kind == worlds.dtype == np.float64)
-    if not (fits and origin.shape[-1:] == direction.shape[-1:] == (dim,) and max_distance >= 0.0):
+    fits &= type(max_distance) in numbers and (ignore is None or type(ignore) in (int, np.ndarray))
+    if not (fits and max_distance >= 0.0 and _axes_of(origin, direction) == axes):
         return None
-    try:
-        axes = np.broadcast_shapes(origin.shape[:-1], direction.shape[:-1])
-        ignored = NO_IDS if ignore is None else np.broadcast_to(ignore, axes)
-    except ValueError:
+    if not origin.shape[-1] == direction.shape[-1] == worlds.dim:
         return None
-    if len(axes) == 1 and not {origin.shape[:-1], direction.shape[:-1]} <= {(), axes}:
-        return None  # one row beside several: an error
     envs = _envs_of_groups(axes, env)
     size = math.prod(axes) // len(envs) if len(envs) else 0
     if size < _LEAST_GROUP:
         return None
+    try:
+        ignored = NO_IDS if ignore is None else np.broadcast_to(ignore, axes)
+    except ValueError:
+        return None
     both = [_rows_of_groups(array, (len(envs), size), len(axes)) for array in (origin, direction)]
     if not check_rays(both[0][0], both[1][0]):
         return None
-    numbers = worlds.placed(np.empty((len(envs), 0)), envs)[:, 0]
-    if (numbers < 0).any():  # in all environments
+    worlds_of_groups = worlds.placed(np.empty((len(envs), 0)), envs)[:, 0]
+    if (worlds_of_groups < 0).any():  # in all environments
         return None
     if ignore is not None:
-        ignored = np.ascontiguousarray(as_ignored(ignored.reshape(-1), ignored.size))
-    steps = both[0][1] + both[1][1]
-    return RayGroups(both[0][0], both[1][0], steps, size, numbers, ignored), axes
+        ignored = as_ignored(ignored.reshape(-1), ignored.size)
+    return RayGroups(both[0][0], both[1][0], both[0][1] + both[1][1], size, worlds_of_groups, ignored)
 
 
 def _envs_of_groups(axes: Axes, env: Any) -> npt.NDArray[np.int64]:
