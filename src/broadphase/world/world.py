@@ -1213,7 +1213,8 @@ class World:
 
         The order is fixed, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)`` followed by
         ``walk(body, 0, dy)`` are the same: of a box except for rounding.  A round character that rolls over
-        an edge may rest there between the two, and fall farther in one call.
+        an edge may rest there between the two, and fall farther in one call; one that slides down beside
+        something round may end a thousandth of its radius apart.
 
         - **Horizontally.**  A character on a floor follows it up and down all slopes up to ``steepest``, by
           ``dx`` in each call however steep the slope; it does not catch on seams between tiles and bodies.
@@ -1228,7 +1229,7 @@ class World:
         of about 1e-13 of its coordinates from slanted sides.
 
         Round corners, of the character or of what it walks on, are polygons of 32 sides on the way; where it
-        stands, it stands on the corner itself.  So a round character rolls over the end of a floor until the
+        stands or is stopped, it is on the corner itself.  So a round character rolls over the end of a floor until the
         side there is too steep, and walks up what is as low as such a side: 0.29 of its radius at 45 degrees.
         What is higher takes ``step``.
 
