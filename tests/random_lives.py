@@ -236,7 +236,9 @@ class _Maker:
         cells, density = {}, rng.choice([0.03, 0.1, 0.2])
         for at in ((column, row) for row in range(rows) for column in range(columns)):
             pick = rng.random()
-            if pick < density:
+            if (at[0] - 1, at[1]) in cells and self.chance(0.3):  # a row of tiles goes on
+                cells[at] = rng.choice([("solid",), ("one way", self._sides(0.3))])
+            elif pick < density:
                 cells[at] = ("solid",)
             elif pick < 1.5 * density:
                 cells[at] = ("one way", self._sides())

@@ -1229,9 +1229,9 @@ class World:
         of about 1e-13 of its coordinates from slanted sides.
 
         Round corners, of the character or of what it walks on, are polygons of 32 sides on the way; where it
-        stands or is stopped, it is on the corner itself.  So a round character rolls over the end of a floor until the
-        side there is too steep, and walks up what is as low as such a side: 0.29 of its radius at 45 degrees.
-        What is higher takes ``step``.
+        stands or is stopped, it is on the corner itself.  So a round character rolls over the end of a floor
+        until the side there is too steep, and walks up what is as low as such a side: 0.29 of its radius at
+        45 degrees.  What is higher takes ``step``.
 
         Parameters
         ----------
