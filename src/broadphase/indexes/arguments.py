@@ -96,13 +96,16 @@ class Reader:
             return self._sound(values)
         return self._box_or_boxes(box)
 
-    def plain_boxes(self, box: Any) -> Rows | None:
-        """A batch of sound boxes that need no more than a copy; None if `box_or_boxes` has to read them."""
-        if type(box) is not np.ndarray or box.dtype != np.float64 or self.dtype != np.float64:
+    def plain_boxes(self, given: Any, points: bool = False) -> Rows | None:
+        """A batch of sound boxes that need no more than a copy, or of points as boxes.
+
+        None if `box_or_boxes` or `point_or_points` has to read them.
+        """
+        if type(given) is not np.ndarray or given.dtype != np.float64 or self.dtype != np.float64:
             return None
-        if box.ndim != 2 or box.shape[1] != 2 * self.dim:
+        if given.ndim != 2 or given.shape[1] != (self.dim if points else 2 * self.dim):
             return None
-        rows = np.array(box, order="C")
+        rows = np.concatenate((given, given), axis=1) if points else np.array(given, order="C")
         return rows if first_unsound_row(rows) < 0 else None
 
     def _box_or_boxes(self, box: Any) -> FloatTuple | Rows:

@@ -741,9 +741,14 @@ class Index(ById):
         asked = self._asked
         if asked is not None and category is None and mask is None and env is None:
             given = arguments.as_given(point)
-            found = None if given is None else asked.in_box("query_point", given + given)
-            if found is not None:
-                return found
+            if given is not None:
+                found = asked.in_box("query_point", given + given)
+                if found is not None:
+                    return found
+            else:
+                rows = self._reader.plain_boxes(point, points=True)
+                if rows is not None:
+                    return self._space.in_boxes("query_point", rows, NO_RULES)
         (point,), env, _ = self._in_rows(env, (self._reader.settled_point(point, "point"), "point", self.dim))
         rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")

@@ -49,7 +49,7 @@ from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
-from broadphase.runtime.slices import joined, paced
+from broadphase.runtime.slices import joined
 
 NO_HIT = RayHit(-1, np.inf, ())
 # A box around a circle is enlarged by more than rounding, so that whatever touches the circle overlaps it.
@@ -240,17 +240,16 @@ class PlainSpace:
             self.searched, box_queries.boxes_around(centers, radii, self.reader.dim), True, rules
         )
 
-        def keep(first: int, last: int) -> PairArray:
-            end = first
-            for begin, stop in paced(first, last):
-                end = box_queries.keep_rows_within(
-                    self.store.boxes, rows, begin, stop, end, centers, radii, self.touching
-                )
-            return rows[first:end]
+        def keep(begin: int, end: int) -> PairArray:
+            how = begin, end, centers, radii, self.touching
+            return rows[begin : box_queries.keep_rows_within(self.store.boxes, rows, *how)]
 
-        parts = thread_count(self.threads) if len(rows) >= ENOUGH_FOR_THREADS else 1
-        kept = threads.run_all([partial(keep, *span) for span in threads.shares(len(rows), parts)])
-        found = kept[0] if parts == 1 else joined_pairs(kept, parts)
+        if len(rows) < ENOUGH_FOR_THREADS:
+            found = keep(0, len(rows))
+        else:
+            parts = thread_count(self.threads)
+            spans = threads.shares(len(rows), parts)
+            found = joined_pairs(threads.run_all([partial(keep, *span) for span in spans]), parts)
         self.last = ("query_radius", tests, len(found))
         return found
 
@@ -274,21 +273,20 @@ class PlainSpace:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
         held = min(k, self.store.live)
         check_room_for_nearest(len(points), k, held)
-        ids = np.full((len(points), k), -1, np.int32)
-        distances = np.full(ids.shape, np.inf)
         self.last = ("nearest", 0, 0)
-        if not held:
-            return Nearest(ids, distances)
-        found = self._nearest_by_cells(points, held, rules)
+        found = self._nearest_by_cells(points, held, rules) if held else None
+        if held and found is None:
+            self.tree.ready()
+            ids, tests = self.tree.find_nearest_many(points, held, rules)
+            distances = np.empty(ids.shape)
+            box_queries.rank_nearest(self.store.boxes, ids, points, distances)
+            self.last = ("nearest", tests, int(np.count_nonzero(ids >= 0)))
+            found = Nearest(ids, distances)
+        if found is not None and held == k:
+            return found
+        ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
         if found is not None:
-            if held == k:
-                return found
             ids[:, :held], distances[:, :held] = found
-            return Nearest(ids, distances)
-        self.tree.ready()
-        ids[:, :held], tests = self.tree.find_nearest_many(points, held, rules)
-        self.last = ("nearest", tests, int((ids >= 0).sum()))
-        box_queries.rank_nearest(self.store.boxes, ids, points, distances)
         return Nearest(ids, distances)
 
     def _nearest_by_cells(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
