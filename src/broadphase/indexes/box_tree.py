@@ -53,7 +53,6 @@ _ENOUGH_FOR_THREADS = 2_000
 # With so many times as many static boxes, there is one query for each moving box: 10,000 among 1,000,000 take
 # a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
 _SPARSE = 4
-_FIRST_CAPACITY = 64
 _CACHE_LINE = 64
 _FIRST_NODES = 16
 # A tree for queries follows any change of one box in so many, and so many larger ones that nothing read in

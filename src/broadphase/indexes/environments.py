@@ -76,7 +76,6 @@ from broadphase.runtime.slices import ranges
 # Moving so many boxes at once, it is quicker to write all columns again.
 MANY = 64
 _LEAST_CAPACITY = 1024
-_FIRST_CAPACITY = 64
 # Grown by moves so many times, the bounding boxes of a curve are worth another sort.
 _LOOSE = 1.5
 _LARGE = 1e300
