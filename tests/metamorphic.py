@@ -169,7 +169,8 @@ def _around(life, rng):
         size = life.tiles.size[0]
         if _PERIOD % size:
             return None
-        x, y = (o + size * round((at - o) / size) for at, o in zip((x, y), life.tiles.origin, strict=True))
+        beside = zip((x, y), life.tiles.origin, strict=True)
+        x, y = (o + size * (round((at - o) / size) + rng.choice([-1, 0, 1])) for at, o in beside)
         x, y = (at if rng.random() < 0.7 else at - 20 * size for at in (x, y))
     elif rng.random() < 0.4:
         x, y = rng.choice([(x, y - 300), (x - 300, y)])
