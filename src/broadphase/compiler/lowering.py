@@ -430,13 +430,19 @@ def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def call_type_once(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Resolve calls of operators and of NumPy's functions once for each list of types."""
+    """Resolve calls of operators and of NumPy's functions once for each list of types.
+
+    Numba compiles ``empty(shape, kind)`` and ``empty(shape, dtype=kind)`` apart, and all calls that are
+    lowered later use the last one.  Here they use the first: machine code must not depend on other kernels.
+    """
 
     def get_call_type(self: Any, context: Any, args: Any, kws: dict[str, Any]) -> Any:
         found = self.__dict__.setdefault("broadphase_call_types", {})
         key = tuple(args), tuple(kws.items())
         if key not in found:
+            before = dict(self._impl_keys)
             found[key] = otherwise(self, context, args, kws)
+            self._impl_keys.update(before)
         return found[key]
 
     return get_call_type

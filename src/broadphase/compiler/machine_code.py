@@ -4,6 +4,7 @@ The library has a table of the kernels that Python can call.
 """
 
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from broadphase.compiler import builtins, memory, python_api
 from broadphase.compiler.builtins import build_call
 from broadphase.compiler.lowering import Lowered, whole_text
 from broadphase.compiler.python_api import CALL, MISSED, OBJECTS, POINTER, SIZE, TABLES, Api, table
-from broadphase.kernels.machine.target import Target
+from broadphase.kernels.machine.target import ARM, Target
 
 
 def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
@@ -95,20 +96,37 @@ def link(objects: Sequence[Path], library: Path, target: Target) -> None:
 
 def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path, target: Target) -> None:
     """Link a library with one of `Target.linkers`."""
-    arguments = library.with_suffix(".link")
-    arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects), encoding="utf-8")
+    arguments, probe = library.with_suffix(".link"), library.with_suffix(".probe")
     try:
-        done = subprocess.run(
-            [*command, *target.output(str(library)), f"@{arguments}"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
+        if target.system == "windows":
+            objects = [*objects, _stack_probe(probe, target)]
+        arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects), encoding="utf-8")
+        _run([*command, *target.output(str(library)), f"@{arguments}"], "linker")
     finally:
-        arguments.unlink()
+        arguments.unlink(missing_ok=True)
+        probe.unlink(missing_ok=True)
+
+
+def _stack_probe(place: Path, target: Target) -> Path:
+    """An import library of the function that LLVM calls where a function takes more than a page of stack.
+
+    Windows adds the next page to a stack only when the page before it was touched.
+    """
+    exports = place.with_suffix(".def")
+    try:
+        exports.write_text("LIBRARY ntdll.dll\nEXPORTS\n__chkstk\n", encoding="utf-8")
+        machine = "arm64" if target.levels == ARM else "i386:x86-64"
+        dlltool = sys.executable, "-m", "ziglang", "dlltool"
+        _run([*dlltool, "-m", machine, "-d", str(exports), "-l", str(place)], "import library")
+    finally:
+        exports.unlink()
+    return place
+
+
+def _run(command: Sequence[str], what: str) -> None:
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"the linker failed ({command[0]}):\n{done.stderr}")
+        raise RuntimeError(f"the {what} failed ({command[0]}):\n{done.stderr}")
 
 
 def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Target) -> Any:

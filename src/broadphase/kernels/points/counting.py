@@ -31,16 +31,25 @@ _MOST_OPEN = 16 * (LANES * LANES + 1)
 
 
 @inline
+def _points_of(level):
+    """How many points a full box of a level holds: a power, without the C library's function."""
+    each = np.int64(LANES)
+    for _ in range(level):
+        each *= LANES
+    return each
+
+
+@inline
 def _nodes(n, level):
     """How many boxes of a level ``n`` points have."""
-    each = np.int64(LANES) ** (level + 1)
+    each = _points_of(level)
     return (n + each - 1) // each
 
 
 @inline
 def _points_in(n, level, node):
     """How many of ``n`` points are in a box."""
-    each = np.int64(LANES) ** (level + 1)
+    each = _points_of(level)
     return max(min(n - node * each, each), 0)
 
 
