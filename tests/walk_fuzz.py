@@ -144,8 +144,8 @@ class Walker:
         if stuck:
             self.not_stuck_where_a_way_is_free(dx, stood, along, rules)
         two = self.world.walk(self.body, 0.0, dy, **rules)
-        # Round walkers slide along the polygon around a corner, and along the tangent where they begin.  At
-        # round things others slide along the tangent where they were stopped, which rounds as that place does.
+        # Round walkers slide along the polygon around a corner, and along the tangent where they begin.  At a
+        # round thing others slide along the tangent where they were stopped, which rounds as that does.
         off = 0.01 * self.radius or 1e-14 * (sum(map(abs, one)) + size)
         assert math.dist(self.body.position, one) <= off, f"in one call {one}, in two {self.body.position}"
         if two.floor is not None:
