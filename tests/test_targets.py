@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from elsewhere import macho
+from elsewhere import macho, pe
 from elsewhere.structure import EXPORTS, faults
 
 from broadphase.kernels.machine import on_demand
@@ -131,17 +131,21 @@ def test_nothing_undefined_is_linked(target, tmp_path):
     """So what has been linked asks for no function, either of the C library or of a compiler."""
     with pytest.raises(RuntimeError, match="undefined symbol: pow"):
         library_of(variables(target) + POWER, target, tmp_path)
+
+
+@pytest.mark.parametrize("target", ["windows-x86_64", "windows-arm64"])
+def test_what_takes_more_than_a_page_of_stack_asks_windows_for_it(target, tmp_path):
     deep = """
-    declare void @use(ptr)
     define void @kernel() uwtable {
       %much = alloca [20000 x i8]
       store volatile i8 1, ptr %much
       ret void
     }
     """
-    if "windows" in target:
-        with pytest.raises(RuntimeError, match="undefined symbol: __chkstk"):
-            library_of(variables(target) + deep, target, tmp_path)
+    for code, libraries in ((variables(target) + deep, ["ntdll.dll"]), (variables(target), [])):
+        library = library_of(code, target, tmp_path)
+        assert pe.Pe(library.read_bytes()).imports == libraries
+        assert not [fault for fault in faults(library, target) if "libraries" in fault]
 
 
 @every_target
