@@ -73,6 +73,7 @@ WRONG = [
     ("setattr(world, 'tiles', ['##'])", TypeError, "TileMap"),
     ("bp.from_xywh([[0, 0, -2, 2]])", ValueError, r"rows\[0\] = .*negative"),
     ("bp.from_xywh([[0, 0, float('nan'), 2]])", ValueError, r"rows\[0\] = .*nan"),
+    ("bp.from_xywh([[-np.inf, 0, np.inf, 2]])", ValueError, r"rows\[0\] = .*must be a number"),
     ("bp.from_xywh(POINTS)", ValueError, r"rows must have shape \(n, 4\)"),
 ]
 

@@ -111,11 +111,15 @@ def from_xywh(rows: RowsLike) -> BoxArray:
     given = settled(rows, "rows", NUMBERS)
     boxes = as_rows(given[None] if given.ndim == 1 and given.size else given, "rows", (4, 6), _SIZED)
     dim = boxes.shape[1] // 2
-    wrong = np.flatnonzero(np.isnan(boxes).any(axis=1) | (boxes[:, dim:] < 0).any(axis=1))
+    with np.errstate(invalid="ignore"):  # -inf + inf
+        ends = boxes[:, :dim] + boxes[:, dim:]
+    wrong = np.flatnonzero((np.isnan(ends) | (boxes[:, dim:] < 0)).any(axis=1))
     if len(wrong):
         row = int(wrong[0])
-        raise ValueError(f"rows[{row}] = {boxes[row].tolist()}: sizes must not be negative, and nothing nan")
-    boxes[:, dim:] += boxes[:, :dim]
+        raise ValueError(
+            f"rows[{row}] = {boxes[row].tolist()}: sizes must not be negative, and x + width must be a number"
+        )
+    boxes[:, dim:] = ends
     return boxes.reshape(given.shape) if given.ndim == 1 and given.size else boxes
 
 
