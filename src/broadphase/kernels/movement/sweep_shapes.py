@@ -68,7 +68,7 @@ SLACK = 2e-14
 
 # Where a mover hits something, what lies so many times the slack beside it counts as touched too.
 _TOUCHED = 2.0
-_MOST_TOUCHED = 15  # 16 need more stack than Windows gives without a C library
+_MOST_TOUCHED = 15  # with 16 it takes more than a page of stack, which Windows touches page by page
 _APART, _TOUCHES, _WITHIN = 0, 1, 2
 # Sines of angles: normals of one surface differ by less; those of a side and a round corner likewise.
 _PARALLEL = 1e-9

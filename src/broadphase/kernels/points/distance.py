@@ -99,13 +99,13 @@ def distance(points, others, i, j, around):
 
 
 @inline
-def take_place(values, found, around, point):
+def take_place(values, around, point):
     """Write one point, rounded as the others are, into a row; whether it is finite and within the world."""
-    if len(values) != found.shape[1]:
+    if len(values) != point.shape[1]:
         return False
     within = True
     for axis in range(len(values)):
-        place = found.dtype.type(values[axis])
+        place = point.dtype.type(values[axis])
         point[0, axis] = place
         within &= (0 <= place <= around[axis]) if around[axis] < np.inf else abs(place) < np.inf
     return within

@@ -441,7 +441,7 @@ def near_points(cells, found, around, values, r):
     pairs = np.empty((2, few_points * _MOST_OF_A_POINT), np.int32)
     distances = np.empty(few_points * _MOST_OF_A_POINT, found.dtype)
     for i in range(few_points):
-        if not take_place(values[i], found, around, point):
+        if not take_place(values[i], around, point):
             count = np.int64(UNSUITABLE)
             break
         count = _put_near(cells, point, i, found, around, r, ranges, pairs, distances, count)

@@ -12,7 +12,7 @@ from broadphase.kernels.machine.jit import holds_gil, inline, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, smaller, splat, store
 from broadphase.kernels.machine.simd import larger as larger_lanes
-from broadphase.kernels.points.distance import distance_along, minimum_image, plus, size, times
+from broadphase.kernels.points.distance import distance_along, minimum_image, plus, size, take_place, times
 from broadphase.kernels.points.few_points import insert_nearest, safe_bound
 
 _OPEN = 128  # boxes that wait: `LANES` on each of at most eight levels
@@ -92,19 +92,6 @@ def _insert(columns, own, begin, last, point, around, i, k, reach, bound, ids, d
 
 
 @inline
-def _take(values, columns, around, point):
-    """Write one point, rounded as the others are, into a row; whether it is finite and within the world."""
-    if len(values) != columns.shape[0]:
-        return False
-    within = True
-    for axis in range(len(values)):
-        place = columns.dtype.type(values[axis])
-        point[0, axis] = place
-        within &= (0 <= place <= around[axis]) if around[axis] < np.inf else abs(place) < np.inf
-    return within
-
-
-@inline
 def _no_period(dtype):
     around = few(3, dtype)
     for axis in range(3):
@@ -128,7 +115,7 @@ def scan_nearest(columns, values, k, r):
     reach, sound = kind(r), r >= 0 and values.shape[1] == columns.shape[0]
     no_names = np.empty((0, 1), np.int32)
     for turn in range(m if sound else np.int64(0)):
-        sound &= _take(values[turn], columns, around, point)
+        sound &= take_place(values[turn], around, point)
         count, bound = np.int64(0), safe_bound(columns, reach * reach)
         _none_yet(ids, distances, turn, k)
         for at in range(0, n, LANES):
@@ -143,9 +130,9 @@ def scan_nearest(columns, values, k, r):
 def scan_near(columns, values, r):
     """The points within ``r`` in order, their distances, and whether the point and ``r`` are sound."""
     n, kind = columns.shape[1] - LANES, columns.dtype.type
-    point, around = one_row(len(values), columns.dtype), _no_period(columns.dtype)
+    point, around = one_row(columns.shape[0], columns.dtype), _no_period(columns.dtype)
     found, far, count = np.empty((64, 1), np.int32), np.empty((64, 1), columns.dtype), np.int64(0)
-    reach, sound = kind(r), _take(values, columns, around, point) and r >= 0
+    reach, sound = kind(r), take_place(values, around, point) and r >= 0
     bound = safe_bound(columns, reach * reach)
     for begin in range(0, n if sound else np.int64(0), LANES):
         near = bits(_squares(columns, begin, point, around) <= splat(bound))
@@ -172,10 +159,10 @@ def nearest_in_tree(tree, n, around, values, k, r):
     """What `scan_nearest` returns, of ``n`` points in a tree."""
     columns, own, boxes, levels = tree.points.columns, tree.points.own, tree.boxes, tree.levels
     kind = columns.dtype.type
-    point, squares = one_row(len(values), columns.dtype), one_row(LANES, columns.dtype)
+    point, squares = one_row(columns.shape[0], columns.dtype), one_row(LANES, columns.dtype)
     ids, distances = result((1, k), np.int32), result((1, k), columns.dtype)
     _none_yet(ids, distances, 0, k)
-    reach, count, sound = kind(r), np.int64(0), _take(values, columns, around, point) and r >= 0
+    reach, count, sound = kind(r), np.int64(0), take_place(values, around, point) and r >= 0
     bound = safe_bound(columns, reach * reach)
     groups, least, waiting = many(_OPEN, np.int64), many(_OPEN, np.float64), np.int64(0)
     if sound:

@@ -48,7 +48,7 @@ from broadphase.kernels.points.distance import chosen, over, plus, root, size, s
 # from more, and box queries and the nearest from less.
 FEW = 128
 BLOCK = 16
-"""Rays that are prepared together; 32 would need more stack than Windows gives without a C library."""
+"""Rays that are prepared together; 32 take more than a page of stack, which Windows touches page by page."""
 AT_ONCE = 64
 NOTHING = np.int32(-(2**31))
 EVERY = np.int64(-1)

@@ -101,7 +101,7 @@ def shapes_in_box(trees, values, box, shapes, rules):
     """
     end = len(values) // 2 - 1
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near = some_rows(1, FEW, np.int32)  # on Windows there are 4,096 bytes for both
+    near = some_rows(1, FEW, np.int32)  # both in one page of stack
     left, top, right, bottom = (
         float(values[0]), float(values[1]), float(values[2 * end]), float(values[2 * end + 1])
     )  # fmt: skip
