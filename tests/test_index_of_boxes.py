@@ -192,6 +192,14 @@ def test_whatever_comes_first_is_as_of_an_index_that_was_filled(name, dim, dtype
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("point", [(np.nan, 0), (0, np.nan), (np.inf, 0)])
+def test_the_first_query_checks_its_point_as_all_later_ones_do(name, point):
+    for query in (lambda index: index.query_radius(point, 1), lambda index: index.nearest(point)):
+        with pytest.raises(ValueError, match="must be finite"):
+            query(bp.make_index([[0, 0, 1, 1]], name))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_answers_stay_the_same_while_it_is_asked_more_and_more(name):
     boxes = random_boxes(3, 400, 2)
     filled = make(name)

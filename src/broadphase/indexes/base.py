@@ -785,8 +785,9 @@ class Index(ById):
         TypeError, ValueError
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
+        reader = self._reader  # makes an index of new boxes whole, which are not scanned for a radius
         if self._asked is not None and category is None and mask is None and env is None:
-            given = self._reader.floats(center, self._reader.dim)
+            given = reader.floats(center, reader.dim)
             if given is not None and type(r) in (float, int) and r >= 0:
                 found = self._space.in_circle(given, r)
                 if found is not None:
