@@ -74,6 +74,8 @@ WRONG = [
     ("bp.from_xywh([[0, 0, -2, 2]])", ValueError, r"rows\[0\] = .*negative"),
     ("bp.from_xywh([[0, 0, float('nan'), 2]])", ValueError, r"rows\[0\] = .*nan"),
     ("bp.from_xywh([[-np.inf, 0, np.inf, 2]])", ValueError, r"rows\[0\] = .*must be a number"),
+    ("world.raycast(POINTS, 5)", ValueError, r"direction must be \(x, y\)"),
+    ("world.raycast(POINTS, (0, 1), 'far')", TypeError, r"max_distance must hold .*; got dtype <U3$"),
     ("bp.from_xywh(POINTS)", ValueError, r"rows must have shape \(n, 4\)"),
 ]
 

@@ -347,7 +347,7 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
     if array.dtype.name == "bfloat16":  # JAX has it from ml_dtypes
         return array.astype(np.float32)
     if array.dtype != object:
-        fix = _FILES if array.ndim == 0 and array.dtype.kind in "SU" else ""
+        fix = _FILES if wanted is BOXES and array.ndim == 0 and array.dtype.kind in "SU" else ""
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}{fix}")
     if not array.size:  # shapes, of which a filter left none
         return array.astype(np.float64)

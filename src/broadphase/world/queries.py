@@ -592,7 +592,9 @@ class Queries:
     ) -> RayHits | None:
         """What few rays among bodies hit; None: ask in another way."""
         trees = self._few_trees(origins) if _no_empty(ignore) is None and not self.asked.wanted else None
-        if trees is None or (tiles and self._state.tiles is not None) or len(directions) > _MOST_AT_ONCE:
+        if trees is None or (tiles and self._state.tiles is not None):
+            return None
+        if type(directions) is np.ndarray and directions.shape[:1] > (_MOST_AT_ONCE,):
             return None
         known = self._store.table.columns, rules or self._known(None)
         found = _try_few_rays(trees, origins, directions, max_distance, *known)
