@@ -94,14 +94,16 @@ def _read(rows, dim, first, step, count, rough, row, side):
     They are rounded up with ``side`` 1, down with -1, and to the nearest with 0.
     """
     known = with_columns(rows, dim)
-    for axis in range(dim):
-        if step == 0:
+    if step == 0:
+        for axis in range(dim):
             store(rough, row + axis, 0, splat(_rounded(known[first, axis], side)))
-        elif count == LANES:
-            for k in range(LANES):
+    elif count == LANES:
+        for k in range(LANES):
+            for axis in range(dim):
                 rough[row + axis, k] = _rounded(known[first + k, axis], side)
-        else:
-            for k in range(LANES):
+    else:
+        for k in range(LANES):
+            for axis in range(dim):
                 rough[row + axis, k] = _rounded(known[first + min(k, count - 1), axis], side)
 
 
@@ -208,7 +210,7 @@ def _between(worlds, boxes, slot, axis, at, step):
         row = worlds.names[0, slot]
         low, high = boxes[row, axis], boxes[row, dim + axis]
     one, other = (low - at) / step, (high - at) / step
-    return (one, other) if step > 0.0 else (other, one)
+    return min(one, other), max(one, other)
 
 
 @inline
