@@ -131,12 +131,12 @@ class ShapeIndex:
         given = settled(ids, "ids"), reader.settled_point(positions, "positions"), settled(angles, "angles")
         rows = arguments.known_ids(self._boxes._store, given[0])
         places = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
-        turned = table.angles_of(rows) if angles is None else np.asarray(given[2], np.float64)
+        turned = None if angles is None else np.asarray(given[2], np.float64)
         for name, array, shape in (("positions", places, (len(rows), 2)), ("angles", turned, (len(rows),))):
-            if array.shape != shape or not np.isfinite(array).all():
+            if array is not None and not (array.shape == shape and np.isfinite(array).all()):
                 raise ValueError(f"{name} must be finite and of shape {shape}, as ids; got {array}")
         self._moved = True  # until the boxes have followed: this may be interrupted
-        if angles is None:
+        if turned is None:
             table.x[rows], table.y[rows] = places.T
         else:
             table.turn(rows, turned, places.T)
