@@ -3,7 +3,8 @@
 ``--queries`` compares queries of an index of many environments: lidar, an update and 64 rays in each world a
 frame, beside a scalar loop over all boxes of a world in Numba (both are given float32, write ids and need no
 normals); every query beside the same in one world.  ``--lidar`` compares 32 rays in each environment with
-that loop: as a fan for each robot, by axes, and as rows with ``env=``.
+that loop: as a fan for each robot, by axes, and as rows with ``env=``; at the end among circles of a
+`broadphase.ShapeIndex` that all move.
 
 Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
 figures are ratios of the fastest runs.
@@ -114,6 +115,20 @@ def by_hand(boxes, origins, directions, env, size, max_distance, hits) -> None:
         hits[q] = hit
 
 
+def circles_by_hand(centers, radius, origins, directions, env, size, max_distance, hits) -> None:
+    """The same for circles of one radius."""
+    for q in range(len(origins)):
+        best, hit, first = max_distance, -1, env[q] * size
+        for k in range(first, first + size):
+            x, y = centers[k, 0] - origins[q, 0], centers[k, 1] - origins[q, 1]
+            along, beyond = x * directions[q, 0] + y * directions[q, 1], x * x + y * y - radius * radius
+            root = along * along - beyond
+            far = 0.0 if beyond < 0.0 else along - np.sqrt(root) if root > 0.0 else -1.0
+            if 0.0 <= far < best:
+                best, hit = far, k
+        hits[q] = hit
+
+
 def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     """One line of the second table, on one core."""
     from numba import njit
@@ -201,10 +216,46 @@ def compare_lidar(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
         calls[name]()
         # In float32 now and then another box seems to be the first.
         assert (rows[0] != hits).mean() < 1e-3
-    times = fastest(calls, rounds, process_time)
-    each = {name: 1e9 * took / len(env) for name, took in times.items()}
+    print_lidar(
+        f"{size:>5}  {dim}-D {np.dtype(dtype).name:<8}", fastest(calls, rounds, process_time), len(env)
+    )
+
+
+def compare_circles(worlds: int, size: int, rounds: int) -> None:
+    """One line of the table of circles in a `broadphase.ShapeIndex`, on one core."""
+    from numba import njit
+
+    random, rays, radius, far = np.random.default_rng(1), 32, 0.5, 20.0
+    centers, robots = random.random((worlds * size, 2)) * 20.0, random.random((worlds, 1, 2)) * 20.0
+    fan, env = bp.ray_fan((1, 0.01), 360, rays), np.repeat(np.arange(worlds), rays)
+    origins, ways = np.repeat(robots[:, 0], rays, axis=0), np.tile(fan, (worlds, 1))
+    shapes = [bp.Circle(*center, radius) for center in centers]
+    index = bp.ShapeIndex(shapes, env=np.repeat(np.arange(worlds), size), threads=1)
+    loop, hits = njit(nogil=True, error_model="numpy")(circles_by_hand), np.empty(len(env), np.int64)
+    rows, ids = (np.empty(len(env), np.int32), np.empty(len(env))), np.arange(len(shapes))
+    out = tuple(array.reshape(worlds, rays) for array in rows)
+
+    def frame(*ray: object, **how: object) -> None:
+        index.move_many(ids, centers)
+        index.raycast(*ray, far, normals=False, **how)
+
+    calls: dict[str, Callable[[], object]] = {
+        "fans": lambda: frame(robots, fan, out=out),
+        "rows": lambda: frame(origins, ways, env=env, out=rows),
+        "by hand": lambda: loop(centers, radius, origins, ways, env, size, far, hits),
+    }
+    calls["by hand"]()
+    for name in ("fans", "rows"):
+        calls[name]()
+        assert np.array_equal(rows[0], hits)
+    print_lidar(f"{size:>5}  circles    ", fastest(calls, rounds, process_time), len(env))
+
+
+def print_lidar(name: str, times: dict[str, float], rays: int) -> None:
+    """Print the nanoseconds of a ray, and how many times as fast as by hand."""
+    each = {way: 1e9 * took / rays for way, took in times.items()}
     print(
-        f"{size:>5}  {dim}-D {np.dtype(dtype).name:<8}{each['by hand']:>9.1f}{each['fans']:>7.1f}"
+        f"{name}{each['by hand']:>9.1f}{each['fans']:>7.1f}"
         f"{each['rows']:>7.1f}{each['by hand'] / each['fans']:>8.1f}{each['by hand'] / each['rows']:>7.1f}"
     )
 
@@ -223,10 +274,13 @@ def main() -> None:
             f"{given.worlds} environments, 32 rays in each, an update a frame: ns for each ray; times as fast"
         )
         print("boxes                 by hand   fans   rows    fans   rows")
+        sizes = (4, 8, 14, 30, 60, 120, 250)
         for dim in (2, 3):
             for dtype in (np.float32, np.float64):
-                for size in (4, 8, 14, 30, 60, 120, 250):
+                for size in sizes:
                     compare_lidar(given.worlds, size, dim, dtype, given.rounds)
+        for size in sizes:
+            compare_circles(given.worlds, size, given.rounds)
         return
     if given.queries:
         print("million rays a second and core with an update a frame; queries: times as long as in one world")
