@@ -159,7 +159,7 @@ _PERIOD = 1024.0
 
 def _around(life, rng):
     """Across the edge of a period that is far longer than the life is wide."""
-    if life.period or any(_is_sideways(call) for call in life.calls):
+    if life.period:
         return None
     # The edge goes through the middle of some body, or between the columns and rows of tiles beside it.
     movers = [life.thing(name) for name in life.calls[0].who]
@@ -257,7 +257,7 @@ def _many_at_once(life, rng):
     begins = rng.random() < 0.5
 
     def change(call):
-        if call.name not in ("move", "walk") or _is_sideways(call):
+        if call.name not in ("move", "walk"):
             return None
         if "pushes" in call.options or call.options.get("probe"):
             return None

@@ -1,4 +1,4 @@
-"""Gravity to the side: the same walk in a world in which x and y are exchanged."""
+"""Gravity to the side is gravity down in a world in which x and y are exchanged."""
 
 import numpy as np
 import pytest
@@ -80,10 +80,6 @@ def test_slopes_are_floors_too_and_other_directions_are_refused():
     for down in ((1, 1), (0, 0)):
         with pytest.raises(ValueError, match="down"):
             world.walk(hero, 1, 1, down=down)
-    around = bp.World(period=(100, 100))
-    body = around.add(bp.Box(0, 0, 1, 1))
-    with pytest.raises(ValueError, match="period"):
-        around.walk(body, 1, 0, down=(1, 0))
 
 
 def twins(build):
@@ -93,6 +89,33 @@ def twins(build):
 
 def swap(numbers):
     return tuple(numbers[k ^ 1] for k in range(len(numbers)))
+
+
+@pytest.mark.parametrize("period", [None, (160, 160)])
+@pytest.mark.parametrize("count", [2, 17])
+def test_many_walk_to_the_side_in_a_period_too(period, count):
+    def walk(_, box):
+        rng, world = np.random.default_rng(5), bp.World(period=period)
+        solid = rng.random((10, 10)) < 0.15
+        world.tiles = bp.TileMap(solid.T.copy() if box(0, 1)[0] else solid, 16)
+        for x, y in rng.uniform(0, 160, (8, 2)).tolist():
+            world.add(bp.Box(*box(x, y, 20, 7)), static=True)
+            world.add(bp.Circle(*box(y, x), 6), static=True)
+        plank = world.add(bp.Box(*box(100, 150, 120, 6)), static=True)
+        plank.one_way = "left" if box(0, 1)[0] else "top"
+        movers = [world.add(bp.Box(*box(*at, 8, 10))) for at in rng.uniform(0, 150, (count, 2)).tolist()]
+        ends = []
+        for ways in rng.uniform((-9, -4), (9, 14), (12, count, 2)).tolist():
+            dx, dy = zip(*[box(*way) for way in ways], strict=True)
+            walks = world.walk_many(movers, dx, dy, down=box(0, 1), snap=4, step=3)
+            ends.append([box(*place) for place in walks.places.tolist()])
+            ends.append([box(*normal) for normal in walks.normals[walks.on_floor].tolist()])
+        return ends
+
+    upright, aside = twins(walk)
+    for one, other in zip(upright, aside, strict=True):
+        assert np.reshape(other, (-1, 2)) == pytest.approx(np.reshape(one, (-1, 2)), abs=1e-6)
+    assert sum(map(len, upright[1::2])) > 2
 
 
 @pytest.mark.parametrize("rules", [{}, {"category": 2, "mask": 2}, {"sensor": True}, {"mask": 0}])

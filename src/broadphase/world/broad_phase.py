@@ -601,8 +601,3 @@ def closed(box: Bounds) -> Bounds:
         math.nextafter(right, math.inf),
         math.nextafter(bottom, math.inf),
     )
-
-
-def closed_many(boxes: Floats) -> Floats:
-    """`closed` for rows."""
-    return np.hstack((np.nextafter(boxes[:, :2], -np.inf), np.nextafter(boxes[:, 2:], np.inf)))

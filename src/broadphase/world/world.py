@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import hinting, with_hints
-from broadphase.geometry.shapes import Bounds, Shape, finite
+from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest, RayHit, RayHits
@@ -46,7 +46,6 @@ from broadphase.world.movement.platforms import Push, push, with_riders
 from broadphase.world.movement.separation import separate
 from broadphase.world.outlines import KINDS, SHOWN, Kind, Outline, outlines
 from broadphase.world.queries import Queries, is_batch
-from broadphase.world.sideways import walk_sideways
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
@@ -1251,9 +1250,8 @@ class World:
         drop : bool
             Whether it falls through one-way tiles and ladders, which block on their top only.
         down : (float, float)
-            The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up.  ``(1, 0)`` or ``(-1, 0)``,
-            to the side, takes half a millisecond, as the world around the walker is mirrored; there one-way
-            bodies and ``pushes`` do not count.
+            The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up; or to the side, ``(1, 0)`` or
+            ``(-1, 0)``: then it walks along y, by ``dy``, and jumps and falls along x.
         probe : float
             How far to look ahead of a walker on a floor, towards ``dx``, for the edge of the floor and for a
             wall; takes as long as two more walks.
@@ -1299,9 +1297,6 @@ class World:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         tags = as_tags(pushes)
-        if as_two(down, "down")[0] != 0.0 and down[1] == 0.0:
-            way = finite(dx, "dx"), finite(dy, "dy")
-            return walk_sideways(self, World(), self._motion, body, *way, rules, probe, tags, ignore)
         walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         self._dispatch.moves(body)
         if self._dispatch.checks is not None:

@@ -1,6 +1,6 @@
 """Walkers move one after the other among the obstacles around them, earlier ones at their new places.
 
-A walk goes horizontally first and then vertically, so that moving and gravity in one call or in two give the
+A walk goes across first and then along gravity, so that moving and gravity in one call or in two give the
 same result::
 
     1  what is around it (`walk_obstacles`), and whether it starts in something
@@ -34,6 +34,8 @@ from broadphase.kernels.movement.walk_obstacles import (
     TOLERANCE,
     TOUCH,
     WalkSettings,
+    exchanged,
+    exchanged_box,
     gap,
     gather,
     is_clear,
@@ -169,7 +171,7 @@ def _set_back(obstacles, count, walker, tolerance):
 
 @inline
 def region_of(x, y, width, height, dx, dy, rules):
-    """The region that a walk can touch: left, top, right, bottom."""
+    """The region that a walk can touch: left, top, right, bottom; gravity points along y."""
     across = abs(dx) + 0.5 * abs(dy) + rules.corner
     along = abs(dx) * rules.rise + abs(dy) + rules.snap + rules.step
     across += 1e-9 * (across + abs(x) + width)
@@ -179,15 +181,17 @@ def region_of(x, y, width, height, dx, dy, rules):
 
 @holds_gil
 def reach_of(x, y, width, height, dx, dy, rules):
-    """`region_of` for one, enlarged by rounding: what touches it overlaps it."""
-    return enlarged(region_of(x, y, width, height, dx, dy, rules))
+    """`region_of` in the world, enlarged by rounding: what touches it overlaps it."""
+    if rules.turned:
+        x, y, width, height, dx, dy = y, x, height, width, dy, dx
+    return enlarged(exchanged_box(region_of(x, y, width, height, dx, dy, rules), rules))
 
 
 @jit
 def regions_of(movers, rules, out):
-    """`region_of` for rows ``x, y, width, height, dx, dy``."""
+    """`reach_of` for rows ``x, y, width, height, dx, dy``."""
     for m in range(movers.shape[0]):
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = region_of(
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = reach_of(
             movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3], movers[m, 4], movers[m, 5], rules
         )
 
@@ -241,7 +245,7 @@ def _lowered(obstacles, count, scene, mine, region, x, y, trip, tolerance, rules
 def _slid_up(obstacles, scene, mine, around, up, free, rules, log):
     """Where a jump leads along a steep side above, as a fall in the world upside down: ``x, y, count``."""
     (region, x, y, trip, tolerance), (gone, length) = around, up
-    upside = WalkSettings(0.0, rules.rise, rules.upright, 0.0, 0.0, -rules.flip, False)
+    upside = WalkSettings(0.0, rules.rise, rules.upright, 0.0, 0.0, -rules.flip, False, rules.turned)
     count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, upside)
     if count < 0:
         return x, y, count
@@ -334,10 +338,10 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
     """
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     row = scene.rows[n]
-    dx, dy = motions[m, 0], motions[m, 1]
-    trip = trip_of(m, shapes, row, abs(dx) + abs(dy))
+    dx, dy = exchanged(motions[m, 0], motions[m, 1], rules)
+    trip = trip_of(m, shapes, row, abs(dx) + abs(dy), rules)
     width, height, radius = trip.width, trip.height, trip.radius
-    to_x, to_y = shapes.x[row], shapes.y[row]
+    to_x, to_y = exchanged(shapes.x[row], shapes.y[row], rules)
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
     hits, bends = log.counts[0], log.counts[1]
@@ -367,10 +371,10 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
         if free or pushed:
             break
         pushed, x, y = _pushed(scene, m, n, mine, log, buffers)
+        x, y = exchanged(x, y, rules)
         x, y = x + trip.left, y + trip.top
-        around = scene.searched[n]
         region = region_of(x, y, width, height, dx, dy, rules)
-        if not (pushed and holds((around[0], around[1], around[2], around[3]), region)):
+        if not (pushed and holds(edges_of_body(scene.searched, n), exchanged_box(region, rules))):
             log.counts[0] = hits
             return INSIDE
     if not free:
@@ -427,9 +431,9 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
     to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
     to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
     x, y = to_x + trip.left, to_y + trip.top
-    ends.places[m, 0], ends.places[m, 1] = to_x, to_y
+    ends.places[m, 0], ends.places[m, 1] = exchanged(to_x, to_y, rules)
     floors, tops = ends.floors, ends.tops
-    shapes.x[row], shapes.y[row] = to_x, to_y
+    shapes.x[row], shapes.y[row] = ends.places[m, 0], ends.places[m, 1]
     floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), trip, tolerance, rules)
     tops[m, 0], tops[m, 1] = math.nan, math.nan
     for column in range(3):
@@ -441,9 +445,9 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
             column, line = tile_of(grid, np.int64(log.hits[k, 6]), np.int64(log.hits[k, 7]))
             log.hits[k, 6], log.hits[k, 7] = float(column), float(line)
     if floor >= 0:
-        tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
-        tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
-    floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules.flip)
+        nx, ny = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        tops[m, 0], tops[m, 1] = exchanged(nx, rules.flip * ny, rules)
+    floors[m, 3], floors[m, 4] = ladder_at(grid, x, y, width, height, rules)
     return DONE
 
 

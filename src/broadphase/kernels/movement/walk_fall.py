@@ -56,7 +56,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
             if free:
                 y = down
             left_over -= drop
-            log_bend(log, trip, gone + length - left_over, x, y)
+            log_bend(log, trip, rules, gone + length - left_over, x, y)
         normal = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         log_hit(log, obstacles, trip, rules, floor, normal, gone + length - left_over, x, y)
         if holds(obstacles, floor, plane, height, trip, rules) or left_over <= 0.0:
@@ -77,7 +77,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
                 return x, y
             left_over -= left_over * (to_x - x) / along
             x, y = to_x, to_y
-            log_bend(log, trip, gone + length - left_over, x, y)
+            log_bend(log, trip, rules, gone + length - left_over, x, y)
             continue
         at_x = place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
         at_y = place_with_feet(surface_at(obstacles, floor, plane, at_x, trip, tolerance), trip, rules)
@@ -85,7 +85,7 @@ def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
         if free:
             left_over -= left_over * (at_x - x) / along
             x, y = at_x, at_y
-            log_bend(log, trip, gone + length - left_over, x, y)
+            log_bend(log, trip, rules, gone + length - left_over, x, y)
         normal = normal_of(obstacles, side, along, 1.0)
         log_hit(log, obstacles, trip, rules, met, normal, gone + length - left_over, x, y)
         return x, y
@@ -148,13 +148,13 @@ def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, l
             if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
                 y = up
             left_over -= rise
-            log_bend(log, trip, gone + length - left_over, x, y)
+            log_bend(log, trip, rules, gone + length - left_over, x, y)
         if rules.corner > 0.0 and left_over > TOUCH * tolerance:  # else it is flush, except for rounding
             most = rules.corner - abs(x - start)  # several corners on the way add up
             to_x = _around_corner(obstacles, count, ceiling, x, y, most, trip, tolerance, rules)
             if to_x != x:
                 x = to_x
-                log_bend(log, trip, gone + length - left_over, x, y)
+                log_bend(log, trip, rules, gone + length - left_over, x, y)
                 continue
         if plane >= 0 and obstacles.planes[plane, 1] < rules.upright:
             return x, y, left_over, False

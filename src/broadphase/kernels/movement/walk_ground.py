@@ -23,6 +23,7 @@ from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, table_for_one
 from broadphase.kernels.movement.walk_obstacles import (
     TOUCH,
+    exchanged_box,
     height_of,
     is_beside,
     is_clear,
@@ -206,10 +207,11 @@ def lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules):
             table, row = tile, ROW
         at = y
         for _ in range(_STEPS):
-            nx, ny, reach = tangent_of(table, row, (x, at, x + trip.width, at + trip.height), trip.radius)
-            if rules.flip * ny > -_SHARP:
+            there = exchanged_box((x, at, x + trip.width, at + trip.height), rules)
+            nx, ny, reach = tangent_of(table, row, there, trip.radius)
+            set_plane(tangent, 0, nx, ny, reach, trip.radius, rules)
+            if tangent[0, 1] > -_SHARP:
                 break
-            set_plane(tangent, 0, nx, ny, reach, trip.radius, rules.flip)
             height = height_of(tangent, 0, walker[0], walker[2], tolerance)
             at = place_with_feet(height, trip, rules)
         highest = min(highest, height)

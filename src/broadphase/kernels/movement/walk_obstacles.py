@@ -1,7 +1,8 @@
 """Obstacles around a walker, and tests against them: boxes, and the sloped sides of other shapes.
 
-Everything is computed with gravity towards larger y: for the opposite gravity every y is negated (which is
-exact) and negated back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
+Everything is computed with gravity towards larger y.  Where gravity points to the side, x and y of what is
+around are exchanged; for gravity towards smaller numbers every y is negated (which is exact).  What a walk
+answers is turned back.  An obstacle is its bounding box, compared edge for edge as everywhere in
 the library, intersected with half planes ``nx * x + ny * y <= c``, one for each sloped side.  A round
 corner, of an obstacle or of the walker, is replaced by a polygon around it (``ring``); for a walker that
 begins inside that polygon the tangent nearest to the walker is added, so that a walker that is flush with it
@@ -62,9 +63,11 @@ class WalkSettings(NamedTuple):
     step: float
     corner: float
     flip: float
-    """-1 where gravity points to smaller y, else 1."""
+    """-1 where gravity points to smaller y, or to smaller x, else 1."""
     drop: bool
     """Whether the walker falls through tiles that block only on top."""
+    turned: bool
+    """Whether gravity points along x."""
 
 
 class Obstacles(NamedTuple):
@@ -81,11 +84,35 @@ class Obstacles(NamedTuple):
 
 
 @inline
-def _put(obstacles, count, left, top, right, bottom, body, column, row, sides, flip):
+def exchanged(x, y, rules):
+    """A point or vector of the world as a walk takes it, or back: gravity points along y."""
+    return (y, x) if rules.turned else (x, y)
+
+
+@inline
+def exchanged_box(box, rules):
+    """`exchanged` for a box."""
+    left, top, right, bottom = box
+    return (top, left, bottom, right) if rules.turned else (left, top, right, bottom)
+
+
+@inline
+def _floor_side(rules):
+    """The side of the world's bodies and tiles on which walkers stand."""
+    if rules.turned:
+        return np.int64(LEFT if rules.flip > 0.0 else RIGHT)
+    return np.int64(TOP if rules.flip > 0.0 else BOTTOM)
+
+
+@inline
+def _put(obstacles, count, box, body, column, row, sides, rules):
     """Append an obstacle, without planes yet; returns how many there are then, -1 if the memory is full."""
     if count < 0 or count + 1 >= obstacles.first.shape[0]:
         return -1
-    if flip < 0.0:
+    left, top, right, bottom = exchanged_box(box, rules)
+    if rules.turned:
+        sides = (sides & SLANTED) | (sides & (LEFT | RIGHT)) << 2 | (sides & (TOP | BOTTOM)) >> 2
+    if rules.flip < 0.0:
         top, bottom = -bottom, -top
         turned = sides & (LEFT | RIGHT | SLANTED)
         turned |= BOTTOM if sides & TOP != 0 else np.int64(0)
@@ -100,18 +127,19 @@ def _put(obstacles, count, left, top, right, bottom, body, column, row, sides, f
 
 
 @inline
-def set_plane(planes, at, nx, ny, c, radius, flip):
+def set_plane(planes, at, nx, ny, c, radius, rules):
     """Write a plane that a corner with this radius touches."""
-    planes[at, 0], planes[at, 1], planes[at, 2] = nx, flip * ny, c + radius * (1.0 - abs(nx) - abs(ny))
+    planes[at, 0], ny = exchanged(nx, ny, rules)
+    planes[at, 1], planes[at, 2] = rules.flip * ny, c + radius * (1.0 - abs(planes[at, 0]) - abs(ny))
 
 
 @inline
-def _put_plane(obstacles, count, nx, ny, c, radius, is_round, flip):
+def _put_plane(obstacles, count, nx, ny, c, radius, is_round, rules):
     """Append a plane of the last obstacle; returns the count, -1 if the memory is full."""
     at = obstacles.first[count]
     if at >= obstacles.planes.shape[0]:
         return -1
-    set_plane(obstacles.planes, at, nx, ny, c, radius, flip)
+    set_plane(obstacles.planes, at, nx, ny, c, radius, rules)
     obstacles.planes[at, 3] = 1.0 if is_round else 0.0
     obstacles.first[count] = at + 1
     return count
@@ -169,8 +197,8 @@ def tangent_of(shapes, row, walker, radius):
 
 
 @inline
-def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, flip):
-    """Append the slanted sides of a shape, and of its round corners and those of the walker."""
+def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules):
+    """Append the slanted sides of a shape, and of its round corners and those of the walker, in the world."""
     x, y, grown, sides = shapes.x[row], shapes.y[row], rounding(shapes, row), corners(shapes, row)
     for k in range(sides if sides > 1 else 0):
         px, py = corner_at(shapes, row, k)
@@ -179,16 +207,16 @@ def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, fl
         nx, ny = (qy - py) / size, (px - qx) / size
         if nx != 0.0 and ny != 0.0 and count >= 0:
             reach = (nx * px + ny * py) + grown
-            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, radius, False, flip)
+            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, radius, False, rules)
     if grown + radius > 0.0:
         for k in range(ring.shape[0]):
             nx, ny = ring[k, 0], ring[k, 1]
             if count >= 0:
                 reach = (nx * x + ny * y) + (_reach_of(shapes, row, nx, ny) + grown)
-                count = _put_plane(obstacles, count, nx, ny, reach, radius, True, flip)
+                count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
         nx, ny, reach = tangent_of(shapes, row, walker, radius) if tangents else (0.0, 0.0, 0.0)
         if (nx != 0.0 or ny != 0.0) and count >= 0:
-            count = _put_plane(obstacles, count, nx, ny, reach, radius, True, flip)
+            count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
     return count
 
 
@@ -197,15 +225,16 @@ def _put_tile(obstacles, count, grid, column, row, tile, ring, walker, radius, t
     sides, slope = ALL_SIDES, profile_at(grid, column, row) != 0
     if slope:
         left, top, right, bottom, _, _, _ = slope_of(grid, column, row)
+        box = left, top, right, bottom
     else:
         sides = _sides_for_walkers(grid, column, row, rules)
-        left, top, right, bottom = bounds_of_cell(grid, column, row)
+        box = bounds_of_cell(grid, column, row)
     if sides == 0:
         return count
-    count = _put(obstacles, count, left, top, right, bottom, -1, column, row, sides, rules.flip)
+    count = _put(obstacles, count, box, -1, column, row, sides, rules)
     if (slope or radius > 0.0) and count >= 0:
         set_tile(tile, grid, column, row)
-        count = _put_sides(obstacles, count, tile, ROW, ring, walker, radius, tangents, rules.flip)
+        count = _put_sides(obstacles, count, tile, ROW, ring, walker, radius, tangents, rules)
     return count
 
 
@@ -215,23 +244,23 @@ def _sides_for_walkers(grid, column, row, rules):
     sides = sides_at(grid, column, row)
     if sides == ALL_SIDES:
         return sides
-    floor = TOP if rules.flip > 0.0 else BOTTOM
-    above = row - 1 if rules.flip > 0.0 else row + 1
-    if is_ladder(grid, column, row) and not is_ladder(grid, column, above):
-        sides |= floor
+    up_x, up_y = exchanged(0, -1 if rules.flip > 0.0 else 1, rules)
+    if is_ladder(grid, column, row) and not is_ladder(grid, column + up_x, row + up_y):
+        sides |= _floor_side(rules)
     if rules.drop:
-        sides &= ~np.int64(floor)
+        sides &= ~_floor_side(rules)
     return sides & ALL_SIDES
 
 
 @common
 def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius, tangents, rules):
-    """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
+    """Collect everything that blocks within a region; how many, -1 if the memory is full.
 
-    ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
+    ``walker`` is where the walker begins: ``left, top, right, bottom``, not negated; with ``tangents`` those
     of round corners are added.
     """
-    left, top, right, bottom = region
+    left, top, right, bottom = exchanged_box(region, rules)
+    walker = exchanged_box(walker, rules)
     count = 0
     obstacles.first[0] = 0
     for k in range(rows.shape[0]):
@@ -240,10 +269,10 @@ def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius,
         if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
             sides = sides_of(shapes, row, one_way[row])
             if rules.drop and sides != ALL_SIDES:
-                sides &= ~np.int64(TOP if rules.flip > 0.0 else BOTTOM)
-            count = _put(obstacles, count, a, b, c, d, np.int64(row), -1, -1, sides, rules.flip)
+                sides &= ~_floor_side(rules)
+            count = _put(obstacles, count, (a, b, c, d), np.int64(row), -1, -1, sides, rules)
             if count >= 0:
-                count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules.flip)
+                count = _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, rules)
     if grid.solid.shape[0] == 0:
         return count
     kind, numbers, span = few(1, np.uint8), some_rows(4, 1, np.float64), some_rows(2, 1, np.int64)
@@ -259,16 +288,17 @@ def gather(obstacles, shapes, rows, one_way, grid, ring, region, walker, radius,
 
 
 @inline
-def ladder_at(grid, x, y, width, height, flip):
+def ladder_at(grid, x, y, width, height, rules):
     """The ladder that holds the middle of a walker, or its feet; -1, -1 for none."""
     if grid.ground.shape[0] == 0:
         return -1, -1
     middle = x + 0.5 * width
-    feet = 0.999 if flip > 0.0 else 0.001
+    feet = 0.999 if rules.flip > 0.0 else 0.001
     for part in range(2):
         at = y + height * (0.5 if part == 0 else feet)
-        across, down = (middle - grid.x) / grid.width, (at - grid.y) / grid.height
-        column, row = math.floor(across), math.floor(down)
+        across, down = exchanged(middle, at, rules)
+        column = math.floor((across - grid.x) / grid.width)
+        row = math.floor((down - grid.y) / grid.height)
         if is_ladder(grid, column, row):
             return tile_of(grid, column, row)
     return -1, -1

@@ -1,6 +1,7 @@
 """The path of one walker: where its edges are, and what is recorded on the way.
 
-A walker is where its upper left corner is in the world, and tested as if gravity pointed to larger y.
+A walker is where its upper left corner is, x and y exchanged where gravity points to the side, and tested as
+if gravity pointed to larger y.
 """
 
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.movement.walk_obstacles import exchanged, exchanged_box
 from broadphase.kernels.shapes.table import BOX, bounds_at, rounding
 
 MOST_LEGS = 256
@@ -45,13 +47,13 @@ class Trip(NamedTuple):
 
 
 @inline
-def trip_of(mover, shapes, row, length):
+def trip_of(mover, shapes, row, length, rules):
     """The trip of a walker."""
     radius = rounding(shapes, row)
     if shapes.kinds[row] == BOX:
-        width, height = shapes.width[row], shapes.height[row]
+        width, height = exchanged(shapes.width[row], shapes.height[row], rules)
         return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius)
-    left, top, right, bottom = bounds_at(shapes, row, 0.0, 0.0)
+    left, top, right, bottom = exchanged_box(bounds_at(shapes, row, 0.0, 0.0), rules)
     return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius)
 
 
@@ -82,19 +84,19 @@ def log_hit(log, obstacles, trip, rules, k, normal, gone, x, y):
     log.counts[0] = at + 1
     if at < log.hits.shape[0]:
         log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
-        log.hits[at, 1], log.hits[at, 2] = normal[0] + 0.0, rules.flip * normal[1] + 0.0
-        log.hits[at, 3], log.hits[at, 4] = x - trip.left, y - trip.top
+        log.hits[at, 1], log.hits[at, 2] = exchanged(normal[0] + 0.0, rules.flip * normal[1] + 0.0, rules)
+        log.hits[at, 3], log.hits[at, 4] = exchanged(x - trip.left, y - trip.top, rules)
         for column in range(3):
             log.hits[at, 5 + column] = float(obstacles.names[k, column])
         log.hits[at, 8] = float(trip.mover)
 
 
 @inline
-def log_bend(log, trip, gone, x, y):
+def log_bend(log, trip, rules, gone, x, y):
     """Record the end of a leg."""
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
         log.bends[at, 0] = float(trip.mover)
-        log.bends[at, 1], log.bends[at, 2] = x - trip.left, y - trip.top
+        log.bends[at, 1], log.bends[at, 2] = exchanged(x - trip.left, y - trip.top, rules)
         log.bends[at, 3] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0

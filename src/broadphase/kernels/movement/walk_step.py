@@ -103,7 +103,7 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
                 if not free:
                     break
                 x, y = to_x, to_y
-                log_bend(log, trip, abs(x - start), x, y)
+                log_bend(log, trip, rules, abs(x - start), x, y)
                 continue
         at_x, at_y = x, y
         if time > 0.0 or side == X_FACE:
@@ -122,20 +122,20 @@ def go_along(obstacles, count, start, x, y, goal, trip, tolerance, rules, log):
             clear = is_clear_of_all(obstacles, count, edges_at(at_x, up, trip, rules), tolerance)
             if clear and (at_x != x or up != y or not grounded):
                 x, y, grounded = at_x, up, True
-                log_bend(log, trip, abs(x - start), x, y)
+                log_bend(log, trip, rules, abs(x - start), x, y)
                 continue
         top = surface if level else obstacles.boxes[met, 1]
         up = place_with_feet(top, trip, rules)
         steps = grounded and 0.0 < at[3] - top <= rules.step and obstacles.names[met, 3] & TOP != 0
         steps = steps and at_x != stepped_x
         if steps and _can_rise(obstacles, count, at_x, at_y, up, trip, tolerance, rules):
-            log_bend(log, trip, abs(at_x - start), at_x, at_y)
+            log_bend(log, trip, rules, abs(at_x - start), at_x, at_y)
             stepped_x, stepped_y = at_x, at_y
             x, y = at_x, up
-            log_bend(log, trip, abs(x - start), x, y)
+            log_bend(log, trip, rules, abs(x - start), x, y)
             continue
         x, y = at_x, (stepped_y if at_x == stepped_x else at_y)
-        log_bend(log, trip, abs(x - start), x, y)
+        log_bend(log, trip, rules, abs(x - start), x, y)
         there = edges_at(to_x, to_y, trip, rules)
         normal = normal_of(obstacles, side, forward, there[3] - walker[3])
         log_hit(log, obstacles, trip, rules, met, normal, abs(x - start), x, y)

@@ -15,11 +15,11 @@ from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
 from broadphase.kernels.movement.walk_path import Log
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
-from broadphase.kernels.tiles.grid import BOTTOM, TOP
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.broad_phase import closed_many, new_buffers, new_frame
+from broadphase.world.broad_phase import new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, as_rows, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
 from broadphase.world.movement.motion import Motion, Rollback, bits_of
@@ -75,23 +75,24 @@ class Character:
         if not pushes:
             return self._walk(row, displacement, known, ahead, ignored)
         self._check_shapes([row])
-        pushed = motion.ahead_of(row, displacement[0], pushes, ignored)
+        along, down = _exchanged(*displacement, known)
+        pushed = motion.ahead_of(row, _exchanged(along, 0.0, known), pushes, ignored)
         with Rollback(self._state, np.array([row, *(other for other, _ in pushed)], np.int32)):
-            moved = [motion.move_row(other, way, 0.0, "touch", ignored) for other, way in reversed(pushed)]
+            moved = [motion.move_row(other, *way, "touch", ignored) for other, way in reversed(pushed)]
             if not pushed or any(move.hits for move in moved):
                 return self._walk(row, displacement, known, ahead, ignored)
             # They have made way, except for rounding: it neither stops at them nor steps onto them.
-            dx, dy = displacement
-            gone = self._walk(row, (dx, 0.0), known, 0.0, ignored.union(other for other, _ in pushed))
-            fallen = self._walk(row, (0.0, dy), known, 0.0, ignored)
-            share = abs(dx) / (abs(dx) + abs(dy))
+            others = ignored.union(other for other, _ in pushed)
+            gone = self._walk(row, _exchanged(along, 0.0, known), known, 0.0, others)
+            fallen = self._walk(row, _exchanged(0.0, down, known), known, 0.0, ignored)
+            share = abs(along) / (abs(along) + abs(down))
             before = {hit.other for hit in gone.crossed}
             crossed = [hit for hit in fallen.crossed if hit.other not in before]
             walk = fallen._replace(
                 hits=_in_turn(gone.hits, fallen.hits, share), crossed=_in_turn(gone.crossed, crossed, share)
             )
             if ahead and walk.floor is not None:
-                return self._probed(walk, row, math.copysign(ahead, dx), known, ignored)
+                return self._probed(walk, row, math.copysign(ahead, along), known, ignored)
             return walk
 
     def _walk(
@@ -105,30 +106,37 @@ class Character:
         walk = self._walk_fast(row, *displacement, rules, ignored)
         if walk is None:
             walk = self._walk_general(row, displacement, rules, ignored)
-        if ahead and displacement[0] and walk.floor is not None:
-            return self._probed(walk, row, math.copysign(ahead, displacement[0]), rules, ignored)
+        along, _ = _exchanged(*displacement, rules)
+        if ahead and along and walk.floor is not None:
+            return self._probed(walk, row, math.copysign(ahead, along), rules, ignored)
         return walk
 
     def _probed(self, walk: Walk, row: int, ahead: float, rules: WalkSettings, ignored: Ignored) -> Walk:
         """A walk with what lies ahead of where it ended: the floor's edge, or a wall."""
-        store = self._state.store
-        cast, (left, top, right, bottom) = self._motion.cast_for, store.bounds(row)
-        height, down = bottom - top, rules.flip
+        store, cast, down = self._state.store, self._motion.cast_for, rules.flip
+        left, top, right, bottom = store.bounds(row)
+        (left, top), (right, bottom) = _exchanged(left, top, rules), _exchanged(right, bottom, rules)
+        height, (ahead_x, ahead_y) = bottom - top, _exchanged(ahead, 0.0, rules)
         if rules.drop and store.any_one_way:
-            upper = TOP if down > 0.0 else BOTTOM
+            upper = _exchanged(TOP if down > 0.0 else BOTTOM, LEFT if down > 0.0 else RIGHT, rules)[0]
             ignored = {*ignored, *np.flatnonzero(store.one_way == upper).tolist()}
 
         def is_floor(hit: Hit) -> bool:
-            return -hit.normal[1] * down >= rules.upright
+            return bool(-_exchanged(*hit.normal, rules)[1] * down >= rules.upright)
+
+        def box_at(x: float, y: float) -> Box:
+            left, top = _exchanged(x, y, rules)
+            return Box(left, top, thin, thin)
 
         shape: Any = store.shape(row)
-        walls = [hit for hit in cast(row, shape, ahead, 0.0, ignored).hits if not is_floor(hit)]
+        walls = [hit for hit in cast(row, shape, ahead_x, ahead_y, ignored).hits if not is_floor(hit)]
         if walls and rules.step:
-            raised = shape.moved_to(shape.x, shape.y - down * rules.step)
-            walls = list(cast(row, raised, ahead, 0.0, ignored, shape).hits)
+            x, y = _exchanged(0.0, down * rules.step, rules)
+            raised = shape.moved_to(shape.x - x, shape.y - y)
+            walls = list(cast(row, raised, ahead_x, ahead_y, ignored, shape).hits)
         # A foot falls from where a slope or a step would rise to, as deep as it would lead down: from the
         # front side, below which a floor that leads down already is.
-        nx, ny = walk.normal or (0.0, -down)
+        nx, ny = _exchanged(*walk.normal, rules) if walk.normal else (0.0, -down)
         hangs = (right - left) * max(math.copysign(nx, nx * ahead) / abs(ny), 0.0)
         rise = min(max(rules.step, abs(ahead) * rules.rise), height)
         fall = hangs + max(rules.snap, abs(ahead) * rules.rise) + _THIN * height
@@ -136,11 +144,12 @@ class Character:
         x, y = (right if ahead > 0.0 else left) - 0.5 * thin, feet - 0.5 * thin
         starts = [shape]
         if store.any_one_way:  # what the feet pass on the way ahead is no floor there
-            level = Box(x, y - down * thin, thin, thin)
-            stops = cast(row, level, ahead, 0.0, ignored, shape).hits
-            starts.append(level.moved_to(x + ahead * (stops[0].time if stops else 1.0), level.y))
-        foot = Box(x + ahead, y - down * rise, thin, thin)
-        under = cast(row, foot, 0.0, down * (rise + fall), ignored, *starts).hits
+            level = box_at(x, y - down * thin)
+            stops = cast(row, level, ahead_x, ahead_y, ignored, shape).hits
+            starts.append(box_at(x + ahead * (stops[0].time if stops else 1.0), y - down * thin))
+        foot = box_at(x + ahead, y - down * rise)
+        way_x, way_y = _exchanged(0.0, down * (rise + fall), rules)
+        under = cast(row, foot, way_x, way_y, ignored, *starts).hits
         edge = not any(hit.time == 0.0 or is_floor(hit) for hit in under)
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
@@ -360,10 +369,10 @@ class Walkers:
         movers = np.column_stack((bounds[:, :2], bounds[:, 2:] - bounds[:, :2], self.displacements))
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
-        closed = closed_many(reach)
+        more = self._pushes[:, None]
         if self._state.space.periodic:  # wider than places are rounded by when they are wrapped
-            closed += self._state.space.slack(closed) * (-1.0, -1.0, 1.0, 1.0)
-        return closed + self._pushes[:, None] * (-1.0, -1.0, 1.0, 1.0) if self._pushes.any() else closed
+            more = more + self._state.space.slack(reach)
+        return reach + more * (-1.0, -1.0, 1.0, 1.0) if more.any() else reach
 
     def _push_out(self, mover: int) -> None:
         row, store = int(self.rows[mover]), self._state.store
@@ -384,8 +393,8 @@ def rules_of(
     if not angle < 90.0:
         raise ValueError(f"steepest = {angle:g} must be less than 90 degrees")
     x, y = as_two(down, "down")
-    if x != 0.0 or y == 0.0:
-        raise ValueError(f"down = {down} must be (0, 1) or (0, -1)")
+    if (x == 0.0) == (y == 0.0):
+        raise ValueError(f"down = {down} must be (0, 1), (0, -1), (1, 0) or (-1, 0)")
     if not isinstance(drop, bool | np.bool_):
         raise TypeError(f"drop must be True or False; got {drop!r}")
     cosine, sine = cosine_sine(angle)
@@ -395,9 +404,15 @@ def rules_of(
         cosine * (1.0 - 1e-9),
         _reach(step, "step"),
         _reach(corner, "corner"),
-        math.copysign(1.0, y),
+        math.copysign(1.0, x or y),
         bool(drop),
+        x != 0.0,
     )
+
+
+def _exchanged(x: Any, y: Any, rules: WalkSettings) -> Any:
+    """What goes along x and y as a walk takes it, or back: gravity points along y."""
+    return (y, x) if rules.turned else (x, y)
 
 
 def _can_walk(table: ShapeColumns, row: int) -> bool:

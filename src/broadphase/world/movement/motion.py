@@ -122,18 +122,19 @@ class Motion:
         return None if hit is None else self.wrapped_hit(hit)
 
     def ahead_of(
-        self, row: int, dx: float, tags: frozenset[Any], ignored: Ignored
-    ) -> list[tuple[int, float]]:
-        """The bodies with some tags that one pushes along x, the nearest first, and how far each is to go."""
+        self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
+    ) -> list[tuple[int, tuple[float, float]]]:
+        """The bodies with some tags that one pushes along an axis, the nearest first, and their ways."""
         store = self._store
-        behind, way = {row, *ignored}, dx
-        chain: list[tuple[int, float]] = []
-        while way and len(chain) < _MOST_PUSHED:
-            hits = self.dry(row, way, 0.0, "touch", behind).hits
+        behind = {row, *ignored}
+        chain: list[tuple[int, tuple[float, float]]] = []
+        while any(way) and len(chain) < _MOST_PUSHED:
+            hits = self.dry(row, *way, "touch", behind).hits
             other = hits[0].other if hits else None
             if not isinstance(other, Body) or store.static[other.id] or tags.isdisjoint(other.tags):
                 break
-            row, way = other.id, way * (1.0 - hits[0].time)
+            row, left = other.id, 1.0 - hits[0].time
+            way = way[0] * left, way[1] * left
             behind.add(row)
             chain.append((row, way))
         return chain
