@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.kernels.boxes.brute_force import scan_for_box
+from broadphase.kernels.boxes.brute_force import scan_for_boxes
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.kernels.movement.sweep import turn
 
 BOXES = np.zeros((20, 4))
 KEYS = np.arange(2_000, dtype=np.int64)[::-1].copy()
-SETS = np.ones(20, np.uint32)
+SETS, ROWS = np.ones(20, np.uint32), np.empty((0, 2), np.int32)
 ANY = 2**32 - 1
 SLOPPY = np.float32(1.5), np.int64(1)
 
@@ -23,7 +23,8 @@ RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES,)),  # a number comes out
     (argsort_keys, (KEYS,)),  # an array of the kernel's
     (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)),  # a tuple
-    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY, True, ROWS)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, BOXES, True, 1, ANY, False, ROWS)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
 ]
 WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -34,7 +35,7 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (argsort_keys, ([1, 2, 3],)),
     (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 2**63)),
     (turn, (1.0, 2.0, 3.0, 4.0, "text", 0.0, 1)),
-    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY, True, ROWS)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
 ]
 SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [

@@ -453,7 +453,7 @@ def test_plain_numba_compiles_every_kernel(part, monkeypatch):
 
 
 # Results of their own, named tuples, vectors, tuples as rows.
-FEW = ("tree.queries.query_nearest", "cells.bins.enter", "boxes.brute_force.compare_all", SHARING[0])
+FEW = ("tree.queries.search_nearest", "cells.bins.enter", "boxes.brute_force.compare_all", SHARING[0])
 
 
 @needs_compiler

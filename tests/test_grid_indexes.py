@@ -389,3 +389,14 @@ def test_one_cell_for_all_boxes_is_too_large(make, count):
     alone = make(cell_size=1_100)
     alone.insert_many([[5, 5, 9, 9]] * 3)
     assert alone.explain().verdict == "right"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("count", [3, 5_000])
+def test_a_batch_of_queries_finds_moving_and_static_boxes(kind, count, threads):
+    boxes, static = squares(1, 400, 100.0), np.arange(400) % 2 == 0
+    index, model = kind(threads=threads), bp.BruteForce()
+    for one in (index, model):
+        one.insert_many(boxes, static=static)
+    queries = squares(2, count, 100.0, size=3.0)
+    assert np.array_equal(index.query_box(queries), model.query_box(queries))

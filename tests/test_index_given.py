@@ -1,6 +1,6 @@
 """One question, one move: what the kernels read themselves is read as Python reads it, and refused as there.
 
-`BruteForce` has no such kernels: all its queries take the general path, through `arguments.Reader`.
+What a kernel refuses takes the general path, through `arguments.Reader`.
 """
 
 import gc
@@ -61,7 +61,7 @@ def touching(request):
 
 @pytest.fixture(params=QUICK)
 def both(request, kind, touching):
-    """An index with fast paths, and one without, with the same content."""
+    """An index of a kind, and one by brute force, with the same content."""
     dim, dtype = kind
     found = [
         bp.make_index(name, dim=dim, dtype=dtype, touching=touching)

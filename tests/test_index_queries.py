@@ -122,6 +122,15 @@ def test_a_box_infinitely_far_away_is_not_hit(name):
     assert index.query_ray([0, 0], [-1, 0]).ids.tolist() == []
 
 
+def test_batches_in_any_order_of_memory(name):
+    rows = random_boxes(2, 40, 2)
+    index = holding(name, rows)
+    for order in (np.asfortranarray, lambda rows: np.repeat(rows, 2, axis=1)[:, ::2]):
+        assert np.array_equal(index.query_box(order(rows)), index.query_box(rows))
+        assert np.array_equal(index.query_point(order(rows[:, :2])), index.query_point(rows[:, :2]))
+        assert np.array_equal(index.nearest(order(rows[:, :2]), 3).ids, index.nearest(rows[:, :2], 3).ids)
+
+
 def test_a_batch_of_rays_answers_one_by_one(name):
     index = holding(name, [[2, -1, 3, 1], [6, -1, 7, 1]])
     firsts = index.raycast([[0, 0], [0, 5], [9, 0]], [[1, 0], [1, 0], [-1, 0]])

@@ -13,7 +13,7 @@ from broadphase.kernels.machine import memory
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.tree import queries
-from broadphase.kernels.tree.dynamic_tree import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_size
+from broadphase.kernels.tree.dynamic_tree import WAITING, WIDTH, stack_size
 
 SMALL = (0, 1, FEW - 1, FEW, FEW + 1, 300)
 EDGES = tuple(STACK_CAPACITY + more for more in (-LANES - 1, -LANES, -LANES + 1, -1, 0, 1))
@@ -171,21 +171,6 @@ def test_deep_trees(count):
 def test_a_deeper_tree():
     check_line(in_a_line(6_000), 6_000)
     check_line(in_a_line(3_000, dtype=np.float32), 3_000)
-
-
-@pytest.mark.smaller_set
-def test_a_tree_too_tall_for_the_stack_takes_the_general_path():
-    tree = in_a_line(200)
-    children = tree._structure._arrays.children
-    # The other tree is empty and not searched; the stack's size depends on the taller of both.
-    children[0, HEIGHT + STATIC_TREE] = 9
-    assert stack_size(children) > WAITING
-    assert (
-        tree._structure.find_first_on_ray((0.0, 0.0), (1.0, 0.0), 9.0, (-1, -1))[1]
-        == tree._structure.find_nearest((0.0, 0.0), 1, (-1, -1))[2]
-        == -2
-    )
-    check_line(tree, 200)
 
 
 @pytest.mark.smaller_set

@@ -537,7 +537,7 @@ def _words(context: Any, builder: Any, kind: Any, value: Any) -> Iterator[Any]:
 def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> None:
     """Write the function ``name`` that calls a kernel for one list of types.
 
-    A kernel made by `holds_gil` keeps the GIL.
+    A kernel made by `holds_gil` keeps the GIL, and so does one that is given a single row of `rows`.
     """
     descriptor = lowered.descriptor
     kinds = descriptor.argtypes
@@ -552,7 +552,14 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
         for k, (kind, value) in enumerate(zip(kinds, things, strict=True))
     ]
     callee = context.declare_function(module, descriptor)
-    state = None if lowered.holds_gil else api.call("PyEval_SaveThread", POINTER)
+    release = cgutils.false_bit if lowered.holds_gil else cgutils.true_bit
+    for k in lowered.rows if not lowered.holds_gil else ():
+        if kinds[k].ndim == 2:
+            asked = builder.extract_value(context.make_array(kinds[k])(context, builder, values[k]).shape, 0)
+            release = builder.and_(release, builder.icmp_signed("!=", asked, ir.Constant(I64, 1)))
+    state = cgutils.alloca_once_value(builder, _NOTHING)
+    with builder.if_then(release):
+        builder.store(api.call("PyEval_SaveThread", POINTER), state)
     before = memory.enter(builder) if may_fail(descriptor) else None
     with _exact_denormals(builder):
         status, result = context.call_conv.call_function(builder, callee, descriptor.restype, kinds, values)
@@ -560,8 +567,8 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
         with builder.if_then(status.is_ok, likely=True):
             _keep_blocks(context, builder, descriptor.restype, result)
         memory.leave(builder, before)
-    if state is not None:
-        api.call("PyEval_RestoreThread", ir.VoidType(), state)
+    with builder.if_then(release):
+        api.call("PyEval_RestoreThread", ir.VoidType(), builder.load(state))
     if before is not None:
         with builder.if_then(status.is_error, likely=False):
             builder.ret(api.call("PyErr_NoMemory", POINTER))

@@ -24,6 +24,7 @@ from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
+from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.protocols import Numbers, OneBox, Place, RowsLike
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
@@ -128,7 +129,7 @@ class ShapeIndex:
             has changed.
         """
         reader, table = self._boxes._reader, self._table
-        given = settled(ids, "ids"), reader.settled_point(positions, "positions"), settled(angles, "angles")
+        given = settled(ids, "ids"), reader.settled(positions, 2, "positions"), settled(angles, "angles")
         rows = arguments.known_ids(self._boxes._store, given[0])
         places = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
         turned = None if angles is None else np.asarray(given[2], np.float64)
@@ -287,7 +288,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes = self._searched()
-        point, ignore = boxes._reader.settled_point(point, "point"), settled(ignore, "ignore")
+        point, ignore = boxes._reader.settled(point, 2, "point"), settled(ignore, "ignore")
         (point, ignore), env, axes = boxes._in_rows(env, (point, "point", 2), (ignore, "ignore", 0))
         places, env, single = self._in_rows(boxes._reader.point_or_points(point, "point", finite=True), env)
         nearest_ids = np.full(len(places), -1, np.int32)
@@ -345,7 +346,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes = self._searched()
-        (box,), env, _ = boxes._in_rows(env, (boxes._reader.settled_box(box), "box", 4))
+        (box,), env, _ = boxes._in_rows(env, (boxes._reader.settled(box, 4, "box", BOXES), "box", 4))
         rows, env, single = self._in_rows(boxes._reader.box_or_boxes(box), env)
         edges = np.clip(rows, -_FARTHEST, _FARTHEST)
         columns = plain_columns(BOX, edges[:, :2], *(edges[:, 2:] - edges[:, :2]).T)
@@ -367,7 +368,7 @@ class ShapeIndex:
         if few is not None:
             return few
         boxes, reader = self._searched(), self._boxes._reader
-        center, r = reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
+        center, r = reader.settled(center, 2, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
         centers: Any = reader.point_or_points(center, "center", finite=True)
         radii: Any = arguments.distance_or_distances(r, "r")

@@ -39,8 +39,8 @@ NO_RULE = -1
 NO_RULES: BoxRules = (NO_RULE, NO_RULE)
 
 
-def as_given(values: Any) -> Given | None:
-    """A tuple, list or row of anything, for a kernel that checks it; None for other types."""
+def as_given(values: Any) -> Given:
+    """One tuple, list or row of anything, for a kernel that checks it; () of other types."""
     kind = type(values)
     if kind is tuple:
         given: Given = values
@@ -49,7 +49,7 @@ def as_given(values: Any) -> Given | None:
         return tuple(values)
     if kind is np.ndarray and values.ndim == 1:
         return tuple(values.tolist())  # the numbers of an array cost four times as much as Python's
-    return None
+    return ()
 
 
 class Reader:
@@ -64,7 +64,6 @@ class Reader:
         letter = "f" if dtype == np.float32 else "d"
         made = {width: struct.Struct(f"{width}{letter}") for width in (dim, 2 * dim)}
         self._packers = {width: (packer.pack, packer.unpack) for width, packer in made.items()}
-        self._pack_box, self._unpack_box = self._packers[2 * dim]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
@@ -81,20 +80,16 @@ class Reader:
 
     def box_or_boxes(self, box: Any) -> FloatTuple | Rows:
         """One box, or a batch of shape ``(m, 2 * dim)``."""
-        kind = type(box)
-        row = kind is np.ndarray and box.ndim == 1
-        if kind is tuple or kind is list or row:
-            # The path of nearly every call: no function call that can be avoided.
-            try:
-                values = self._unpack_box(self._pack_box(*(box.tolist() if row else box)))
-            except (struct.error, OverflowError, TypeError):
-                return self._box_or_boxes(box)
-            if self.dim == 2:
-                low_x, low_y, high_x, high_y = values
-                if low_x <= high_x and low_y <= high_y:
-                    return values
-            return self._sound(values)
-        return self._box_or_boxes(box)
+        values = self.floats(box, 2 * self.dim)
+        if values is None:
+            array = self.array(box, 2 * self.dim, "box", BOXES)
+            if array.ndim == 2:
+                check_sound(array, "box")
+                return array.astype(np.float64, copy=False)
+            values = tuple(array.tolist())
+        if not all(map(le, values, values[self.dim :])):
+            raise unsound_box_error(np.array(values), "box")
+        return values
 
     def plain_boxes(self, given: Any, points: bool = False) -> Rows | None:
         """A batch of sound boxes that need no more than a copy, or of points as boxes.
@@ -105,20 +100,9 @@ class Reader:
             return None
         if given.ndim != 2 or given.shape[1] != (self.dim if points else 2 * self.dim):
             return None
-        rows = np.concatenate((given, given), axis=1) if points else np.array(given, order="C")
+        rows = np.array(given, order="C")
+        rows = np.concatenate((rows, rows), axis=1) if points else rows
         return rows if first_unsound_row(rows) < 0 else None
-
-    def _box_or_boxes(self, box: Any) -> FloatTuple | Rows:
-        array = self.array(box, 2 * self.dim, "box", BOXES)
-        if array.ndim == 2:
-            check_sound(array, "box")
-            return array.astype(np.float64, copy=False)
-        return self._sound(tuple(array.tolist()))
-
-    def _sound(self, box: FloatTuple) -> FloatTuple:
-        if not all(map(le, box, box[self.dim :])):
-            raise unsound_box_error(np.array(box), "box")
-        return box
 
     def boxes(self, boxes: Any) -> BoxArray:
         """Any number of sound boxes in the dtype of the index."""
@@ -152,15 +136,10 @@ class Reader:
                 raise ValueError(f"{name} = {values}: {_wanted(finite)}")
         return values
 
-    def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """Points that nothing else writes to, as numbers or an array (`broadphase.inputs.arrays.settled`)."""
-        values = self.floats(point, self.dim)
-        return settled(point, name, wanted) if values is None else values
-
-    def settled_box(self, box: Any) -> Any:
-        """The same for boxes."""
-        values = self.floats(box, 2 * self.dim)
-        return settled(box, "box", BOXES) if values is None else values
+    def settled(self, values: Any, width: int, name: str, wanted: Wanted = POINTS) -> Any:
+        """One row or a batch that nothing else writes to, as numbers or an array."""
+        numbers = self.floats(values, width)
+        return settled(values, name, wanted) if numbers is None else numbers
 
     def direction_or_directions(self, direction: Any) -> FloatTuple | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
@@ -181,15 +160,15 @@ class Reader:
         return values
 
     def settled_ray(self, origin: Any, direction: Any, max_distance: Any, copy: bool) -> tuple[Any, Any, Any]:
-        """Origins, directions and greatest distances, as by `settled_point`.
+        """Origins, directions and greatest distances, settled.
 
         Without ``copy``, which other arguments may need, batches of floats are not copied: `rays` writes
         them side by side before it looks at them.
         """
         if copy or not self._are_batches(origin, direction):
             first, second = self.ray_names
-            origin = self.settled_point(origin, first)
-            direction = _wide_reader(self.dim).settled_point(direction, second, WAYS)
+            origin = self.settled(origin, self.dim, first)
+            direction = _wide_reader(self.dim).settled(direction, self.dim, second, WAYS)
         return origin, direction, settled_distance(max_distance, "max_distance")
 
     def _are_batches(self, origin: Any, direction: Any) -> bool:
@@ -490,7 +469,7 @@ def around(center: FloatTuple, radius: float, rounding: float = ROUNDING) -> Flo
     return (*[coordinate - far for coordinate in center], *[coordinate + far for coordinate in center])
 
 
-def rows_of(query: FloatTuple | Rows) -> Rows:
+def rows_of(query: Given | Rows) -> Rows:
     """One query, or a batch, as a batch."""
     return query if isinstance(query, np.ndarray) else np.array([query])
 

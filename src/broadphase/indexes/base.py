@@ -102,10 +102,8 @@ class Index(ById):
     """What `broadphase.make_index` calls it."""
     _classes: ClassVar[dict[str, type["Index"]]] = {}
     """All classes by their names."""
-    _asked: PlainSpace | NewBoxes | None
-    """What answers a box query without rules, as the caller wrote it; None if it has to be checked."""
-    _asked_tree: PlainSpace | NewBoxes | None
-    """What answers a ray, or a point, likewise."""
+    _asked: PlainSpace | NewBoxes
+    """What answers a query as the caller wrote it."""
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls):
@@ -140,7 +138,7 @@ class Index(ById):
         elif lengths is None and first.shape[1:] == (2 * dim,) and len(first) <= MOST_SCANNED:
             rows = first if first.dtype == kept_in else arguments.rounded(first, kept_in)
             check_sound(rows, "boxes")
-            self._asked = self._asked_tree = NewBoxes(rows, self._touching)
+            self._asked = NewBoxes(rows, self._touching)
         else:
             self._complete(int(dim), kept_in, lengths)
             self._add(first, False, 1, EVERY_BIT, None)
@@ -181,8 +179,7 @@ class Index(ById):
             self._reader = PeriodicReader(dim, dtype, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
         self._structure: Any = structure
-        self._asked = self._space if self._space.searched.reads_given else None
-        self._asked_tree = self._space
+        self._asked = self._space
 
     def _make_structure(self, shared: Shared) -> Structure:
         """The structure of such an index; ``shared`` is what `Structure` takes."""
@@ -356,7 +353,7 @@ class Index(ById):
             The box is not a sound box; nothing has changed.
         """
         given = arguments.as_given(box)
-        if given is not None and not self._journal.open:
+        if given and not self._journal.open:
             try:
                 if self._space.move_one(id, given):
                     return
@@ -502,8 +499,7 @@ class Index(ById):
             self._unsettle()
             # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
             self._store.envs = envs
-            self._space = space
-            self._asked = self._asked_tree = None
+            self._space = self._asked = space
 
     # ---- pairs
 
@@ -696,21 +692,16 @@ class Index(ById):
                [0, 1],
                [1, 2]], dtype=int32)
         """
-        asked = self._asked
-        if asked is not None and category is None and mask is None and env is None:
-            given = tuple(box) if type(box) is list else arguments.as_given(box)
-            if given is not None:
-                found = asked.in_box("query_box", given)
-                if found is not None:
-                    return found
-            else:
-                rows = self._reader.plain_boxes(box)
-                if rows is not None:
-                    return self._space.in_boxes("query_box", rows, NO_RULES)
-        (box,), env, _ = self._in_rows(env, (self._reader.settled_box(box), "box", 2 * self.dim))
-        rules, env = self._rules(category, mask, env)
-        query = self._reader.box_or_boxes(box)
-        return self._in_box("query_box", query, env, rules)
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
+        if env is None:
+            given = box if type(box) is tuple else tuple(box) if type(box) is list else self._as_written(box)
+            found = self._asked.in_boxes("query_box", given, rules)
+            if found is not None:
+                return found
+        (box,), env, _ = self._in_rows(
+            env, (self._reader.settled(box, 2 * self.dim, "box", BOXES), "box", 2 * self.dim)
+        )
+        return self._in_box("query_box", self._reader.box_or_boxes(box), env, rules)
 
     def query_point(
         self,
@@ -738,19 +729,15 @@ class Index(ById):
         TypeError, ValueError
             A coordinate is NaN, or the dimension is another.
         """
-        asked = self._asked
-        if asked is not None and category is None and mask is None and env is None:
-            given = arguments.as_given(point)
-            if given is not None:
-                found = asked.in_box("query_point", given + given)
-                if found is not None:
-                    return found
-            else:
-                rows = self._reader.plain_boxes(point, points=True)
-                if rows is not None:
-                    return self._space.in_boxes("query_point", rows, NO_RULES)
-        (point,), env, _ = self._in_rows(env, (self._reader.settled_point(point, "point"), "point", self.dim))
-        rules, env = self._rules(category, mask, env)
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
+        if env is None:
+            given = point + point if type(point) is tuple else self._as_written(point, points=True)
+            found = self._asked.in_boxes("query_point", given, rules)
+            if found is not None:
+                return found
+        (point,), env, _ = self._in_rows(
+            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
+        )
         at = self._reader.point_or_points(point, "point")
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
         return self._in_box("query_point", query, env, rules)
@@ -786,16 +773,16 @@ class Index(ById):
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
         reader = self._reader  # makes an index of new boxes whole, which are not scanned for a radius
-        if self._asked is not None and category is None and mask is None and env is None:
+        rules = self._rules(category, mask)
+        if env is None and self._store.envs is None:
             given = reader.floats(center, reader.dim)
             if given is not None and type(r) in (float, int) and r >= 0:
-                found = self._space.in_circle(given, r)
+                found = self._space.in_circle(given, r, rules)
                 if found is not None:
                     return found
-        center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
+        center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
-        rules, env = self._rules(category, mask, env)
-        at = self._reader.point_or_points(center, "center", finite=True)
+        at = reader.point_or_points(center, "center", finite=True)
         radius: Any = arguments.distance_or_distances(r, "r")
         if not (isinstance(at, tuple) and isinstance(radius, float)):
             at, radius = arguments.lined_up(at, radius, "center", "r")
@@ -893,10 +880,11 @@ class Index(ById):
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if self._asked_tree is not None and category is mask is env is ignore is out is None:
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
+        if env is ignore is out is None and type(max_distance) in (float, int):
             at, towards = arguments.as_given(origin), arguments.as_given(direction)
-            if at is not None and towards is not None and type(max_distance) in (float, int):
-                hit = self._space.first_hit(at, towards, max_distance)
+            if len(at) == len(towards) == self.dim:
+                hit = self._space.first_hit((*at, *towards, max_distance), rules)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
         if self._store.envs is not None and category is mask is None:
@@ -907,7 +895,6 @@ class Index(ById):
             if cast is not None:
                 return cast
         rays, ignore, env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
-        rules, env = self._rules(category, mask, env)
         shape = axes or np.shape(env if isinstance(rays, tuple) else rays[:, 0])
         asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
         found = self._cast(rays, env, ignore, rules, asked)
@@ -942,8 +929,8 @@ class Index(ById):
         TypeError, ValueError
             As of `raycast`.
         """
+        rules = self._rules(category, mask)
         rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
-        rules, env = self._rules(category, mask, env)
         space, query, single = self._placed(rays, env)
         hits = space.all_hits(arguments.rows_of(query), rules)
         self._space.last = space.last
@@ -980,16 +967,14 @@ class Index(ById):
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
-        asked = self._asked_tree
-        if asked is not None and category is None and mask is None and env is None:
-            given = arguments.as_given(point)
-            if given is not None and type(k) is int and k > 0:
-                nearest = asked.nearest_one(given, k)
-                if nearest is not None:
-                    return nearest
-        point = self._reader.settled_point(point, "point")
-        (point,), env, axes = self._in_rows(env, (point, "point", self.dim))
-        rules, env = self._rules(category, mask, env)
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
+        if env is None and type(k) is int and k > 0:
+            nearest = self._asked.nearest_one(arguments.as_given(point), k, rules)
+            if nearest is not None:
+                return nearest
+        (point,), env, axes = self._in_rows(
+            env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
+        )
         most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
         space, query, single = self._placed(at, env)
@@ -1121,22 +1106,30 @@ class Index(ById):
         (at, towards, far, ignore), env, axes = arguments.in_rows([*named], env, has_envs)
         return self._reader.rays(at, towards, far, has_envs), ignore, env, axes
 
-    def _rules(self, category: Any, mask: Any, env: Any) -> tuple[BoxRules, Any]:
-        """The rules of a query, and its settled environment; None if the index has no environments.
-
-        No code of the caller runs afterwards (`broadphase.inputs.arrays.settled`).
-        """
-        rules = (
+    def _rules(self, category: Any, mask: Any) -> BoxRules:
+        """The rules of a query, checked."""
+        if category is mask is None:
+            return NO_RULES
+        return (
             NO_RULE if category is None else arguments.bit_set(category, "category"),
             NO_RULE if mask is None else arguments.bit_set(mask, "mask"),
         )
-        if self._store.envs is not None:
-            return rules, 0 if env is None else env
-        return rules, None if type(env) is int and env in (0, SHARED) else env
+
+    def _as_written(self, values: Any, points: bool = False) -> Any:
+        """A box, or a point as one, as the caller wrote it; or sound rows; () where that has to be read."""
+        given = arguments.as_given(values)
+        if points:
+            given += given
+        if given or self._store.envs is not None:
+            return given
+        rows = self._reader.plain_boxes(values, points)
+        return given if rows is None else rows
 
     def _placed(self, query: FloatTuple | Rows, env: Any) -> tuple[PlainSpace, FloatTuple | Rows, bool]:
         """The space to search, the query or queries as it takes them, and whether it is a single one."""
-        if env is None:
+        if self._store.envs is not None:
+            env = 0 if env is None else env
+        elif env is None or (type(env) is int and env in (0, SHARED)):
             return self._space, query, isinstance(query, tuple)
         from broadphase.indexes import environments  # here: in most programs there is one world
 
@@ -1145,10 +1138,10 @@ class Index(ById):
     def _in_box(self, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
         """The boxes that overlap one box, or each of many."""
         space, query, single = self._placed(query, env)
-        found = space.in_box(call, query, rules) if isinstance(query, tuple) else None
-        if found is None:
-            rows = space.in_boxes(call, arguments.rows_of(query), rules)
-            found = np.ascontiguousarray(rows[:, 1]) if single else rows
+        found = space.in_boxes(call, query, rules)
+        if found is None or (single and found.ndim == 2):  # as near an edge of a periodic world
+            rows: Any = space.in_boxes(call, arguments.rows_of(query), rules) if found is None else found
+            found = np.ascontiguousarray(rows[:, 1])
         self._space.last = space.last
         return found
 
@@ -1157,10 +1150,7 @@ class Index(ById):
     ) -> RayHit | RayHits | None:
         """The first hit of one ray, or of each of many."""
         space, query, single = self._placed(rays, env)
-        hit, dim = None, self.dim
-        if isinstance(query, tuple) and ignore is None:
-            towards = query[dim : 2 * dim] + query[2 * dim + 1 :]
-            hit = space.first_hit(query[:dim], towards, query[2 * dim], rules)
+        hit = space.first_hit(query, rules) if isinstance(query, tuple) and ignore is None else None
         if hit is None:
             query = arguments.rows_of(query)
             ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(query))

@@ -7,11 +7,14 @@ found by a tree, as in every index.
 """
 
 from broadphase.indexes.arguments import BoxRules, Given, Rows
-from broadphase.indexes.protocol import Ids, Searched, expected_rows, search_live
-from broadphase.kernels.boxes.brute_force import scan_for_box, scan_for_boxes
+from broadphase.indexes.protocol import NO_ROWS, Ids, Searched, expected_rows, search_live
+from broadphase.kernels.boxes.brute_force import scan_for_boxes
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch
+
+_try_boxes = try_call(scan_for_boxes)
 
 
 class NoStructure(Searched):
@@ -19,20 +22,15 @@ class NoStructure(Searched):
 
     told_before_moves = False
     has_fast_box_queries = False
+    sorts_rows = True
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         return search_live(self, brute_force.find, limit, scratch)
 
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
-        store = self.store
-        rows = store.boxes, store.end, store.categories, store.masks
-        found: Ids = scan_for_box(*rows, box, touching, *rules)
-        return found
-
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        store = self.store
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids | None:
+        store, one = self.store, isinstance(boxes, tuple)
         held = store.boxes, store.end, store.categories, store.masks
-        rows, found, tests = scan_for_boxes(*held, boxes, touching, *rules, expected_rows(boxes, out))
-        return rows[:found], tests
+        found = _try_boxes(*held, boxes, touching, *rules, one, NO_ROWS if one else expected_rows(boxes, out))
+        return None if found is None else (found[1] if one else found[0][: found[2]], found[3])

@@ -56,7 +56,7 @@ _MOST_DRAWN = 1_000
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
-_try_box = try_call(queries.search_box)
+_try_boxes = try_call(queries.search_boxes)
 
 
 class Filled:
@@ -98,7 +98,6 @@ class Filled:
 class CellStructure(Searched):
     """The cells of a grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
 
-    reads_given = True
     told_before_moves = False
     changes_by_query = 0.1
     cell_size: float | None
@@ -210,7 +209,9 @@ class CellStructure(Searched):
         part = cells, np.zeros(len(self.store.alive), np.uint8), NO_IDS
 
         def search_share(begin: int, end: int) -> Ids:
-            rows, tests = _search(self._source(), part, boxes[begin:end], self.touching, NO_RULES)
+            found = _search(self._source(), part, boxes[begin:end], self.touching, NO_RULES)
+            assert found is not None
+            rows, tests = found
             rows[:, 0] += begin
             return rows, tests
 
@@ -222,27 +223,19 @@ class CellStructure(Searched):
     def _source(self) -> tuple[Any, ...]:
         return self.store.boxes, self.store.categories, self.store.masks
 
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
-        source, parts = self._source(), self._for(1).parts
-        found = [_try_box(*source, *part, box, touching, *rules) for part in parts]
-        if len(found) == 1 or found[0] is None or found[0][1] < 0:
-            return found[0]  # type: ignore[no-any-return]
-        ids = np.concatenate([ids for ids, _ in found])
-        if len(ids) <= FEW:
-            ids.sort()
-        return ids, sum(tests for _, tests in found)
-
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        found = [
-            _search(self._source(), part, boxes, touching, rules, out) for part in self._for(len(boxes)).parts
-        ]
-        if len(found) == 1:
-            return found[0]
-        rows = joined([rows for rows, _ in found])
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids | None:
+        one = isinstance(boxes, tuple)
+        parts = self._for(1 if one else len(boxes)).parts
+        first = _search(self._source(), parts[0], boxes, touching, rules, out)
+        if len(parts) == 1 or first is None or first[1] < 0:
+            return first
+        more = _search(self._source(), parts[1], boxes, touching, rules)
+        assert more is not None
+        rows, tests = joined((first[0], more[0])), first[1] + more[1]
         # Two ordered halves: a stable sort merges them.
-        return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
+        return rows if one else rows[np.argsort(rows[:, 0], kind="stable")], tests
 
     # ---- about itself
 
@@ -311,16 +304,16 @@ def _sorted(entries: IdArray) -> IdArray:
 def _search(
     source: tuple[Any, ...],
     part: Any,
-    boxes: Rows,
+    boxes: Given | Rows,
     touching: bool,
     rules: BoxRules,
     out: PairArray | None = None,
-) -> Ids:
-    """Rows ``[query, id]``, ordered by query, and the tests made."""
-    rows, found, tests = queries.search_boxes(
-        *source, *part, boxes, touching, *rules, protocol.expected_rows(boxes, out)
-    )
-    return rows[:found], tests
+) -> Ids | None:
+    """Ids of one query, or rows ``[query, id]``, ordered by query, and the tests made; None if refused."""
+    one = isinstance(boxes, tuple)
+    memory = protocol.NO_ROWS if one else protocol.expected_rows(boxes, out)
+    found = _try_boxes(*source, *part, boxes, touching, *rules, one, memory)
+    return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
 
 
 def as_cell_size(cell_size: Any) -> float | None:

@@ -314,9 +314,7 @@ class Searchable(Protocol):
     def ready(self) -> None:
         """Bring the structure up to date."""
 
-    def find_in_boxes(
-        self, boxes: npt.NDArray[np.float64], touching: bool, rules: tuple[int, int]
-    ) -> tuple[IdArray, int]:
+    def find_in_boxes(self, boxes: Any, touching: bool, rules: tuple[int, int]) -> Any:
         """Rows ``[query, id]``, and the tests."""
 
 

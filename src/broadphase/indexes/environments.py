@@ -55,7 +55,7 @@ from broadphase.inputs.environments import as_env, numbered
 from broadphase.inputs.search import Space
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.boxes.overlap import SHARED
-from broadphase.kernels.boxes.queries import rank_nearest_one
+from broadphase.kernels.boxes.queries import rank_nearest
 from broadphase.kernels.points import worlds as kernel
 from broadphase.kernels.points.nearest_points import find_keys
 from broadphase.kernels.points.ray_groups import (
@@ -86,10 +86,13 @@ _RAYS_AT_ONCE = 1 << 20
 _LEAST_GROUP = 8
 
 
+class Placed(tuple[Any, ...]):
+    """One query with the number of its world, which no caller wrote."""
+
+
 class Worlds(SearchTree):
     """Boxes grouped by environment; ``own`` is the structure of an index without environments."""
 
-    reads_given = False
     has_worlds = True
     follows_moving = False
 
@@ -218,38 +221,47 @@ class Worlds(SearchTree):
         return np.empty((1, capacity), np.float32), np.empty(self._most + 1, np.int64)
 
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        how = touching, *rules, self._scratch(), expected_rows(boxes, out)
-        rows, found, tests = kernel.search_boxes(*self._searched(), boxes, *how)
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids | None:
+        one = isinstance(boxes, tuple)
+        if one and not isinstance(boxes, Placed):
+            return None
+        asked = rows_of(boxes)
+        how = touching, *rules, self._scratch(), expected_rows(asked, out)
+        rows, found, tests = kernel.search_boxes(*self._searched(), asked, *how)
         rows = rows[:found]
-        if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
+        if one or (self.sorts_rows and (asked[:, -1] == kernel.EVERY).any()):
             sort_rows_of_each(rows, self.store.end)  # one world came after the other
-        return rows, tests
+        return rows[:, 1].copy() if one else rows, tests
 
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
-        rows, tests = self.find_in_boxes(np.array((box,)), touching, rules)
-        ids = rows[:, 1].copy()
-        ids.sort()
-        return ids, tests
-
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
-    ) -> FirstHit:
-        rays = np.array(((*origin, *direction[:-1], max_distance, direction[-1]),))
+    def find_first_hit(self, ray: Given, rules: BoxRules) -> FirstHit | None:
+        if not isinstance(ray, Placed):
+            return None
         hit = np.empty(1, np.int32), np.empty(1), np.zeros((1, 3))
-        how = (self.touching, *rules, self._scratch())
-        tests = kernel.first_hits(*self._searched(), rays, NO_IDS, 0, 1, *how, *hit)
-        return hit[0].item(), tests, hit[1].item(), *hit[2][0].tolist()
+        how = self.touching, *rules, self._scratch()
+        tests = kernel.first_hits(*self._searched(), np.array((ray,)), NO_IDS, 0, 1, *how, *hit)
+        x, y, z = hit[2][0].tolist()
+        return tests, hit[0].item(), hit[1].item(), x, y, z
 
-    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds:
-        ids, distances = np.empty((1, k), np.int32), np.empty(k)
-        arguments: Any = np.array((point,)), 0, 1, *rules, self._scratch(), distances, ids
-        tests = kernel.search_nearest(*self._searched(), *arguments)
+    def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
+        one = isinstance(points, tuple)
+        if one and not isinstance(points, Placed):
+            return None
+        asked = rows_of(points)
+        ids, distances = np.empty((len(asked), k), np.int32), np.empty((len(asked), k))
+        tests = sum(
+            self._in_shares(
+                len(asked),
+                lambda *span: kernel.search_nearest(
+                    *self._searched(), asked, *span, *rules, self._scratch(), np.empty(k), ids
+                ),
+            )
+        )
+        rank_nearest(self.store.boxes, ids, asked, distances)
+        if not one:
+            return ids, distances, tests
         found = int(np.count_nonzero(ids >= 0))
-        ids, distances = ids[0, :found], distances[:found]
-        rank_nearest_one(self.store.boxes, ids, point[: self.dim], distances)
-        return ids, distances, tests
+        return ids[0, :found], distances[0, :found], tests
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         how = (self.touching, *rules)
@@ -303,16 +315,6 @@ class Worlds(SearchTree):
             out.normals[left] = hits.normals[:, : out.normals.shape[1]]
             found, tests = found + int((hits.ids >= 0).sum()), tests + more
         return found, tests
-
-    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
-        out = np.empty((len(points), k), np.int32)
-        tests = self._in_shares(
-            len(points),
-            lambda *span: kernel.search_nearest(
-                *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), out
-            ),
-        )
-        return out, sum(tests)
 
     # ---- pairs, and about itself
 
@@ -463,7 +465,7 @@ def placed(
         space.use(Worlds(space.structure))
     worlds: Any = space.searched
     if isinstance(query, tuple) and type(env) is int and -_ENVS <= env < _ENVS:
-        return space, (*query, worlds.number(env)), True
+        return space, Placed((*query, worlds.number(env))), True
     rows, single = rows_asked(query, env)
     return space, worlds.placed(rows, as_env(env, len(rows))), single
 

@@ -4,9 +4,10 @@ A program that makes an index in every frame and asks it once needs no structure
 follow boxes: making both takes 70 us for 100 boxes, and 1.7 ms for 10,000; a scan takes 0.4 us and 15 us.
 """
 
-from typing import Any
+import numpy as np
 
-from broadphase.indexes.arguments import Given
+from broadphase.indexes.arguments import NO_RULES, BoxRules, Given
+from broadphase.indexes.protocol import NO_ROWS
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
@@ -17,9 +18,8 @@ from broadphase.kernels.machine.kernel import try_call
 MOST_SCANNED = 1 << 20
 # So many boxes, and so many for each box of the index, are compared in the time in which a tree is built.
 _AT_LEAST, _EACH = 50_000, 100
-_scan_for_box, _scan_for_nearest = map(
-    try_call, (brute_force.scan_rows_for_box, brute_force.scan_rows_for_nearest)
-)
+_scan_for_boxes, _scan_for_nearest = map(try_call, (brute_force.scan_for_boxes, brute_force.scan_for_nearest))
+_NO_SETS = np.empty(0, np.uint32)
 _new = tuple.__new__
 
 
@@ -35,28 +35,29 @@ class NewBoxes:
         self._left = _AT_LEAST + _EACH * len(rows)
         self.last = ("", 0, 0)
 
-    def in_box(self, call: str, box: Given) -> IdArray | None:
-        """The boxes that overlap a box; None if the index has to answer."""
-        if self._left < 0:
+    def in_boxes(self, call: str, boxes: Given, rules: BoxRules) -> IdArray | None:
+        """The boxes that overlap one box; None if the index has to answer."""
+        if self._left < 0 or rules is not NO_RULES:
             return None
+        rows = self.rows, len(self.rows), _NO_SETS, _NO_SETS
         try:
-            found: tuple[IdArray, int] | None = _scan_for_box(self.rows, box, self._touching)
+            found = _scan_for_boxes(*rows, boxes, self._touching, *rules, True, NO_ROWS)
         except OverflowError:  # an int that no float can hold
             return None
-        if found is None or found[1] < 0:
+        if found is None or found[3] < 0:
             return None
-        ids, tests = found
+        _, ids, count, tests = found
         self._left -= tests
-        self.last = call, tests, len(ids)
-        return ids
+        self.last = call, tests, count
+        return ids  # type: ignore[no-any-return]
 
-    def nearest_one(self, point: Given, k: int) -> Nearest | None:
+    def nearest_one(self, point: Given, k: int, rules: BoxRules) -> Nearest | None:
         """The ``k`` nearest boxes of a point; None if the index has to answer."""
         n = len(self.rows)
-        if self._left < 0 or not n:
+        if self._left < 0 or rules is not NO_RULES or not n:
             return None
         try:
-            found: tuple[Any, Any, int] | None = _scan_for_nearest(self.rows, point, k if k < n else n)
+            found = _scan_for_nearest(self.rows, point, k if k < n else n)
         except OverflowError:
             return None
         if found is None or found[2] < 0:

@@ -124,22 +124,15 @@ class PeriodicSpace(PlainSpace):
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
 
-    def in_box(self, call: str, box: Given, rules: BoxRules = NO_RULES) -> IdArray | None:
-        dim = self.reader.dim
-        if len(box) == 2 * dim and self._is_inner(box[:dim], box[dim:]):
-            return super().in_box(call, box, rules)
-        return None
-
     def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
         inner = self._is_inner(center, center, radius * _WIDER)
         return super().in_circle(center, radius, rules) if inner else None
 
-    def first_hit(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules = NO_RULES
-    ) -> RayHit | None:
-        if len(origin) != self.reader.dim or not self._is_inner(origin, origin, max_distance):
+    def first_hit(self, ray: Given, rules: BoxRules = NO_RULES) -> RayHit | None:
+        dim = self.reader.dim
+        if len(ray) <= 2 * dim or not self._is_inner(ray[:dim], ray[:dim], ray[2 * dim]):
             return None
-        return super().first_hit(origin, direction, max_distance, rules)
+        return super().first_hit(ray, rules)
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         if len(point) != self.reader.dim or not self._is_inner(point, point):
@@ -178,8 +171,13 @@ class PeriodicSpace(PlainSpace):
 
     # ---- many boxes, points, radii
 
-    def in_boxes(self, call: str, boxes: Rows, rules: BoxRules) -> IdArray:
+    def in_boxes(self, call: str, boxes: Given | Rows, rules: BoxRules = NO_RULES) -> IdArray | None:
         columns = 2 * self.reader.dim
+        if isinstance(boxes, tuple):
+            inner = len(boxes) >= columns and self._is_inner(
+                boxes[: columns // 2], boxes[columns // 2 : columns]
+            )
+            return super().in_boxes(call, boxes, rules) if inner else None
         rows = np.array(boxes[:, :columns], self.reader.dtype)
         wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box").boxes
         wide = wrapped.astype(np.float64, copy=False)

@@ -14,9 +14,8 @@ How to write a structure
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
 3. Queries are answered by a `broadphase.indexes.box_tree.QueryTree`, which the space builds when it is asked
    and keeps up to date.  If the structure has a way of its own for box queries, make it a `Searched` one and
-   write ``find_in_box``, which may return ``None`` to run the query as a batch of one, and
-   ``find_in_boxes``.  The geometry is in `kernels.boxes.queries` and must be used as it is: the answers of
-   all indexes are compared bit for bit.
+   write ``find_in_boxes``.  The geometry is in `kernels.boxes.queries` and must be used as it is: the answers
+   of all indexes are compared bit for bit.
 4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
    to cost more than ``find_pairs``: ``changes`` then costs what was touched.
 5. Write ``counts`` for the statistics and ``check`` for the invariants.
@@ -58,7 +57,7 @@ from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_s
 from broadphase.runtime.slices import ranges, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
-"""The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
+"""The tests, the id that a ray hits first or -1, the distance, and the normal on three axes."""
 
 Ids = tuple[IdArray, int]
 """Ids, or rows ``[query, id]``, and the tests made."""
@@ -70,6 +69,7 @@ Tree = tuple[BoxArray, IdArray, BoxArray, IdArray]
 """The edges and children of nodes (see `kernels.tree.dynamic_tree`), and by id the boxes and their names."""
 
 NO_IDS = np.empty(0, np.int32)
+NO_ROWS = np.empty((0, 2), np.int32)
 _NONE_AGAIN = np.empty(0, np.bool_)
 _FIRST_ROWS = 64
 _USUAL_HITS = 8
@@ -93,9 +93,6 @@ class Shared(NamedTuple):
 class Structure(ABC):
     """Finds pairs."""
 
-    reads_given: ClassVar[bool] = False
-    """Whether functions for single queries check their arguments: a query without rules is then passed as
-    the caller wrote it, and ``None`` or tests below 0 reject it."""
     told_before_moves: ClassVar[bool] = True
     """Whether `leave` has to be called before a single box moves."""
     sorts_rows: bool = False
@@ -227,27 +224,24 @@ class Structure(ABC):
 
 
 class Searched(Structure):
-    """A structure that answers box queries; category and mask are -1 if the caller set none."""
+    """A structure that answers box queries; category and mask are -1 if the caller set none.
 
-    @abstractmethod
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids | None:
-        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
+    A query is a tuple as its caller wrote it, which ``None`` or tests below 0 refuse, or a batch of rows.
+    """
 
     @abstractmethod
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids | None:
+        """Ids of one box, or rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
-        They are written to ``out`` if it is given and large enough, and are the first rows of some memory.
+        Rows are written to ``out`` if it is given and large enough, and are the first rows of some memory.
         Several threads may call this at the same time, each with a part of a large batch.
         """
 
 
 class SearchTree(Searched):
     """A structure that answers rays and finds what is nearest, too."""
-
-    reads_given = True
 
     @property
     @abstractmethod
@@ -269,10 +263,8 @@ class SearchTree(Searched):
         """
 
     @abstractmethod
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules
-    ) -> FirstHit | None:
-        """The first hit, the lowest id among equals."""
+    def find_first_hit(self, ray: Given, rules: BoxRules) -> FirstHit | None:
+        """The first hit of one ray, the lowest id among equals."""
 
     @abstractmethod
     def find_first_hits(
@@ -284,15 +276,12 @@ class SearchTree(Searched):
         """
 
     @abstractmethod
-    def find_nearest(self, point: Given, k: int, rules: BoxRules) -> NearestIds | None:
-        """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
+    def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
+        """The ``k`` nearest of one point or of each, by distance, then id; ids, distances, and the tests.
 
-        Ids, distances, and the tests.
+        ``1 <= k <= len``.  Of one there are fewer if the rules leave fewer; rows are filled up with -1 and
+        inf.
         """
-
-    @abstractmethod
-    def find_nearest_many(self, points: Rows, k: int, rules: BoxRules) -> Ids:
-        """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
 
     def tree(self, names: IdArray) -> Tree | None:
         """What kernels that search several trees in one call take of one; None: this is not a tree."""
@@ -394,18 +383,20 @@ def _find_in_parts(structure: Searched, boxes: Rows, how: tuple[bool, BoxRules],
 def _find_sorted(
     structure: Searched, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
 ) -> Ids:
-    rows, tests = structure.find_in_boxes(boxes, *how, out)
+    found = structure.find_in_boxes(boxes, *how, out)
+    assert found is not None
+    rows, tests = found
     if structure.sort and not structure.sorts_rows:
         sort_rows_of_each(rows, structure.store.end)
     return rows, tests
 
 
-def expected_rows(queries: Rows, out: PairArray | None = None) -> PairArray:
+def expected_rows(queries: Given | Rows, out: PairArray | None = None) -> PairArray:
     """Memory for as many rows as queries usually find, unless ``out`` is given; kernels make it larger."""
     return pair_array(_guess(queries)) if out is None else out
 
 
-def _guess(queries: Rows) -> int:
+def _guess(queries: Given | Rows) -> int:
     return min(_USUAL_HITS * len(queries) + _FIRST_ROWS, _MOST_ROWS)
 
 

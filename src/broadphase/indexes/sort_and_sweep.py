@@ -16,22 +16,18 @@ root of all.  And it loses where queries and changes of single boxes alternate a
 `broadphase.BoxTree` is better, and `broadphase.Strips` where everything moves.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 from broadphase.indexes.arguments import BoxRules, Given, Rows
-from broadphase.indexes.protocol import Ids, Searched, Shared, expected_rows
+from broadphase.indexes.protocol import NO_ROWS, Ids, Searched, Shared, expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
-from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import insertion_sort, make_maxima, write_boxes
+from broadphase.kernels.sorted import insertion_sort, make_maxima, search_boxes, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
@@ -39,6 +35,7 @@ from broadphase.runtime.slices import joined, paced, rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
+_try_boxes = try_call(search_boxes)
 
 
 class SortStructure(Searched):
@@ -143,21 +140,14 @@ class SortStructure(Searched):
 
     # ---- queries
 
-    def _search_arguments(self, rules: BoxRules) -> tuple[Any, ...]:
-        order = self.columns, self.ids, self.maxima, self.query_axis
-        return order, (self.store.categories, self.store.masks, *rules)
-
-    def find_in_box(self, box: Given, touching: bool, rules: BoxRules) -> Ids:
-        arguments = *self._search_arguments(rules), box, touching, not self.touching
-        return _all_ids(partial(kernel.search_box, *arguments))
-
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids:
-        order, kept = self._search_arguments(rules)
-        how = touching, not self.touching, expected_rows(boxes, out)
-        rows, found, tests = kernel.search_boxes(order, kept, boxes, *how)
-        return rows[:found], tests
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
+    ) -> Ids | None:
+        store, one = self.store, isinstance(boxes, tuple)
+        order = self.columns, self.ids, self.maxima, self.query_axis
+        how = touching, not self.touching, one, NO_ROWS if one else expected_rows(boxes, out)
+        found = _try_boxes(order, (store.categories, store.masks, *rules), store.boxes, boxes, *how)
+        return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
 
     # ---- about itself
 
@@ -175,16 +165,3 @@ class SortStructure(Searched):
         maxima = self.maxima.copy()
         self._make_maxima()
         expect(np.array_equal(maxima[1:], self.maxima[1:]), "the tree of maxima is up to date")
-
-
-def _all_ids(search: Callable[[int], tuple[IdArray, int, int]]) -> Ids:
-    """All ids that a kernel finds, which stops whenever its output is full."""
-    ids, tests, block = search(0)
-    if block < 0:
-        return ids, tests
-    parts = [ids]
-    while block >= 0:
-        ids, made, block = search(block)
-        parts.append(ids)
-        tests += made
-    return np.concatenate(parts), tests

@@ -3,9 +3,8 @@
 A plain space is unbounded: it forwards every query to the structure.  `broadphase.indexes.periodic` replaces
 it in a periodic world.
 
-A single query goes to the structure in one call, as the caller wrote it, if the structure's kernels read and
-check it (`Structure.reads_given`).  If this returns ``None``, because the kernel rejected it or the structure
-has no function for single queries, the query is read, checked and run as a batch of one.
+A single query goes to the structure in one call, as the caller wrote it: the structure's kernels read and
+check it.  If they refuse it, the query is read and checked in Python, which says what is wrong.
 """
 
 from functools import partial
@@ -141,24 +140,29 @@ class PlainSpace:
             found = changes.find_changes(self.searched, self.all_pairs, history, journal, by_query)
         return found
 
-    # ---- single queries
+    # ---- queries: one, as its caller wrote it, which is refused by None; or many, which have been checked
 
-    def in_box(self, call: str, box: Given, rules: BoxRules = NO_RULES) -> IdArray | None:
-        """The boxes that overlap a box; ``call`` is the name of the method that users called."""
+    def in_boxes(self, call: str, boxes: Given | Rows, rules: BoxRules = NO_RULES) -> IdArray | None:
+        """The boxes that overlap one box, or rows ``[query, id]`` for many.
+
+        ``call`` is the name of the method that users called.
+        """
         searched = self.searched
         if searched.stale:
             searched.ready()
-        try:
-            result = searched.find_in_box(box, self.touching, rules)
-        except OverflowError:  # an int that no float can hold
-            return None
-        if result is None or result[1] < 0:
-            return None
-        ids, tests = result
-        found = len(ids)
-        self.last = call, tests, found
-        if found > FEW and self.sort:
-            ids.sort()
+        if not isinstance(boxes, tuple):
+            ids, tests = find_rows(searched, boxes, self.touching, rules)
+        else:
+            try:
+                found = searched.find_in_boxes(boxes, self.touching, rules)
+            except OverflowError:  # an int that no float can hold
+                return None
+            if found is None or found[1] < 0:
+                return None
+            ids, tests = found
+            if self.sort and (len(ids) > FEW or not searched.sorts_rows):
+                ids.sort()
+        self.last = call, tests, len(ids)
         return ids
 
     def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
@@ -166,45 +170,35 @@ class PlainSpace:
         size = self.store.boxes.itemsize
         if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
             return None  # float32 has fewer digits there, or none
-        searched = self.searched
-        if searched.stale:
-            searched.ready()
         dim = self.reader.dim
         try:
             radius = float(radius)
             box = around(center[:dim], radius, _ROUNDING[size]) + center[dim:]
         except OverflowError:
             return None
-        result = searched.find_in_box(box, self.touching, rules)
-        if result is None or result[1] < 0:
-            return None
-        ids, tests = result
-        found = keep_within(self.store.boxes, ids, center[:dim], radius, self.touching)
-        self.last = "query_radius", tests, found
-        many = len(ids) > FEW and self.sort
-        ids = ids[:found]
-        if many:
-            ids.sort()
+        ids = PlainSpace.in_boxes(self, "query_radius", box, rules)
+        if ids is not None:
+            found = keep_within(self.store.boxes, ids, center[:dim], radius, self.touching)
+            self.last = "query_radius", self.last[1], found
+            ids = ids[:found]
         return ids
 
-    def first_hit(
-        self, origin: Given, direction: Given, max_distance: float, rules: BoxRules = NO_RULES
-    ) -> RayHit | None:
-        """The first hit of a ray; `NO_HIT` if it hits nothing."""
+    def first_hit(self, ray: Given, rules: BoxRules = NO_RULES) -> RayHit | None:
+        """The first hit of a ray ``(origin..., direction..., max_distance)``; `NO_HIT` if it hits nothing."""
         tree = self.tree
         if tree.stale:
             tree.ready()
         try:
-            result = tree.find_first_on_ray(origin, direction, float(max_distance), rules)
+            found = tree.find_first_hit(ray, rules)
         except OverflowError:
             return None
-        if result is None or result[1] < 0:
+        if found is None or found[0] < 0:
             return None
-        hit, tests, distance, x, y, z = result
+        tests, hit, distance, x, y, z = found
         self.last = "raycast", tests, int(hit >= 0)
         if hit < 0:
             return NO_HIT
-        return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
+        return _new(RayHit, (hit, distance, (x, y) if self.reader.dim == 2 else (x, y, z)))
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
@@ -215,23 +209,14 @@ class PlainSpace:
         if tree.stale:
             tree.ready()
         try:
-            result = tree.find_nearest(point, k if k < live else live, rules)
+            found = tree.find_nearest(point, k if k < live else live, rules)
         except OverflowError:
             return None
-        if result is None or result[2] < 0:
+        if found is None or found[2] < 0:
             return None
-        ids, distances, tests = result
+        ids, distances, tests = found
         self.last = "nearest", tests, len(ids)
         return _new(Nearest, (ids, distances))
-
-    # ---- batches of queries, which have been checked
-
-    def in_boxes(self, call: str, boxes: Rows, rules: BoxRules) -> IdArray:
-        """The boxes that overlap each box: rows ``[query, id]``."""
-        self.searched.ready()
-        rows, tests = find_rows(self.searched, boxes, self.touching, rules)
-        self.last = (call, tests, len(rows))
-        return rows
 
     def in_circles(self, centers: Rows, radii: Rows, rules: BoxRules) -> IdArray:
         """The boxes within each radius: rows ``[query, id]``."""
@@ -277,9 +262,7 @@ class PlainSpace:
         found = self._nearest_by_cells(points, held, rules) if held else None
         if held and found is None:
             self.tree.ready()
-            ids, tests = self.tree.find_nearest_many(points, held, rules)
-            distances = np.empty(ids.shape)
-            box_queries.rank_nearest(self.store.boxes, ids, points, distances)
+            ids, distances, tests = self.tree.find_nearest(points, held, rules)  # type: ignore[misc]
             self.last = ("nearest", tests, int(np.count_nonzero(ids >= 0)))
             found = Nearest(ids, distances)
         if found is not None and held == k:

@@ -21,13 +21,14 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_CAPACITY, finished, put_row
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_ROWS, ids_of, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
+from broadphase.kernels.boxes.checks import take_box
 from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
-from broadphase.kernels.boxes.queries import passes, set_array
+from broadphase.kernels.boxes.queries import passes
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import inline, jit, numbers
-from broadphase.kernels.machine.memory import few, many, one_row
+from broadphase.kernels.machine.jit import inline, jit, rows
+from broadphase.kernels.machine.memory import one_row, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, put_pairs, splat
 
 
@@ -144,7 +145,6 @@ def first_above(columns, key):
 # categories and masks by id, then category and mask of the query.
 
 
-_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
 _LARGEST_SINGLE = 3.4028234663852886e38
 
 
@@ -201,73 +201,46 @@ def boxes_in(columns, block):
     return min(LANES, columns.shape[1] - LANES - block * LANES)
 
 
-@inline
-def _collect(order, rules, edges, block, query, out, found):
-    """Write rows ``[query, id]``, or ids where ``out`` has no columns, from ``block`` on until it is full.
-
-    Returns the block that is next, -1 where all are done, how many rows there are, and the tests.
-    """
-    columns, ids, maxima, _ = order
-    categories, masks, category, mask = rules
-    dim = columns.shape[0] // 2
-    last = blocks_before(columns, edges[0, dim])
-    tests = np.int64(0)
-    block = next_block(maxima, block, edges[0, 0])
-    while block < last:
-        if found + LANES > out.shape[0]:
-            return block, found, tests
-        hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
-        tests += boxes_in(columns, block)
-        while hits != 0:
-            i = ids[0, block * LANES + lowest_lane(hits)]
-            hits &= hits - 1
-            if passes(categories, masks, i, category, mask):
-                if out.ndim == 1:
-                    out[found] = i
-                else:
-                    put_row(out, found, query, i)
-                found += 1
-        block = next_block(maxima, block + 1, edges[0, 0])
-    return np.int64(-1), found, tests
-
-
 @jit
-def search_boxes(order, rules, queries, touching, lowered, rows):
-    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests.
+@rows(queries=(4, 6))
+def search_boxes(order, rules, boxes, queries, touching, lowered, one, found_rows):
+    """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`.
 
     ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
     """
-    edges = one_row(queries.shape[1], order[0].dtype)
+    columns, ids, maxima, axis = order
+    categories, masks, category, mask = rules
+    dim = columns.shape[0] // 2
+    taken, out = one_row(2 * dim, np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    if not one:
+        out = found_rows
+    elif take_box(queries[0], boxes, taken):
+        queries = taken
+    else:
+        return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
+    edges = one_row(2 * dim, columns.dtype)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
-        query_keys(queries[q], order[3], touching, lowered, edges)
-        block, found, made = _collect(order, rules, edges, _FIRST, q, rows, found)
-        tests += made
-        while block >= 0:
-            rows = larger(rows, found)
-            block, found, made = _collect(order, rules, edges, block, q, rows, found)
-            tests += made
+        query_keys(queries[q], axis, touching, lowered, edges)
+        last = blocks_before(columns, edges[0, dim])
+        block = next_block(maxima, np.int64(0), edges[0, 0])
+        while block < last:
+            if found + LANES > out.shape[0]:
+                out = larger(out, found)
+            hits = bits(lanes_that_meet(columns, 0, dim, block * LANES, edges, 0))
+            tests += boxes_in(columns, block)
+            while hits != 0:
+                i = ids[0, block * LANES + lowest_lane(hits)]
+                hits &= hits - 1
+                if passes(categories, masks, i, category, mask):
+                    put_row(out, found, q, i)
+                    found += 1
+            block = next_block(maxima, block + 1, edges[0, 0])
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
                 break
-    return rows, found, tests
-
-
-@jit
-@numbers(values=(4, 6))
-def search_box(order, rules, values, touching, lowered, begin):
-    """Ids of the boxes in the blocks from ``begin`` on that overlap one box; returns ``ids, tests, next``.
-
-    It stops when the ids fill their array: ``next`` is the block to continue with, -1 when done.
-    """
-    query = few(len(values), np.float64)
-    set_array(values, query)
-    edges = one_row(len(values), order[0].dtype)
-    query_keys(query, order[3], touching, lowered, edges)
-    out = many(STACK_CAPACITY, np.int32)
-    block, found, tests = _collect(order, rules, edges, begin, _FIRST, out, _FIRST)
-    return finished(out, found), tests, block
+    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------

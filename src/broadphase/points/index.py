@@ -488,7 +488,7 @@ class PointIndex(ById):
         asked = self._asked
         if asked is not None and type(k) is int and k > 0 and env is threads is None and not exclude_self:
             given = arguments.as_given(points)
-            if given is not None and type(r) is float:
+            if given and type(r) is float:
                 found = asked.nearest_one(given, k, r)
                 if found is not None:
                     return _new(Nearest, found if asked.ids is None else (asked.ids[found[0]], found[1]))
@@ -514,7 +514,7 @@ class PointIndex(ById):
     ) -> Neighbors | None:
         """What `neighbors` returns for one point or a few; None where that is not the usual case."""
         given = arguments.as_given(points)
-        if given is not None:
+        if given:
             near = asked.near_one(given, r) if type(r) is float and r >= 0.0 else None
             if near is None or len(near[0]) > limit:
                 return None

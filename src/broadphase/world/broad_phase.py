@@ -301,7 +301,7 @@ class BroadPhase:
         """The ids whose bounds overlap a box, in any order."""
         index = self._indexes[number]
         # The kernel behind `query_box`, without checking the arguments again.
-        answer = self._structure(number).find_in_box(box, index._space.touching, NO_RULES)
+        answer = self._structure(number).find_in_boxes(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, max_distance: float) -> int:

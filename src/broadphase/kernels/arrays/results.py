@@ -12,9 +12,10 @@ counts, and ``out`` is scratch.  `broadphase.methods.task.find_in_shares` calls 
 
 A batch of queries is one call too::
 
-    rows, found, tests = kernel(..., queries, ..., rows)
+    rows, ids, found, tests = kernel(..., queries, ..., one, rows)
 
-It writes rows ``[query, id]`` in the order of the queries.
+It writes rows ``[query, id]`` in the order of the queries.  Of ``one`` query, which may be a tuple as a
+caller wrote it, it returns the ids as an array of their own, and reads and checks it: tests of -1 refuse it.
 """
 
 import numpy as np
@@ -38,29 +39,10 @@ def put(out, at, i, j):
     out[at, 1] = max(i, j)
 
 
-# -----------------------------------------------------------------------------------------------------------
-# Found ids are written to the stack, then copied into an array of exactly their number.
-#
-# The idiom of a kernel that answers one query and returns ``ids, tests``::
-#
-#     out = many(STACK_CAPACITY, np.int32)
-#     found = search(..., out)  # writes until ``out`` is full, and counts all
-#     if found > STACK_CAPACITY:
-#         ids = result(found, np.int32)
-#         search(..., ids)  # again, or from where the array was full
-#         return ids, tests
-#     return finished(out, found), tests
-#
-# The kernel allocates the array that it returns: ``np.empty`` and a slice in Python take 0.17 microseconds, a
-# third of the time of such a call.  A batch kernel writes rows ``[query, id]`` with `put_row` into memory
-# of the caller.
-
-
 # Up to this many results are sorted by the kernel; beyond it NumPy's sort is faster.
 FEW = 32
-# How many ids the stack holds; a query that finds more searches twice.  Kernels should use half of their
-# stack.
-STACK_CAPACITY = 512
+# How many ids of one query the stack holds, and how many rows; kernels should use half of their stack.
+STACK_CAPACITY, STACK_ROWS = 512, 256
 
 
 @inline
@@ -70,11 +52,11 @@ def result(count, dtype):
 
 
 @inline
-def begun(out, kept, found):
-    """The result array for ``found`` ids, with the first ``kept`` ids copied from ``out``."""
+def ids_of(rows, found):
+    """The ids of what one query found, as an array that the kernel returns."""
     ids = result(found, np.int32)
-    for k in range(kept):  # a slice assignment costs seconds of compile time
-        ids[k] = out[k]
+    for k in range(found):  # a slice assignment costs seconds of compile time
+        ids[k] = rows[k, 1]
     return ids
 
 
@@ -89,7 +71,10 @@ def finished(out, found):
                 out[at] = out[at - 1]
                 at -= 1
             out[at] = value
-    return begun(out, found, found)
+    ids = result(found, np.int32)
+    for k in range(found):
+        ids[k] = out[k]
+    return ids
 
 
 @inline

@@ -7,7 +7,7 @@ This is the shortest example of a search for pairs.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_CAPACITY, begun, put_row, result
+from broadphase.kernels.arrays.results import STACK_ROWS, ids_of, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
 from broadphase.kernels.boxes.overlap import may_pair
 from broadphase.kernels.boxes.queries import (
@@ -15,12 +15,11 @@ from broadphase.kernels.boxes.queries import (
     distance_to_box,
     keep_nearest,
     passes,
-    set_array,
     sort_by_distance,
 )
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
-from broadphase.kernels.machine.memory import few, many, one_row
+from broadphase.kernels.machine.jit import inline, jit, rows
+from broadphase.kernels.machine.memory import few, one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -117,84 +116,47 @@ def _let_through(lanes, i, j, filter):  # noqa: A002
 # Queries by brute force: every box is tested.  The oracle, and the fallback of small indexes.
 
 
-# np.int64(0) and not 0, for which Numba would compile once more.
-_FIRST, _NO_RULE = np.int64(0), np.int64(-1)
-
-
 @jit
-@numbers(values=(4, 6))
-def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
-    """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
-    query = few(len(values), np.float64)
-    set_array(values, query)
-    return _scan(boxes, n, categories, masks, query, touching, category, mask), n
+@rows(queries=(4, 6))
+def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask, one, found_rows):
+    """What of the first ``n`` rows overlaps each query: ``rows, ids, found, tests``.
 
-
-@holds_gil
-@numbers(values=(4, 6))
-def scan_rows_for_box(boxes, values, touching):
-    """Ids of all rows that overlap a box, which is read and checked here; returns ``ids, tests``."""
-    query = one_row(len(values), boxes.dtype)
-    if not take_box(values, boxes, query):
-        return result(0, np.int32), np.int64(-1)
-    n, no_sets = np.int64(boxes.shape[0]), few(0, np.uint32)
-    return _scan(boxes, n, no_sets, no_sets, query[_FIRST], touching, _NO_RULE, _NO_RULE), n
-
-
-@holds_gil
-@numbers(values=(2, 3))
-def scan_rows_for_nearest(boxes, values, k):
-    """The ``k`` rows nearest to a point by distance, then id; returns ``ids, distances, tests``."""
-    point = few(len(values), np.float64)
-    ids, distances = result(k, np.int32), result(k, np.float64)
-    if not take_point(values, boxes, point):
-        return ids, distances, np.int64(-1)
-    n, kept = np.int64(boxes.shape[0]), _FIRST
-    for i in range(n):
-        kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
-    sort_by_distance(distances, ids, kept)
-    return ids, distances, n
-
-
-@inline
-def _scan(boxes, n, categories, masks, query, touching, category, mask):
-    """Ids of the first ``n`` rows that overlap the box, in order."""
-    out = many(STACK_CAPACITY, np.int32)
-    found = _meet(boxes, _FIRST, n, categories, masks, query, touching, category, mask, out, _FIRST)
-    if found <= STACK_CAPACITY:
-        return begun(out, found, found)
-    ids = begun(out, STACK_CAPACITY, found)
-    after = out[STACK_CAPACITY - 1] + 1
-    _meet(boxes, after, n, categories, masks, query, touching, category, mask, ids, STACK_CAPACITY)
-    return ids
-
-
-@inline
-def _meet(boxes, begin, end, categories, masks, query, touching, category, mask, out, found):
-    """The same for ids ``begin .. end - 1``, in order, until ``out`` is full; returns how many meet."""
-    for i in range(begin, end):
-        if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
-            if found < len(out):
-                out[found] = i
-            found += 1
-    return found
-
-
-@jit
-def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask, rows):
-    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests."""
+    See `broadphase.kernels.arrays.results`.
+    """
+    taken, out = one_row(boxes.shape[1], np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    if not one:
+        out = found_rows
+    elif take_box(queries[0], boxes, taken):
+        queries = taken
+    else:
+        return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
         query = queries[q]
         for i in range(n):
             if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
-                if found == rows.shape[0]:
-                    rows = larger(rows, found)
-                put_row(rows, found, q, i)
+                if found == out.shape[0]:
+                    out = larger(out, found)
+                put_row(out, found, q, i)
                 found += 1
         tests += n
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
                 break
-    return rows, found, tests
+    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
+
+
+@jit
+@rows(values=(2, 3))
+def scan_for_nearest(boxes, values, k):
+    """The ``k`` rows nearest to one point by distance, then id; returns ``ids, distances, tests``."""
+    point = few(values.shape[1], np.float64)
+    ids, distances = result(k, np.int32), result(k, np.float64)
+    if not take_point(values[0], boxes, point):
+        return ids, distances, np.int64(-1)
+    n, kept = np.int64(boxes.shape[0]), np.int64(0)
+    for i in range(n):
+        kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
+    sort_by_distance(distances, ids, kept)
+    return ids, distances, n

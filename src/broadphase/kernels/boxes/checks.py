@@ -118,20 +118,19 @@ def take_point(values, boxes, point):
 
 
 @inline
-def take_ray(origin, direction, max_distance, boxes, ray):
-    """Write a ray as `queries.set_ray` does; returns whether it is valid."""
-    dim = len(origin)
-    if len(direction) != dim or not take_point(origin, boxes, ray):
+def take_ray(values, boxes, ray):
+    """Write origin, direction and distance into ``ray``; returns whether they are those of a ray."""
+    dim = boxes.shape[1] // 2
+    if len(values) != 2 * dim + 1:
         return False
-    moves = False
-    finite = True
+    moves, finite = False, True
     for axis in range(dim):
-        step = float(direction[axis])
+        ray[axis], step = boxes.dtype.type(values[axis]), values[dim + axis]
         ray[dim + axis] = step
-        finite &= abs(step) < np.inf
+        finite &= (abs(ray[axis]) < np.inf) & (abs(step) < np.inf)
         moves |= step != 0.0
-    ray[2 * dim] = max_distance
-    return finite and moves and max_distance >= 0.0
+    ray[2 * dim] = values[2 * dim]
+    return finite and moves and values[2 * dim] >= 0.0
 
 
 @jit

@@ -378,17 +378,6 @@ def rank_nearest(boxes, ids, points, distances):
 
 
 @jit
-@numbers(values=(2, 3))
-def rank_nearest_one(boxes, ids, values, distances):
-    """Sort ``ids`` by distance from the point, and write the distances."""
-    point = few(len(values), np.float64)
-    set_array(values, point)
-    for k in range(ids.shape[0]):
-        distances[k] = distance_to_box(boxes, ids[k], point)
-    sort_by_distance(distances, ids, ids.shape[0])
-
-
-@jit
 def rank_hits(boxes, rows, rays):
     """Sort the rows ``[ray, id]`` of every ray by distance, then id; returns their distances and normals.
 

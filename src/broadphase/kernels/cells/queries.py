@@ -13,53 +13,45 @@ Helpers take ``source``: the boxes, the rules of the query and ``listed``.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_CAPACITY, finished, result
+from broadphase.kernels.arrays.results import STACK_ROWS, ids_of, put_row, result
 from broadphase.kernels.boxes.checks import take_box
 from broadphase.kernels.boxes.queries import box_meets, passes
 from broadphase.kernels.cells.bins import BOX, NEXT, Span, cell_of, count_cells, place_of, span_of
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
-from broadphase.kernels.machine.memory import many, one_row
+from broadphase.kernels.machine.jit import inline, jit, rows
+from broadphase.kernels.machine.memory import one_row, some_rows
 
 # The owner cell of box and query reports a box that lies in several of the cells.
 
 
 @jit
-def search_boxes(boxes, categories, masks, bins, listed, others, queries, touching, category, mask, rows):
-    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests."""
+@rows(queries=(4, 6))
+def search_boxes(
+    boxes, categories, masks, bins, listed, others, queries, touching, category, mask, one, found_rows
+):
+    """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`."""
     source = (boxes, categories, masks, listed, category, mask)
+    taken, out = one_row(boxes.shape[1], np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    if not one:
+        out = found_rows
+    elif take_box(queries[0], boxes, taken):
+        queries = taken
+    else:
+        return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
         before = found
-        found, made = _search(source, bins, others, queries, q, touching, rows, before)
-        if found > rows.shape[0]:
-            while found > rows.shape[0]:
-                rows = larger(rows, before)
-            _search(source, bins, others, queries, q, touching, rows, before)
+        found, made = _search(source, bins, others, queries, q, touching, out, before)
+        if found > out.shape[0]:
+            while found > out.shape[0]:
+                out = larger(out, before)
+            _search(source, bins, others, queries, q, touching, out, before)
         tests += made
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
                 break
-    return rows, found, tests
-
-
-@holds_gil
-@numbers(values=(4, 6))
-def search_box(boxes, categories, masks, bins, listed, others, values, touching, category, mask):
-    """Ids that overlap one box, sorted if they are few; returns ``ids, tests``, -1 if it is not sound."""
-    query = one_row(len(values), np.float64)
-    if not take_box(values, boxes, query):
-        return result(0, np.int32), np.int64(-1)
-    source = (boxes, categories, masks, listed, category, mask)
-    out = many(STACK_CAPACITY, np.int32)
-    none = np.int64(0)
-    found, tests = _search(source, bins, others, query, none, touching, out, none)
-    if found <= STACK_CAPACITY:
-        return finished(out, found), tests
-    ids = result(found, np.int32)
-    _search(source, bins, others, query, none, touching, ids, none)
-    return ids, tests
+    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
 
 
 @inline
@@ -102,13 +94,9 @@ def _search(source, bins, others, queries, q, touching, out, found):
 
 @inline
 def _put(out, found, q, i):
-    """Write a find, an id or a row ``[query, id]``, if there is room; returns how many there are."""
+    """Write a row ``[query, id]``, if there is room; returns how many there are."""
     if found < out.shape[0]:
-        if out.ndim == 1:
-            out[found] = i
-        else:
-            out[found, 0] = q
-            out[found, 1] = i
+        put_row(out, found, q, i)
     return found + 1
 
 

@@ -38,7 +38,8 @@ def numbers(**lengths: tuple[int, ...]) -> Decorator:
 def rows(**lengths: tuple[int, ...]) -> Decorator:
     """As `numbers`, for parameters that are an array of rows of one of these lengths, or a tuple as its row.
 
-    Machine code receives an array of rows in both cases: a single query is a batch of one.
+    Machine code receives an array of rows in both cases: a single query is a batch of one, for which the
+    kernel keeps the GIL (`holds_gil` says why).
     """
     return _declare({name: f"f8[2]<{'|'.join(map(str, sizes))}>" for name, sizes in lengths.items()})
 

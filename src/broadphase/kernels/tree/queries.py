@@ -31,12 +31,11 @@ from broadphase.kernels.boxes.queries import (
 )
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
-    count_lanes,
     larger,
     load,
     lowest_lane,
@@ -51,8 +50,6 @@ from broadphase.kernels.tree.dynamic_tree import (
     MOVING,
     NODE_0,
     STATIC_TREE,
-    TALLEST,
-    WAITING,
     WIDTH,
     child_of,
     move_boxes,
@@ -62,7 +59,7 @@ from broadphase.kernels.tree.dynamic_tree import (
 )
 
 # -----------------------------------------------------------------------------------------------------------
-# Box queries of the dynamic tree, many at a time (`query_box` is for one).
+# Box queries of the dynamic tree, one or many.
 #
 # They descend level by level, many queries at once: a queue holds every node of a level together with the
 # query that meets it; each is tested, 16 slots at a time, and the children that the query meets are appended
@@ -165,36 +162,55 @@ def find_candidates(source, limits, count, queue, several):
 
 
 @jit
+@rows(queries=(4, 6))
 def search_boxes(
-    edges, children, boxes, categories, masks, end_of_ids, queries, touching, category, mask, sort, rows
+    edges, children, boxes, categories, masks, end_of_ids, queries, touching, category, mask, sort, one, rows
 ):
-    """Rows ``[query, id]`` of what overlaps each query: the rows, how many there are, and the tests.
+    """What overlaps each query: ``rows, ids, found, tests``.
 
-    The rows are in the order of the queries and, with ``sort``, of the ids, all less than ``end_of_ids``.
+    The rows ``[query, id]`` are in the order of the queries and, with ``sort``, of the ids, all less than
+    ``end_of_ids``.  Of ``one`` query, as a caller wrote it, there are only ids, sorted if they are few; tests
+    of -1 mean that it is not sound.
     """
     last = np.int64(queries.shape[0])
-    most, capacity = min(last, BLOCK), min(last * _EACH, QUEUE_CAPACITY)
-    limits, starts = np.empty((most, boxes.shape[1]), edges.dtype), many(_ENDS, np.int64)
-    queue, grouped = np.empty((2, capacity), np.int32), np.empty((2, 0), np.int32)
-    words = np.zeros(0, np.uint64)
+    most, columns = min(last, BLOCK), boxes.shape[1]
+    # The memory for one query is on the stack: allocating would take as long as the search.
+    limits, taken, starts = one_row(columns, edges.dtype), one_row(columns, np.float64), many(_ENDS, np.int64)
+    queue, grouped, words = (
+        some_rows(1, STACK_CAPACITY, np.int32),
+        some_rows(2, 1, np.int32),
+        few(0, np.uint64),
+    )
+    if not one:
+        limits = np.empty((most, columns), edges.dtype)
+        queue = np.empty((2, min(last * _EACH, QUEUE_CAPACITY)), np.int32)
+    elif take_box(queries[0], boxes, taken):
+        queries = taken
+    else:
+        return rows, result(0, np.int32), np.int64(0), np.int64(-1)
     source = (edges, children, boxes, categories, masks, category, mask)
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
-    found = tests = checked = at = np.int64(0)
+    found = tests = checked = at = begin = np.int64(0)
     block = most
     while at < last:
         count = min(block, last - at)
         for k in range(count):
             set_limits(queries[at + k], touching, limits, k)
-        begin, end, made = find_candidates(source, limits, count, queue, True)
+        begin, end, made = find_candidates(source, limits, count, queue, not one)
         if begin < 0:
             if count > 1:
                 block = max(count // 4, 1)
             else:
-                queue = np.empty((2, 4 * queue.shape[1]), np.int32)
+                queue = np.empty((2, 8 * queue.shape[1]), np.int32)
             continue
+        tests += made
+        at += count
+        if one:
+            found = end - begin
+            break
         needed = found + (end - begin)
         if needed > rows.shape[0]:  # as many as the queries so far have needed, for each that is left
-            expected = needed + needed // (at + count) * (last - at - count) + needed // 8
+            expected = needed + needed // at * (last - at) + needed // 8
             rows = with_room(rows, found, max(min(expected, _MOST_EXPECTED), 2 * needed))
         if sort and end - begin > RANKED and words.shape[0] == 0:
             words = words_for(end_of_ids)
@@ -205,144 +221,19 @@ def search_boxes(
             queue, grouped = grouped, queue
             begin, end = NODE_0, end - begin
         count_rows(queue, begin, end, starts, count)
-        put_rows(queue, begin, starts, count, sort, rows, found, at, words, end_of_ids)
+        put_rows(queue, begin, starts, count, sort, rows, found, at - count, words, end_of_ids)
         found += end - begin
-        tests += made
-        at += count
         if 3 * (end + made // WIDTH) < queue.shape[1]:
             block = min(2 * count, most)
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
                 break
-    return rows, found, tests
-
-
-# -----------------------------------------------------------------------------------------------------------
-# A single box query of the dynamic tree.
-#
-# It descends level by level like the queries above, with a queue on the stack: the only memory that is
-# allocated is the result.  If the queue is too short for the ids, it holds their leaves, and a bit for each
-# slot of these: that is enough for thousands of ids.  For more ids the tree is traversed twice, to count and
-# to write.
-
-
-_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
-
-
-@jit
-@numbers(values=(4, 6))
-def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
-    """Ids that meet a box, with rules; returns ``ids, tests``."""
-    limits = one_row(len(values), edges.dtype)
-    set_limits(values, touching, limits, NODE_0)
-    return search_one((edges, children, boxes, categories, masks, category, mask), limits)
-
-
-@inline
-def search_one(source, limits):
-    """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
-
-    ``limits``: its edges (`set_limits`).
-    """
-    queue = some_rows(1, STACK_CAPACITY, np.int32)
-    begin, end, tests = find_candidates(source, limits, np.int64(1), queue, False)
-    if begin < 0:
-        leaves, found, tests = _walk(source, limits, queue, many(0, np.int32))
-        ids = result(found, np.int32)
-        if leaves > STACK_CAPACITY // 2:
-            _walk(source, limits, queue, ids)
-            return ids, tests
-        children = source[1]
-        at = _FIRST
-        for leaf in range(leaves):
-            at = _put_slots(children, np.int64(queue[0, 2 * leaf]), np.int64(queue[0, 2 * leaf + 1]), ids, at)
-        return ids, tests
-    found = end - begin
-    ids = result(found, np.int32)
-    if found <= RANKED:
-        for at in range(begin, end):
-            ids[rank(queue, begin, found, queue[0, at])] = queue[0, at]
-    else:
-        for k in range(found):
-            ids[k] = queue[0, begin + k]
-    return ids, tests
-
-
-@common
-def _walk(source, limits, queue, ids):
-    """Depth first, in the order in which a queue would have the ids; writes ids until the array is full.
-
-    Returns how many leaves hold any, how many ids there are, and the tests.  As many leaves as fit are
-    written to the queue, each with its hits as bits.
-    """
-    edges, children, boxes, categories, masks, category, mask = source
-    free = category < 0 and mask < 0
-    # For each level from the root down: the current node, and which of its slots are left, as bits.
-    nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
-    leaves = found = tests = np.int64(0)
-    for tree in range(2):
-        root = child_of(children, NODE_0, tree)
-        lowest = np.int64(children[0, HEIGHT + tree]) - 1
-        sure = free and children[0, LOOSE + tree] == 0
-        depth = np.int64(-1)
-        if root > 0:
-            depth = np.int64(0)
-            nodes[0], left[0] = root, _slots(edges, root, limits)
-            tests += WIDTH
-        while depth >= 0:
-            node, hits = nodes[depth], left[depth]
-            if depth < lowest and hits != 0:
-                left[depth] = hits & (hits - 1)
-                depth += 1
-                nodes[depth] = child_of(children, node, lowest_lane(hits))
-                left[depth] = _slots(edges, nodes[depth], limits)
-                tests += WIDTH
-                continue
-            depth -= 1
-            if hits == 0:
-                continue
-            if not sure:
-                tests += count_lanes(hits)
-                met = hits
-                while met != 0:
-                    slot = lowest_lane(met)
-                    met &= met - 1
-                    i = child_of(children, node, slot)
-                    counts = box_meets(boxes, i, limits[NODE_0], True)
-                    counts = counts and passes(categories, masks, i, category, mask)
-                    hits ^= np.int64(not counts) << slot
-            if 2 * leaves < STACK_CAPACITY:
-                queue[0, 2 * leaves], queue[0, 2 * leaves + 1] = node, hits
-            if len(ids) > 0:
-                _put_slots(children, node, hits, ids, found)
-            leaves += np.int64(hits != 0)
-            found += count_lanes(hits)
-    return leaves, found, tests
-
-
-@inline
-def _slots(edges, node, limits):
-    """Which slots of a node meet the query, as bits."""
-    dim = limits.shape[1] // 2
-    slots = np.int64(0)
-    for lane in range(0, WIDTH, LANES):
-        meets = lanes_that_meet(edges, node * (2 * dim), dim, lane, limits, NODE_0)
-        slots |= bits(meets) << lane
-    return slots
-
-
-@inline
-def _put_slots(children, node, slots, ids, at):
-    """Write the ids in some slots of a leaf from ``at`` on, until the array is full; returns where they end.
-
-    It is large enough, unless another thread moves boxes between two traversals.
-    """
-    while slots != 0 and at < len(ids):
-        ids[at] = children[node, lowest_lane(slots)]
-        slots &= slots - 1
-        at += 1
-    return at
+    ids = result(found if one else 0, np.int32)
+    for k in range(len(ids)):
+        i = queue[0, begin + k]
+        ids[rank(queue, begin, found, i) if found <= RANKED else k] = i
+    return rows, ids, found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -364,10 +255,10 @@ _BOX = 63  # the level of boxes on a stack: below that of leaves, 0
 
 
 @inline
-def _ray_scratch(edges, children):
-    """Memory for `_first_hit` and `search_rays`: prepared rays, and a stack."""
+def _ray_scratch(edges, children, count):
+    """Memory for `_first_hit` and `search_rays`: as many prepared rays, and a stack."""
     columns, length = edges.shape[0] // children.shape[0], stack_size(children)
-    prepared, lines = np.empty((columns + 2, RAYS)), np.empty((2 * columns, RAYS), edges.dtype)
+    prepared, lines = np.empty((columns + 2, count)), np.empty((2 * columns, count), edges.dtype)
     return prepared, lines, np.empty(length, np.int64), np.empty(length, edges.dtype)
 
 
@@ -517,28 +408,41 @@ def _first_hit(source, touching, k, ignored, scratch):
 
 
 @jit
+@rows(rays=(5, 7))
 def search_firsts(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored,
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, one,
     ids, distances, normals,
 ):  # fmt: skip
-    """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``; the tests.
+    """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``.
 
     Where a ray hits nothing the id is -1, and nothing else is written; without columns there are no normals.
-    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.
+    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.  Returns the
+    tests, and id, distance and normal of ``one`` ray, which is not written; -1 tests mean that it is not
+    sound, as a caller wrote it.
     """
-    scratch = _ray_scratch(edges, children)
-    prepared, lines = scratch[:2]
+    prepared, lines, stack, keys = _ray_scratch(edges, children, min(last - first, RAYS))
     source = (edges, children, boxes, categories, masks, category, mask)
+    taken, normal = one_row(rays.shape[1], np.float64), few(3, np.float64)
     tests = checked = np.int64(0)
+    hit, distance = NO_BOX, 0.0
+    normal[0] = normal[1] = normal[2] = 0.0
+    if one:
+        if not take_ray(rays[0], boxes, taken[0]):
+            return np.int64(-1), hit, distance, 0.0, 0.0, 0.0
+        rays = taken
     for begin in range(first, last, RAYS):
         count = min(last - begin, RAYS)
         prepare_rays(rays, begin, count, prepared, lines)
         for k in range(count):
             q = begin + k
             own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
-            hit, distance, made = _first_hit(source, touching, k, own, scratch)
-            ids[q] = hit
+            hit, distance, made = _first_hit(source, touching, k, own, (prepared, lines, stack, keys))
             tests += made
+            if one:
+                if hit >= 0:
+                    write_normal(boxes, hit, prepared[:-1, k], distance, normal)
+                break
+            ids[q] = hit
             if hit >= 0:
                 distances[q] = distance
                 if normals.shape[1] > 0:
@@ -547,13 +451,13 @@ def search_firsts(
             checked = tests
             if not goes_on():
                 break
-    return tests
+    return tests, hit, distance, normal[0], normal[1], normal[2]
 
 
 @jit
 def search_rays(edges, children, boxes, categories, masks, rays, touching, category, mask, rows):
     """Rows ``[ray, id]`` of all boxes that each ray hits: the rows, how many there are, and the tests."""
-    prepared, lines, stack, keys = _ray_scratch(edges, children)
+    prepared, lines, stack, keys = _ray_scratch(edges, children, np.int64(1))
     dim = boxes.shape[1] // 2
     nodes = with_columns(edges, 2 * dim * WIDTH)
     ray = prepared[:-1, NODE_0]
@@ -669,61 +573,57 @@ def search_around(source, point, ids, distances, scratch, max_distance):
 
 
 @jit
-def search_nearest(edges, children, boxes, categories, masks, points, first, last, category, mask, out):
-    """Write the nearest ids of the points ``first .. last - 1`` into rows of ``out``; returns the tests.
+@rows(points=(2, 3))
+def search_nearest(
+    edges, children, boxes, categories, masks, points, first, last, category, mask, k, ids, distances
+):
+    """The ``k`` nearest ids of the points ``first .. last - 1`` by distance, then id.
 
-    Up to the length of a row, in no order; the rest of the row is -1.
+    They are written into rows of ``ids`` and ``distances``, filled up with -1 and inf.  Of one point there
+    are no rows to write to, but those that are returned: ``ids, distances, tests``; -1 tests mean that it is
+    not sound, as a caller wrote it.
     """
-    length, wanted = stack_size(children), out.shape[1]
+    length, one = stack_size(children), ids.shape[0] == 0
     scratch = np.empty(length, np.int64), np.empty(length, np.float64), many(WIDTH, np.float64)
-    distances = np.empty(wanted, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
+    own, far = result(k if one else 0, np.int32), result(k if one else 0, np.float64)
     tests = checked = kept = np.int64(0)
+    if one:
+        point = few(points.shape[1], np.float64)
+        if not take_point(points[0], boxes, point):
+            return own, far, np.int64(-1)
+        kept, tests = search_around(source, point, own, far, scratch, np.inf)
+        sort_by_distance(far, own, kept)
+        return own[:kept], far[:kept], tests
     for q in range(first, last):
         max_distance = np.inf  # squared
-        if q > first and kept == wanted:
+        if q > first and kept == k:
             bound = _distance_bound(points[q], points[q - 1])
             if bound == 0.0:
-                for k in range(wanted):
-                    out[q, k] = out[q - 1, k]
+                for place in range(k):
+                    ids[q, place], distances[q, place] = ids[q - 1, place], distances[q - 1, place]
                 continue
-            max_distance = reach_of(distances[0] + bound)
-        kept, made = search_around(source, points[q], out[q], distances, scratch, max_distance)
+            max_distance = reach_of(distances[q - 1, k - 1] + bound)
+        kept, made = search_around(source, points[q], ids[q], distances[q], scratch, max_distance)
+        sort_by_distance(distances[q], ids[q], kept)
+        for place in range(kept, k):
+            ids[q, place], distances[q, place] = -1, np.inf
         tests += made
-        for k in range(kept, wanted):
-            out[q, k] = -1
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
                 break
-    return tests
+    return own, far, tests
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A single query in one call: read the arguments as the caller wrote them, search, return the result.
-#
-# Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.checks`).
-# Tests of -1 mean that it is invalid or of another dimension, tests of -2 that the tree is too tall for the
-# kernel's stack.  Queries with rules have their own calls.
+# What a world asks, and the move of one box, in one call each.
 
 
 _NO_RULE = np.int64(-1)
 
 # The outcome of a move: refused; done; or done, but the box must be put into another leaf.
 REFUSED, STAYS, LEAVES = range(3)
-
-
-@holds_gil
-@numbers(values=(4, 6))
-def query_box(edges, children, boxes, values, touching):
-    """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
-    limits = one_row(len(values), edges.dtype)
-    if not take_box(values, boxes, limits):
-        return result(0, np.int32), np.int64(-1)
-    if not touching:
-        set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
-    no_sets = few(0, np.uint32)
-    return search_one((edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE), limits)
 
 
 @holds_gil
@@ -738,60 +638,17 @@ def put_in_box(trees, bits, values, near):
     set_limits(values, False, limits, NODE_0)
     no_sets = few(0, np.uint32)
     count, bit = np.int64(0), 1
-    for edges, children, boxes, rows in trees:
+    for edges, children, boxes, names in trees:
         if bits & bit != 0:
             source = (edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE)
             begin, end, _ = find_candidates(source, limits, np.int64(1), queue, False)
             if begin < 0 or count + (end - begin) > near.shape[0]:
                 return np.int64(-1)
             for at in range(begin, end):
-                near[count] = rows[queue[0, at]]
+                near[count] = names[queue[0, at]]
                 count += 1
         bit *= 2
     return count
-
-
-@holds_gil
-@numbers(origin=(2, 3), direction=(2, 3))
-def query_ray(
-    edges, children, boxes, categories, masks, origin, direction, max_distance, touching, category, mask
-):
-    """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
-    dim = len(origin)
-    values = one_row(2 * dim + 1, np.float64)
-    if not take_ray(origin, direction, max_distance, boxes, values[NODE_0]):
-        return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
-    if stack_size(children) > WAITING:
-        return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
-    rays, lines = some_rows(8, 1, np.float64)[: 2 * dim + 2], some_rows(12, 1, edges.dtype)[: 4 * dim]
-    scratch = (rays, lines, many(WAITING, np.int64), many(WAITING, edges.dtype))
-    prepare_rays(values, NODE_0, np.int64(1), rays, lines)
-    source = (edges, children, boxes, categories, masks, category, mask)
-    hit, distance, tests = _first_hit(source, touching, NODE_0, NO_BOX, scratch)
-    if hit < 0:
-        return hit, tests, 0.0, 0.0, 0.0, 0.0
-    normal = few(3, np.float64)
-    normal[2] = 0.0
-    write_normal(boxes, hit, rays[:-1, NODE_0], distance, normal)
-    return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
-
-
-@holds_gil
-@numbers(values=(2, 3))
-def query_nearest(edges, children, boxes, values, k):
-    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
-    point = few(len(values), np.float64)
-    ids, distances = result(k, np.int32), result(k, np.float64)
-    if not take_point(values, boxes, point):
-        return ids, distances, np.int64(-1)
-    if stack_size(children) > WAITING:
-        return ids, distances, np.int64(-2)
-    scratch = many(WAITING, np.int64), many(WAITING, np.float64), many(WIDTH, np.float64)
-    no_sets = few(0, np.uint32)
-    source = (edges, children, boxes, no_sets, no_sets, _NO_RULE, _NO_RULE)
-    kept, tests = search_around(source, point, ids, distances, scratch, np.inf)
-    sort_by_distance(distances, ids, kept)
-    return ids[:kept], distances[:kept], tests
 
 
 @holds_gil
