@@ -186,7 +186,7 @@ class TestText:
             ("1,2, ,4", "column max_x: is empty"),
             ("1_000,2,3000,4", "column min_x: '1_000' is not a number"),
             ("1,2,3", "column max_y: is missing"),
-            ("1,2,3,4,oops", "5 fields instead of 4, the last is 'oops'"),
+            ("1,2,3,4,oops", "5 fields instead of 4"),
             ("nan,2,3,4", "column min_x is nan; remove the row, or give the box finite or infinite edges"),
             ("1,2,3,NaN", "column max_y is nan; remove the row, or give the box finite or infinite edges"),
             ("5,2,3,4", "column min_x = 5 is greater than max_x = 3"),

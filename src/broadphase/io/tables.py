@@ -1,9 +1,7 @@
 """Tables of boxes: CSV, TSV and NumPy's ``.npy``; how much a file may hold; and pairs as text or array.
 
-CSV goes through the standard library's reader.  The code here turns fields into numbers, in batches, and
-knows the row of a bad one.  That takes about 3 seconds for a million rows of five columns.  NumPy's loader
-takes a fifth of that and pyarrow's a tenth; but the first does not notice a row with too many fields, and the
-second names no row for a bad value.
+The standard library reads the header of CSV, and NumPy the rows, in batches; what NumPy says of a bad row
+becomes an error with the number of the row in the file and the name of the column.
 
 Files that are written appear completely or not at all (`whole_file`): the standard library has the parts for
 that but no function, and the package atomicwrites is no longer maintained.
@@ -13,13 +11,14 @@ import csv
 import io
 import json
 import os
+import re
 import secrets
 import shutil
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,13 +28,10 @@ import numpy.typing as npt
 from broadphase.errors import FileError
 from broadphase.inputs import foreign as columns
 from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import HEADERLESS, Layout, names_without_header
-from broadphase.runtime.arrays import Floats
+from broadphase.inputs.foreign import HEADERLESS, names_without_header
 
-_ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
-_LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
+_ROWS_AT_ONCE = 10_000
 
-Row = list[str]
 Columns = list[npt.NDArray[Any]]
 
 _PAIRS_AT_ONCE = 50_000  # pairs
@@ -174,98 +170,100 @@ def read_text(
     limits: Limits,
 ) -> Table:
     """Read the table in ``file``; without ``delimiter`` it is found in the first line."""
-    # Bytes that are not UTF-8 are an error only in columns that are used: `_ids` finds and names them.
+    # Bytes that are not UTF-8 are an error only in columns that are used: `_check_utf8` finds and names them.
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    old_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        return _TextTable(text, name, delimiter, id_column, limits).read(progress)
+        first_line = _first_line(text, name)
+        delimiter = delimiter or max(",;\t", key=first_line.count)
+        first_row = next(csv.reader(chain([first_line], text), delimiter=delimiter))
+        limits.check_columns(name, len(first_row))
+        if not all(map(_is_number, first_row)):
+            header = [field.strip() for field in first_row]
+            layout, lines = find_layout(header, name, id_column), iter(text)
+        elif len(first_row) not in HEADERLESS:
+            raise FileError(
+                f"{name}: {len(first_row)} numbers in the first line and no header; a table without header "
+                "has 4 columns (min_x, min_y, max_x, max_y) or 6 (min_x, min_y, min_z, max_x, max_y, max_z)"
+            )
+        elif id_column is not None:
+            raise FileError(f"{name}: no column {id_column!r} for the ids; the table has no header")
+        else:
+            header = names_without_header(len(first_row))
+            layout, lines = HEADERLESS[len(first_row)], chain([first_line], text)
+        used: dict[str | None, str] = {**dict.fromkeys(layout.edges, "f8"), layout.id: "O"}
+        # Of a column that is not used a letter is kept.  Columns are named by place: two names may be alike.
+        kinds = np.dtype([(str(place), used.get(column, "U1")) for place, column in enumerate(header)])
+        places = {column: str(header.index(column)) for column in used if column is not None}
+        parts = {column: [np.empty(0, kinds[place])] for column, place in places.items()}
+        done = 0
+        for part in _parts(lines, kinds, delimiter, header, name):
+            if layout.id is not None:
+                _check_utf8(part[places[layout.id]].tolist(), done, layout.id, name)
+            done += len(part)
+            limits.check_rows(name, done)
+            for column, place in places.items():
+                parts[column].append(part[place].copy())
+            progress()
     except csv.Error as error:
         raise FileError(f"{name}: {error}") from None
     finally:
-        csv.field_size_limit(old_limit)
         text.detach()
+    columns = {column: np.concatenate(found) for column, found in parts.items()}
+    ids = None if layout.id is None else ids_from_text(columns[layout.id].tolist())
+    with as_file_error():  # an edge that is the id too was read as text
+        edges = {edge: columns[edge].astype(np.float64, copy=False) for edge in layout.edges}
+    return Table(boxes_from_columns(layout, edges, name, lambda row: f"row {row}"), ids)
 
 
-class _TextTable:
-    """Reads one table from text to boxes."""
-
-    def __init__(
-        self, text: io.TextIOWrapper, name: str, delimiter: str | None, id_column: str | None, limits: Limits
-    ) -> None:
-        self.name, self.limits = name, limits
-        first_line = _first_line(text, name)
-        delimiter = delimiter or max(",;\t", key=first_line.count)
-        self.rows: Iterator[Row] = csv.reader(chain([first_line], text), delimiter=delimiter)
-        first_row = next(self.rows)
-        limits.check_columns(name, len(first_row))
-        if all(map(_is_number, first_row)):
-            self.header, self.layout = self._without_header(len(first_row), id_column)
-            self.rows = chain([first_row], self.rows)
-        else:
-            self.header = [field.strip() for field in first_row]
-            self.layout = find_layout(self.header, name, id_column)
-
-    def _without_header(self, count: int, id_column: str | None) -> tuple[list[str], Layout]:
-        if count not in HEADERLESS:
-            raise FileError(
-                f"{self.name}: {count} numbers in the first line and no header; a table without header must "
-                "have 4 columns (min_x, min_y, max_x, max_y) or 6 (min_x, min_y, min_z, max_x, max_y, max_z)"
-            )
-        if id_column is not None:
-            raise FileError(f"{self.name}: no column {id_column!r} for the ids; the table has no header")
-        return names_without_header(count), HEADERLESS[count]
-
-    def read(self, progress: Callable[[], None]) -> Table:
-        """Read all rows."""
-        places = {edge: self.header.index(edge) for edge in self.layout.edges}
-        parts: dict[str, list[Floats]] = {edge: [np.empty(0)] for edge in places}
-        id_column = self.layout.id
-        ids: list[str] = []
-        done = 0
-        while raw := list(islice(self.rows, _ROWS_AT_ONCE)):
-            rows = raw if all(raw) else [row for row in raw if row]
-            self._check_widths(rows, done)
-            fields = list(zip(*rows, strict=True)) or [()] * len(self.header)
-            for edge, place in places.items():
-                parts[edge].append(self._numbers(fields[place], edge, done))
-            if id_column is not None:
-                ids += self._ids(fields[self.header.index(id_column)], done)
-            done += len(rows)
-            self.limits.check_rows(self.name, done)
-            progress()
-        columns = {edge: np.concatenate(part) for edge, part in parts.items()}
-        boxes = boxes_from_columns(self.layout, columns, self.name, lambda row: f"row {row}")
-        return Table(boxes, None if id_column is None else ids_from_text(ids))
-
-    def _error(self, row: int, wrong: str) -> FileError:
-        return FileError(f"{self.name}: row {row}, {wrong}")
-
-    def _check_widths(self, rows: list[Row], begin: int) -> None:
-        width = len(self.header)
-        if set(map(len, rows)) <= {width}:
-            return
-        k, row = next((k, row) for k, row in enumerate(rows) if len(row) != width)
-        if len(row) < width:
-            raise self._error(begin + k, f"column {self.header[len(row)]}: is missing")
-        raise self._error(begin + k, f"{len(row)} fields instead of {width}, the last is {_shown(row[-1])}")
-
-    def _numbers(self, fields: tuple[str, ...], column: str, begin: int) -> Floats:
+def _parts(
+    lines: Iterator[str], kinds: "np.dtype[Any]", delimiter: str, header: list[str], name: str
+) -> Iterator[npt.NDArray[Any]]:
+    """The rows of a table, some at a time."""
+    done = 0
+    while True:
         try:
-            if "_" not in "".join(fields):
-                return np.fromiter(map(float, fields), np.float64, len(fields))
-        except ValueError:
-            pass
-        k, field = next((k, field) for k, field in enumerate(fields) if not _is_number(field))
-        wrong = f"{_shown(field)} is not a number" if field.strip() else "is empty"
-        raise self._error(begin + k, f"column {column}: {wrong}")
+            with warnings.catch_warnings(action="ignore"):  # of blank lines, and at the end
+                part: npt.NDArray[Any] = np.loadtxt(
+                    lines, kinds, None, delimiter, quotechar='"', ndmin=1, max_rows=_ROWS_AT_ONCE
+                )
+        except ValueError as error:
+            raise FileError(f"{name}: {_said_of_row(str(error), done, header)}") from None
+        if not len(part):
+            return
+        yield part
+        done += len(part)
 
-    def _ids(self, fields: tuple[str, ...], begin: int) -> tuple[str, ...]:
-        if _is_utf8("".join(fields)):
-            return fields
-        k, field = next((k, field) for k, field in enumerate(fields) if not _is_utf8(field))
-        raise self._error(
-            begin + k, f"column {self.layout.id}: {_shown(field)} is not UTF-8; save the table as UTF-8"
+
+def _said_of_row(said: str, begin: int, header: list[str]) -> str:
+    """What NumPy says of a row, by the number of the row in the file and the name of the column."""
+    if found := re.search(r"could not convert string (.*) to float64 at row (\d+), column (\d+)", said):
+        field, row, column = found[1][1:-1], begin + int(found[2]), header[int(found[3]) - 1]
+        shown = field if len(field) <= 40 else field[:37] + "..."
+        return f"row {row}, column {column}: " + (
+            f"'{shown}' is not a number" if field.strip() else "is empty"
         )
+    if found := re.search(r"requires (\d+) columns but (\d+) were found at row (\d+)", said):
+        count, row = int(found[2]), begin + int(found[3]) - 1
+        if count < len(header):
+            return f"row {row}, column {header[count]}: is missing"
+        return f"row {row}, {count} fields instead of {len(header)}"
+    return said
+
+
+def _check_utf8(fields: list[str], begin: int, column: str, name: str) -> None:
+    for row, field in enumerate(fields) if not _is_utf8("".join(fields)) else ():
+        if not _is_utf8(field):
+            shown = field.encode(errors="surrogateescape").decode(errors="replace")
+            where = f"{name}: row {begin + row}, column {column}"
+            raise FileError(f"{where}: {shown!r} is not UTF-8; save the table as UTF-8")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _first_line(text: io.TextIOWrapper, name: str) -> str:
@@ -285,20 +283,6 @@ def _is_number(field: str) -> bool:
     except ValueError:
         return False
     return "_" not in field
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _shown(field: str) -> str:
-    """The field for an error message: in one line, shortened, and printable anywhere."""
-    shown = field.encode(errors="surrogateescape").decode(errors="replace")
-    return repr(shown if len(shown) <= 40 else shown[:37] + "...")
 
 
 # ---- .npy
