@@ -22,11 +22,8 @@ import pyarrow as pa
 from pyarrow import fs, ipc, parquet
 
 from broadphase.errors import FileError, need
-from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import Layout, names_without_header
-from broadphase.inputs.rules import bit_sets
-from broadphase.io import WITH_PYARROW
-from broadphase.io.arrow import (
+from broadphase.files import WITH_PYARROW
+from broadphase.files.arrow import (
     as_texts,
     check_no_nulls,
     edge_numbers,
@@ -37,7 +34,10 @@ from broadphase.io.arrow import (
     one_error,
     open_arrow,
 )
-from broadphase.io.tables import as_file_error, boxes_from_columns
+from broadphase.files.tables import as_file_error, boxes_from_columns
+from broadphase.inputs.boxes import BoxArray, as_boxes
+from broadphase.inputs.foreign import Layout, names_without_header
+from broadphase.inputs.rules import bit_sets
 
 KINDS = {**WITH_PYARROW, ".npy": "npy"}
 RULE_TYPES = {"static": pa.uint8(), "categories": pa.uint32(), "masks": pa.uint32()}
