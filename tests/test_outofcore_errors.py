@@ -19,7 +19,7 @@ import broadphase as bp
 from broadphase import outofcore
 from broadphase.errors import FileError
 from broadphase.outofcore import joining
-from broadphase.outofcore.request import parse_size
+from broadphase.outofcore.planning import parse_size
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")
 

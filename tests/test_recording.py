@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import broadphase as bp
+from broadphase.doctor import Follower, run_methods
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
 from broadphase.recording import reader
-from broadphase.recording.following import Follower, run_methods
 from broadphase.recording.frames import FRESH, Steps
 
 pytestmark = pytest.mark.usefixtures("open_files_stay")

@@ -10,7 +10,7 @@ from test_recording import play_world
 
 import broadphase as bp
 from broadphase.cli import replay, run
-from broadphase.recording.following import run_methods
+from broadphase.doctor import run_methods
 
 METHODS = ["strips", "box_tree"]
 FRAME = """

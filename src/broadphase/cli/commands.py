@@ -21,8 +21,7 @@ from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
     from broadphase.cli.terminal import Steps
-    from broadphase.doctor import Subject
-    from broadphase.recording.following import MethodRun
+    from broadphase.doctor import MethodRun, Subject
     from broadphase.recording.reader import RecordedFrame, Recording
 
 
@@ -459,7 +458,7 @@ def write_html(file: str, methods: Sequence[str], page: str) -> int:
 
 def print_table(file: str, methods: Sequence[str], slowest: int) -> int:
     """Print a line per frame, then the methods, then the slowest frames."""
-    from broadphase.recording.following import run_methods
+    from broadphase.doctor import run_methods
 
     recording = _recording(file)
     followed = run_methods(recording, methods, _ROUNDS)

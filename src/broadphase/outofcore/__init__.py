@@ -7,9 +7,9 @@ that was killed resumes where it was.
 
 Needs pyarrow (the extra ``io``); ``docs/beyond.md`` says what it costs.
 
-Read the modules in this order: `calls` has the public functions, `run` carries a call out, `planning`
-decides on sizes and tiles; `tiling` writes boxes by tile and `joining` finds the pairs of a tile.  `inputs`
-reads the sources, `request` holds the checked arguments, `work` runs tasks and keeps what they have done.
+Read the modules in this order: `run` has the public functions and carries a call out, `planning` checks the
+arguments and decides on sizes and tiles; `tiling` writes boxes by tile and `joining` finds the pairs of a
+tile.  `inputs` reads the sources, `work` runs tasks and keeps what they have done.
 """
 
 from broadphase.lazy_names import attach

@@ -1,9 +1,9 @@
 """The public names; imported when they are first used, because they need an extra."""
 
-from .calls import count_pairs as count_pairs
-from .calls import join as join
-from .calls import pairs as pairs
-from .calls import plan as plan
-from .request import Plan as Plan
-from .request import Progress as Progress
-from .request import Written as Written
+from .planning import Plan as Plan
+from .planning import Progress as Progress
+from .planning import Written as Written
+from .run import count_pairs as count_pairs
+from .run import join as join
+from .run import pairs as pairs
+from .run import plan as plan
