@@ -69,6 +69,8 @@ def test_arrays_closed_rings_and_what_is_convex_already():
     assert len(parts) == 2
     assert Polygon.convex_parts([*ring.tolist(), (0, 0)]) == parts
     assert Polygon.convex_parts(parts[0].points) == parts[:1]
+    for size in (5e-324, 2.0**-660, 2.0**1020):  # areas leave the range of float64
+        assert Polygon.convex_parts(ring * size) == [Polygon(np.array(part.points) * size) for part in parts]
     with pytest.raises(ValueError, match=r"turns inwards at points\[3\]; Polygon.convex_parts"):
         Polygon(ring)
 

@@ -4,7 +4,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import frexp, hypot, isfinite, ldexp
 from typing import Any, TypeAlias
 
@@ -267,7 +267,15 @@ def convex_parts(points: Sequence[Point]) -> list[list[Point]]:
     >>> len(convex_parts([(0, 0), (4, 0), (4, 2), (2, 2), (2, 4), (0, 4)]))
     2
     """
-    ring = _without_straight(list(points))
+    # By a power of two, which is exact: of 1e-200 or 1e200 the areas leave the range of float64.
+    power = -frexp(max(map(abs, chain(*points))))[1]
+    scaled = [(ldexp(x, power), ldexp(y, power)) for x, y in points]
+    originals = dict(zip(scaled, points, strict=True))
+    return [[originals[corner] for corner in part] for part in _parts(scaled)]
+
+
+def _parts(points: list[Point]) -> list[list[Point]]:
+    ring = _without_straight(points)
     if len(ring) < 3:
         raise ValueError("points all lie on a line")
     if len(ring) > MOST_CORNERS:

@@ -116,7 +116,8 @@ def find_nearest_counted(
     n, dim = query.points.shape
     ids, distances = np.full((n, k), -1, np.int32), np.full((n, k), np.inf, query.points.dtype)
     shift = np.zeros((n, k, dim), np.int32) if counted.images else None
-    count = k + counted.alone + min(len(counted.excluded), _MOST_MORE)
+    # Of images the farthest found is not certain: another may be equally far.
+    count = k + counted.alone + counted.images + min(len(counted.excluded), _MOST_MORE)
     wanted = k if counted.images else min(k, len(query.found) - (query.others is None))
     rows = np.arange(n if wanted > 0 and len(query.found) else 0)
     while len(rows):
