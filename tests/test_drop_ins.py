@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.spatial
 from ase.build import bulk, molecule, nanotube
+from matplotlib import pyplot
 
 from broadphase.adapters.ase import neighbor_list, primitive_neighbor_list
 from broadphase.adapters.freud import AABBQuery, LinkCell
@@ -203,6 +204,16 @@ def test_systems_as_of_freud():
         assert type(ours) is kind
         assert (ours.box, ours.points.tolist()) == (theirs.box, points.tolist())
         assert kind.from_system(ours) is ours
+
+
+@pytest.mark.parametrize("box", [freud.box.Box.cube(9), freud.box.Box.square(9)])
+def test_freuds_plot(box):
+    points = [[1, 2, 0], [-1, 0, 0]]
+    kinds = AABBQuery, freud.locality.AABBQuery
+    ours, theirs = (kind(box, points).plot(title="atoms") for kind in kinds)
+    np.testing.assert_array_equal(ours[1].get_offsets(), theirs[1].get_offsets())
+    assert ours[0].name == theirs[0].name
+    pyplot.close("all")
 
 
 def test_freuds_analyses_take_it():

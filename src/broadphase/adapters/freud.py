@@ -131,6 +131,11 @@ class AABBQuery:
             i, j, distance = i[first], j[first], distance[first]
         return NeighborQueryResult(self, points, i, j, distance, mode == "nearest")
 
+    def plot(self, ax: Any = None, title: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Draw the box and the points with `freud.plot.system_plot`, which needs matplotlib."""
+        plots = need("freud.plot", extra="plot", purpose="plots of freud's systems")
+        return plots.system_plot((self.box, self.points), title, ax, *args, **kwargs)
+
     def _nearest(self, points: Singles, k: int, r_max: Any, r_min: Any) -> tuple[Whole, Whole, Singles]:
         """More than the ``k`` nearest: as many more as may be too near, and the point itself."""
         queries, others = self._own(points), self._own(self.points)
