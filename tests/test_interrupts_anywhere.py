@@ -18,8 +18,6 @@ from broadphase.runtime import slices
 FINE = {
     "MOST_ROWS": 8,
     "FIRST_ROWS": 8,
-    "MOST_CHANGES": 8,
-    "FIRST_CHANGES": 4,
     "FEW_QUERIES": 2,
     "GOAL": 0.0,
 }

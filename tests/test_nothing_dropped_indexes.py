@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from checks import assert_same
 from method_checks import KINDS, scenes
-from test_nothing_dropped import set_everywhere, small_buffers
+from test_nothing_dropped import small_buffers
 
 import broadphase as bp
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column
+from broadphase.kernels.tree import dynamic_tree
 from broadphase.methods import cells
 from broadphase.methods.pair_order import one_array
 
@@ -63,18 +64,21 @@ def test_crowded_strips_are_sorted_exactly():
         assert_same(bp.pairs(boxes, method="strips", threads=threads), right)
 
 
-def interrupted(after):
-    """Instead of `runtime.slices.few_at_a_time`: two rows at a time, and Ctrl-C after so many times."""
+def interrupt(monkeypatch, after):
+    """Let the kernels that change a tree be interrupted when they have done so many rows in all."""
+    for name, place in (("insert_boxes", 7), ("remove_boxes", 5), ("move_boxes", 7)):
+        original = getattr(dynamic_tree, name)
 
-    def few_at_a_time(count):
-        nonlocal after
-        for begin in range(0, count, 2):
-            if after == 0:
-                raise KeyboardInterrupt
-            after -= 1
-            yield begin, min(begin + 2, count)
+        def partly(*arguments, change=original, place=place):
+            nonlocal after
+            ids = arguments[place]
+            if after >= len(ids):
+                after -= len(ids)
+                return change(*arguments)
+            change(*arguments[:place], ids[:after].copy(), *arguments[place + 1 :])
+            raise KeyboardInterrupt
 
-    return few_at_a_time
+        monkeypatch.setattr(dynamic_tree, name, partly)
 
 
 def seen(index):
@@ -98,13 +102,12 @@ def test_an_interrupted_change_changes_nothing(monkeypatch, change):
     name = "box_tree"
     low = np.random.default_rng(2).random((200, 2)) * 30
     boxes = np.hstack([low, low + 1.0])
-    set_everywhere(monkeypatch, "MOST_CHANGES", 1)
     index = made(name, boxes)
     before, known = seen(index), len(index.changes().began)
     raised = 0
-    for after in range(60):
+    for after in range(0, 600, 7):
         with monkeypatch.context() as patch:
-            set_everywhere(patch, "few_at_a_time", interrupted(after))
+            interrupt(patch, after)
             try:
                 CHANGES[change](index, boxes)
                 break

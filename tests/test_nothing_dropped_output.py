@@ -5,7 +5,6 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import changes
-from broadphase.runtime.slices import ranges
 from broadphase.world.movement import motion_many, sweep
 
 smaller_set = pytest.mark.smaller_set
@@ -123,20 +122,13 @@ def test_growing_is_limited_by_memory(monkeypatch):
 
 
 @smaller_set
-@pytest.mark.parametrize("first_capacity", [1, 3, changes._FIRST_CHANGES])
-@pytest.mark.parametrize("max_capacity", [2, changes.MAX_CAPACITY])
-@pytest.mark.parametrize("most_rows", [90, changes.MOST_ROWS])
-def test_changes_between_lists_with_any_buffer_size(first_capacity, max_capacity, most_rows, monkeypatch):
-    monkeypatch.setattr(changes, "_FIRST_CHANGES", first_capacity)
-    monkeypatch.setattr(changes, "MAX_CAPACITY", max_capacity)
-    monkeypatch.setattr(changes, "MOST_ROWS", most_rows)
-    monkeypatch.setattr(changes, "ranges", lambda begin, end: ranges(begin, end, most_rows))
+def test_changes_between_lists_of_any_length():
     random = np.random.default_rng(8)
-    everything = np.argwhere(np.triu(np.ones((20, 20), bool), 1)).astype(np.int32)
-    renewed = random.random(20) < 0.1
+    everything = np.argwhere(np.triu(np.ones((80, 80), bool), 1)).astype(np.int32)
+    renewed = random.random(80) < 0.1
     for shares in ((0, 0), (0, 1), (1, 0), (1, 1), (0.5, 0.5), (0.9, 0.1)):
         before, now = (everything[random.random(len(everything)) < share] for share in shares)
-        began, ended = changes.changes_between(before, now, renewed)
+        began, ended = changes.split_changes(before, now, renewed)
         new = {pair for pair in map(tuple, now.tolist()) if renewed[list(pair)].any()}
         was, is_now = set(map(tuple, before.tolist())), set(map(tuple, now.tolist()))
         assert list(map(tuple, began.tolist())) == sorted(is_now - (was - new))
@@ -162,7 +154,7 @@ def test_more_pairs_begin_and_end_than_the_buffer_holds(cls):
         for one in (index, twin):
             one.move_many(ids, boxes[ids])
         got, wanted = index.changes(), twin.changes()
-        assert len(wanted.began) + len(wanted.ended) > changes._FIRST_CHANGES
+        assert len(wanted.began) + len(wanted.ended) > 1024
         np.testing.assert_array_equal(got.began, wanted.began)
         np.testing.assert_array_equal(got.ended, wanted.ended)
         np.testing.assert_array_equal(got.stayed, wanted.stayed)

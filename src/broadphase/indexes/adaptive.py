@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from broadphase.indexes.arguments import NO_RULES, Rows
 from broadphase.indexes.box_tree import QueryTree
-from broadphase.indexes.changes import as_pairs, pair_keys
+from broadphase.indexes.changes import pair_keys
 from broadphase.indexes.protocol import (
     Ids,
     Shared,
@@ -50,7 +50,7 @@ from broadphase.methods.choose import FEW_BOXES
 from broadphase.methods.pair_order import one_array, sorted_pairs
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
-from broadphase.runtime.slices import first_of, ranges, rows_at
+from broadphase.runtime.slices import first_of, rows_at
 
 # ---- The limits, measured by `benchmarks/who_wins.py`; the last by `benchmarks/frames.py --parts static`.
 
@@ -285,9 +285,8 @@ def _replaced(kept: PairArray, gone: npt.NDArray[np.bool_], new: PairArray, sort
     """The pairs without an id that is ``gone``, and ``new`` ones; sorted, if ``kept`` is."""
     keys = np.sort(pair_keys([new])) if sort else np.empty(0, np.int64)
     out = pair_array(len(kept) + len(new))
-    key = written = 0
-    for begin, last in ranges(0, len(kept)):
-        key, written = replace_pairs(kept, begin, last, gone, keys, key, out, written)
-    rest = new if not sort else as_pairs(keys[key:])
-    out[written : written + len(rest)] = rest
-    return first_of(out, written + len(rest))
+    written = replace_pairs(kept, gone, keys, out)
+    if not sort:
+        out[written : written + len(new)] = new
+        written += len(new)
+    return first_of(out, written)

@@ -50,7 +50,6 @@ from broadphase.methods.batched_queries import side_by_side
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import few_at_a_time
 
 # If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
 _SHARE = 4
@@ -255,13 +254,12 @@ class TreeStructure(SearchTree):
             if fresh:
                 arrays.reach[ids] = 0.0
             ids = ids[self._built(ids)]
-        for begin, end in few_at_a_time(len(ids)):
-            done, some = 0, ids[begin:end]
-            while done < len(some):
-                own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
-                done = kernel.insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
-                if done < len(some):
-                    arrays.reserve_nodes(len(arrays.children) // 2 + _MOST_LEVELS)
+        done = 0
+        while done < len(ids):
+            own = (store.boxes, arrays.reach, store.classes, ids, done, fresh, arrays.scratch)
+            done = kernel.insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+            if done < len(ids):
+                arrays.reserve_nodes(len(arrays.children) // 2 + _MOST_LEVELS)
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
         if boxes is None:
@@ -281,27 +279,20 @@ class TreeStructure(SearchTree):
 
     def _remove(self, ids: IdArray) -> None:
         arrays = self._arrays
-        for begin, end in few_at_a_time(len(ids)):
-            own = (arrays.where, self.store.classes, ids[begin:end])
-            kernel.remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
+        nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
+        kernel.remove_boxes(*nodes, self.store.classes, ids)
 
     def _move(self, tree: int, ids: IdArray, boxes: BoxArray) -> IdArray:
         """Move boxes of one tree as far as they stay in their leaf; returns the others."""
         store, arrays = self.store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
-        most = self._most_changes(tree)
-        leaving = [protocol.NO_IDS]
-        left = 0
-        for begin, end in few_at_a_time(len(ids)):
-            some, places = ids[begin:end], np.empty(end - begin, np.int64)
-            own = (store.boxes, arrays.reach, tree, some, boxes[begin:end], self._reach, STEPS, places)
-            found = kernel.move_boxes(*nodes, *own, most - left)
-            leaving.append(some[places[:found]])
-            left += found
+        most, places = self._most_changes(tree), np.empty(len(ids), np.int64)
+        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, STEPS, places, most)
+        left = kernel.move_boxes(*nodes, *own)
         if left >= most:
             self._build_later(tree)
             return protocol.NO_IDS
-        return leaving[1] if len(leaving) == 2 else np.concatenate(leaving)
+        return ids[places[:left]]
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
         store, arrays = self.store, self._arrays

@@ -18,7 +18,6 @@ A call of ``changes`` computes everything first and then takes the step in lines
 interrupted before has not happened.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -40,7 +39,7 @@ from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import MAX_CAPACITY, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
+from broadphase.runtime.slices import first_of, joined, ranges, rows_at, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -53,7 +52,6 @@ Compared = tuple[PairArray, PairArray, int]
 # Among fewer boxes than this, finding all pairs takes less time than queries for some.
 FEWEST_BOXES = 1000
 _FIRST_CAPACITY = 64
-_FIRST_CHANGES = 1024
 _SMALLEST_MERGE = 1024
 # Up to so many queries run on one thread; starting a second one costs as much.
 _ENOUGH_FOR_THREADS = 200
@@ -246,58 +244,8 @@ def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
 
     A pair ends only if it exists and begins only if it does not: each change toggles its state.
     """
-    keys = sorted_keys(changed)
-    out = np.empty((len(base) + len(keys), 2), np.int32)
-    if len(base) + len(keys) <= MOST_ROWS:
-        return out[: toggle_pairs(base, keys, out)]
-    written = key = 0
-    for begin, end in ranges(0, len(base)):
-        last = len(keys) if end == len(base) else int(np.searchsorted(keys, _key_of(base[end])))
-        written += toggle_pairs(base[begin:end], keys[key:last], out[written:])
-        key = last
-    return out[:written]
-
-
-def changes_between(
-    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
-) -> tuple[PairArray, PairArray]:
-    """The pairs that began and those that ended, of two sorted lists; see `kernels.pairs.changes`."""
-    if len(before) + len(now) <= MOST_ROWS:
-        come, gone = _split(before, now, renewed)
-        return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))
-    come, gone = [], []
-    start = 0
-    for begin, end in ranges(0, len(now)):
-        last = len(before)
-        if end < len(now):
-            last = bisect_left(range(len(before)), _key_of(now[end]), key=lambda row: _key_of(before[row]))
-        more, fewer = _split(before[start:last], now[begin:end], renewed)
-        come += more
-        gone += fewer
-        start = last
-    return joined(come), joined(gone)
-
-
-def _split(
-    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
-) -> tuple[list[PairArray], list[PairArray]]:
-    """`changes_between` in as many chunks as are needed."""
-    come: list[PairArray] = []
-    gone: list[PairArray] = []
-    b = n = 0
-    capacity = _FIRST_CHANGES
-    while not come or b < len(before) or n < len(now):
-        began, ended = np.empty((capacity, 2), np.int32), np.empty((capacity, 2), np.int32)
-        b, n, more, fewer = split_changes(before, now, renewed, b, n, began, ended)
-        come.append(first_of(began, more))
-        gone.append(first_of(ended, fewer))
-        capacity = min(4 * capacity, MAX_CAPACITY)
-    return come, gone
-
-
-def _key_of(pair: npt.NDArray[np.int32]) -> int:
-    """As `pair_keys`."""
-    return (int(pair[0]) << 32) | int(pair[1])
+    pairs: PairArray = toggle_pairs(base, sorted_keys(changed))
+    return pairs
 
 
 # ---- what began and ended
@@ -342,7 +290,7 @@ def find_changes(
 def from_all_pairs(store: BoxStore, find_all: FindAll, history: History) -> tuple[PairChanges, int]:
     """By finding all pairs and comparing them with those of the last call."""
     now, tests = find_all(sort=True)
-    began, ended = changes_between(history.known(), now, store.renewed)
+    began, ended = split_changes(history.known(), now, store.renewed)
     return history.replace(now, began, ended, store), tests
 
 

@@ -54,7 +54,7 @@ from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch, pair_array
-from broadphase.runtime.slices import ranges, rows_at
+from broadphase.runtime.slices import rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The tests, the id that a ray hits first or -1, the distance, and the normal on three axes."""
@@ -421,10 +421,8 @@ def pairs_between(
     found = tests = 0
     for first in range(0, len(few), max(each, 1)):
         rows, made = find(boxes[first : first + each])
-        count = 0
-        for begin, end in ranges(0, len(rows)):
-            sets = store.classes, store.categories, store.masks
-            count = name_pairs(rows, begin, end, count, few[first:], again, sets, ruled)
+        sets = store.classes, store.categories, store.masks
+        count = name_pairs(rows, few[first:], again, sets, ruled)
         chunks.append(rows[:count])
         found += count
         tests += made

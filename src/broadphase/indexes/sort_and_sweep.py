@@ -31,7 +31,7 @@ from broadphase.kernels.sorted import insertion_sort, make_maxima, search_boxes,
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import joined, paced, rows_at
+from broadphase.runtime.slices import paced, rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
@@ -99,29 +99,20 @@ class SortStructure(Searched):
         known = touched < len(self.places)
         known[known] = self.places[touched[known]] >= 0
         if (alive != known).any():
-            kept = [self.ids[0, begin:end] for begin, end in paced(0, n)]
-            kept = [ids[store.alive[ids]] for ids in kept]
-            self._take(joined([*kept, touched[alive & ~known]]))
+            kept = self.ids[0, :n]
+            self._take(np.concatenate((kept[store.alive[kept]], touched[alive & ~known])))
         else:
             moved = touched[alive]  # the others were added and removed again
-            rows = bits_of(store.boxes), moved, self.places, self.query_axis, self.touching, self.columns
-            for begin, end in paced(0, len(moved)):
-                write_boxes(*rows, begin, end)
-        steps, most = 0, min(MOST_STEPS * len(self), MOST_STEPS_IN_ALL)
-        for begin, end in paced(0, len(self)):
-            more = insertion_sort(self.columns, self.ids, self.places, begin, end, most - steps)
-            if more < 0:
-                return -1
-            steps += more
-        return steps
+            bits, how = bits_of(store.boxes), (self.query_axis, self.touching, self.columns)
+            write_boxes(bits, moved, self.places, *how)
+        most = min(MOST_STEPS * len(self), MOST_STEPS_IN_ALL)
+        return int(insertion_sort(self.columns, self.ids, self.places, most))
 
     def _take(self, order: IdArray) -> None:
         """Lay out the boxes in this order."""
         bits, end = bits_of(self.store.boxes), self.store.end
         self.columns, self.ids = ordered_columns(bits, order, self.query_axis, self.touching)
-        self.places = np.empty(end, np.int32)
-        for begin, last in paced(0, end):
-            self.places[begin:last] = -1
+        self.places = np.full(end, -1, np.int32)
         for begin, last in paced(0, len(order)):
             self.places[order[begin:last]] = np.arange(begin, last)
 

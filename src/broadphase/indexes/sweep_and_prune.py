@@ -34,15 +34,12 @@ from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_
 from broadphase.methods.task import Found
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
+from broadphase.runtime.slices import joined, ranges, rows_at, sorted_keys
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
 MOST_TOUCHED = 1 / 3
 # ... and when so many ends per box were passed, or so many in all if there are few boxes.
 MOST_PASSED, ALWAYS_PASSED = 4, 1 << 14
-# So many are passed in one call of a kernel, which takes less than 0.1 s.
-MOST_SWAPS = 1 << 22
-EVENTS = 1 << 12  # events of a call
 _MOST_IDS = 2**30
 
 
@@ -74,12 +71,7 @@ class Ends:
         """Take the ends of these boxes out."""
         self.places[:, 2 * ids] = self.places[:, 2 * ids + 1] = -1
         self.before[ids] = np.nan
-        count = 0
-        for axis in range(len(self.keys)):
-            count = 0
-            for begin, end in paced(0, self.count):
-                count = close_up(self.keys, self.items, self.places, axis, count, begin, end)
-        self.count = count
+        self.count = int(close_up(self.keys, self.items, self.places, self.count))
 
     def add(self, ids: IdArray, end: int) -> None:
         """Put the ends of these new boxes behind all others; ids are below ``end``."""
@@ -98,10 +90,8 @@ class Ends:
     def moved(self, store: BoxStore, ids: IdArray) -> IdArray:
         """Those of ``ids`` that are in use and have moved."""
         self._reserve(store.end)
-        out, count = np.empty_like(ids), 0
-        for begin, end in paced(0, len(ids)):
-            count = boxes_that_moved(ids, store.alive, store.boxes, self.before, out, count, begin, end)
-        return out[:count]
+        moved: IdArray = boxes_that_moved(ids, store.alive, store.boxes, self.before)
+        return moved
 
     def check(self, store: BoxStore) -> None:
         """Raise ``AssertionError`` where an invariant is broken."""
@@ -110,7 +100,7 @@ class Ends:
         for axis in range(len(self.keys)):
             keys, items = self.keys[axis, : self.count], self.items[axis, : self.count]
             wanted = np.empty(self.count, self._type)
-            end_keys(bits_of(store.boxes), ids, axis, self.touching, wanted, 0, len(ids))
+            end_keys(bits_of(store.boxes), ids, axis, self.touching, wanted)
             named = np.concatenate((2 * ids, 2 * ids + 1))
             expect(np.array_equal(np.sort(items), np.sort(named)), "the ends are those of the live boxes")
             expect(np.array_equal(keys[self.places[axis, named]], wanted), "keys are the boxes'")
@@ -139,11 +129,8 @@ class Ends:
     def _sort_axis(self, store: BoxStore, axis: int) -> None:
         bits, ids = bits_of(store.boxes), store.ids()
         unsorted = np.empty(self.count, self._type)
-        for begin, end in paced(0, len(ids)):
-            end_keys(bits, ids, axis, self.touching, unsorted, begin, end)
-        ranks = argsort_keys(unsorted)
-        for begin, end in paced(0, self.count):
-            lay_out(ids, ranks, unsorted, self.keys, self.items, self.places, axis, begin, end)
+        end_keys(bits, ids, axis, self.touching, unsorted)
+        lay_out(ids, argsort_keys(unsorted), unsorted, self.keys, self.items, self.places, axis)
 
 
 class SweepStructure(Structure):
@@ -209,31 +196,19 @@ class SweepStructure(Structure):
         named = np.zeros(len(ends.before), np.bool_)
         named[ids] = True
         pairs = self._found.pairs()
-        parts = [pairs[begin:end] for begin, end in paced(0, len(pairs))]
-        return joined([part[named[part[:, 0]] | named[part[:, 1]]] for part in parts])
+        return pairs[named[pairs[:, 0]] | named[pairs[:, 1]]]
 
     def _move(self, ends: Ends, ids: IdArray) -> bool:
         """Let ends pass each other until all are in order; False when too many do."""
         store = self.store
-        left = most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
+        most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
         boxes = (store.boxes, bits_of(store.boxes), ends.before, self.touching, store.filter())
-        order = (ends.keys, ends.items, ends.places, ends.count)
-        events = [np.empty(0, np.int64)]
-        for begin, end in growing(len(ids), most=FIRST_CHANGES):
-            position = begin
-            while position < end:
-                buffer = np.empty(EVENTS, np.int64)
-                position, found, passed = move_ends(
-                    ids[:end], position, *boxes, *order, buffer, min(left, MOST_SWAPS)
-                )
-                events.append(buffer[:found])
-                left -= passed
-                if left <= 0:
-                    return False
-        self._work = self._work[0] + most - left, self._work[1] + most - left
-        for begin, end in paced(0, len(ids)):
-            ends.before[ids[begin:end]] = store.boxes[ids[begin:end]]
-        keys = sorted_keys(events)
+        events, passed = move_ends(ids, *boxes, ends.keys, ends.items, ends.places, ends.count, most)
+        if passed > most:
+            return False
+        self._work = self._work[0] + passed, self._work[1] + passed
+        ends.before[ids] = store.boxes[ids]
+        keys = sorted_keys([events.ravel()])
         self._note(keys[_first_of_each(keys)])
         return True
 

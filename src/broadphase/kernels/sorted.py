@@ -21,6 +21,7 @@ The second half of the file is sweep and prune, which keeps the ends of all boxe
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_ROWS, ids_of, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.boxes.checks import take_box
@@ -33,16 +34,18 @@ from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowe
 
 
 @jit
-def write_boxes(edges, ids, places, first_axis, touching, columns, begin, end):
-    """Write the keys of the boxes ``ids[begin:end]`` into their columns, which may then be out of order.
+def write_boxes(edges, ids, places, first_axis, touching, columns):
+    """Write the keys of some boxes into their columns, which may then be out of order.
 
     ``edges`` are the boxes as integers.
     """
     dim = edges.shape[1] // 2
     top = 8 * edges.itemsize - 1
-    for k in range(begin, end):
+    for k in range(ids.shape[0]):
         i = ids[k]
         at = places[i]
+        if not answers_at(k):
+            break
         for turn in range(dim):
             axis = (first_axis + turn) % dim
             columns[turn, at] = ordered(edges[i, axis], top)
@@ -50,14 +53,13 @@ def write_boxes(edges, ids, places, first_axis, touching, columns, begin, end):
 
 
 @jit
-def insertion_sort(columns, ids, places, begin, end, most):
-    """Sort the boxes at ``begin .. end - 1`` in among those before them, which are in order.
+def insertion_sort(columns, ids, places, most):
+    """Sort the boxes by insertion.
 
     Returns how many places they moved, or -1 if it gave up because that would be more than ``most``.
     """
     lower = columns[0]
-    steps = 0
-    k = max(begin, 1)
+    steps, k, end = 0, 1, columns.shape[1] - LANES
     while k < end:
         if bits(load(columns, 0, k) < load(columns, 0, k - 1)) == 0:  # all in order: nearly always
             k += LANES
@@ -337,20 +339,21 @@ def _toggles(boxes, before, i, j, touching, approach):
 
 
 @jit
-def move_ends(ids, k, boxes, bits, before, touching, filter, keys, items, places, count, events, most):  # noqa: A002
-    """Exchange the ends of the boxes ``ids[k:]`` with their neighbours until they are in order.
+def move_ends(ids, boxes, bits, before, touching, filter, keys, items, places, count, most):  # noqa: A002
+    """Exchange the ends of some boxes with their neighbours until they are in order.
 
     ``boxes`` are the boxes as they are now (``bits``: the same memory as integers), ``before`` as they were
     when all ends were in order; NaN for a new box, whose ends are after all others.  An event is the key of a
-    pair that begins, ``i << 32 | j``, or minus the key of one that ends; a pair may come more than once.  The
-    kernel stops when ``events`` is full or ``most`` ends have been passed, even halfway through an end's
-    moves.  Returns the box to continue with, the events, and the number of ends that were passed.
+    pair that begins, ``i << 32 | j``, or minus the key of one that ends; a pair may come more than once.
+    Returns the events, one a row, and how many ends were passed; it gives up where that would be more than
+    ``most``, and the ends are then in no order.
     """
     dim = keys.shape[0]
     top = 8 * bits.itemsize - 1
-    found = 0
-    passed = 0
-    while k < ids.shape[0]:
+    events, found, passed = np.empty((ids.shape[0] + 64, 1), np.int64), np.int64(0), np.int64(0)
+    for k in range(ids.shape[0]):
+        if not answers_at(k):
+            break
         i = np.int64(ids[k])
         is_new = before[i, 0] != before[i, 0]
         for axis in range(dim):
@@ -369,11 +372,8 @@ def move_ends(ids, k, boxes, bits, before, touching, filter, keys, items, places
                             break
                     elif not _comes_first(other_key, other, key, item):
                         break
-                    if passed == most or found == events.shape[0]:
-                        keys[axis, at] = key
-                        items[axis, at] = item
-                        places[axis, item] = at
-                        return k, found, passed
+                    if passed == most:
+                        return events[:found], passed + 1
                     passed += 1
                     keys[axis, at] = other_key
                     items[axis, at] = other
@@ -386,22 +386,21 @@ def move_ends(ids, k, boxes, bits, before, touching, filter, keys, items, places
                         approach = down == (end == 0)
                         if _toggles(boxes, before, i, j, touching, approach) and may_pair(filter, i, j):
                             pair = (min(i, j) << 32) | max(i, j)
-                            events[found] = pair if approach else -pair
+                            if found == events.shape[0]:
+                                events = larger(events, found)
+                            events[found, 0] = pair if approach else -pair
                             found += 1
                 keys[axis, at] = key
                 items[axis, at] = item
                 places[axis, item] = at
-        k += 1
-    return k, found, passed
+    return events[:found], passed
 
 
 @jit
-def boxes_that_moved(ids, alive, boxes, before, out, count, begin, end):
-    """Append those of ``ids[begin:end]`` that are in use and have moved to the first ``count`` of ``out``.
-
-    Returns how many there are then.
-    """
-    for k in range(begin, end):
+def boxes_that_moved(ids, alive, boxes, before):
+    """Those of ``ids`` that are in use and have moved."""
+    out, count = np.empty(ids.shape[0], np.int32), np.int64(0)
+    for k in range(ids.shape[0]):
         i = ids[k]
         if alive[i]:
             moved = False
@@ -410,41 +409,49 @@ def boxes_that_moved(ids, alive, boxes, before, out, count, begin, end):
             if moved:
                 out[count] = i
                 count += 1
-    return count
+        if not answers_at(k):
+            break
+    return out[:count]
 
 
 @jit
-def close_up(keys, items, places, axis, count, begin, end):
-    """Move the ends at ``begin .. end - 1`` that still have a place to after the first ``count``.
-
-    Returns how many there are then.
-    """
-    for at in range(begin, end):
-        item = items[axis, at]
-        if places[axis, item] >= 0:
-            keys[axis, count] = keys[axis, at]
-            items[axis, count] = item
-            places[axis, item] = count
-            count += 1
-    return count
+def close_up(keys, items, places, count):
+    """Keep those of ``count`` ends that still have a place, in their order; returns how many there are."""
+    kept = np.int64(0)
+    for axis in range(keys.shape[0]):
+        kept = np.int64(0)
+        for at in range(count):
+            item = items[axis, at]
+            if places[axis, item] >= 0:
+                keys[axis, kept] = keys[axis, at]
+                items[axis, kept] = item
+                places[axis, item] = kept
+                kept += 1
+            if not answers_at(at):
+                break
+    return kept
 
 
 @jit
-def end_keys(bits, ids, axis, touching, keys, begin, end):
-    """Write the keys of the ends of ``ids[begin:end]`` on an axis: all lower ones, then all upper ones."""
+def end_keys(bits, ids, axis, touching, keys):
+    """Write the keys of the ends of ``ids`` on an axis: all lower ones, then all upper ones."""
     n = ids.shape[0]
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
-    for k in range(begin, end):
+    for k in range(n):
+        if not answers_at(k):
+            break
         keys[k] = ordered(bits[ids[k], axis], top)
         keys[n + k] = ordered(bits[ids[k], dim + axis], top) - (not touching)
 
 
 @jit
-def lay_out(ids, ranks, unsorted, keys, items, places, axis, begin, end):
-    """Write the ends at ``begin .. end - 1`` of the order ``ranks`` of their `end_keys`."""
+def lay_out(ids, ranks, unsorted, keys, items, places, axis):
+    """Write the ends in the order ``ranks`` of their `end_keys`."""
     n = ids.shape[0]
-    for at in range(begin, end):
+    for at in range(ranks.shape[0]):
+        if not answers_at(at):
+            break
         upper = ranks[at] >= n
         item = 2 * ids[ranks[at] - n * upper] + upper
         keys[axis, at] = unsorted[ranks[at]]

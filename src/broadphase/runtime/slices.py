@@ -29,12 +29,6 @@ FIRST = 2_000_000
 """Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
-MAX_CAPACITY = 1 << 22
-"""Pairs for which memory is allocated at a time."""
-MOST_CHANGES = 20_000
-"""Changes to a structure that are made at a time."""
-FIRST_CHANGES = 4_096
-"""Changes that are made at first, to measure their cost."""
 FIRST_ROWS = 1 << 17
 """Rows that are written at random at first, to measure their cost."""
 FEW_QUERIES = 64
@@ -185,17 +179,6 @@ def growing(
         begin += most
         most = min(8 * most + 1, next_most(most, took, at_most))
     yield begin, end
-
-
-def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
-    """``range(count)`` in ranges, where each row is a change to a structure that takes some microseconds.
-
-    Examples
-    --------
-    >>> list(few_at_a_time(5))
-    [(0, 5)]
-    """
-    return ranges(0, count, MOST_CHANGES)
 
 
 def all_rows(search: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -14,9 +14,16 @@ from broadphase.kernels.machine.jit import inline
 
 PIECE = np.int64(1 << 22)
 """Rows of a piece: 5 to 40 ms."""
+_STEPS = np.int64(1 << 14)
 
 
 @inline
 def answers(rows):
     """As `goes_on`, after a step of a pass over so many rows; nothing to do if it took no time."""
     return rows < PIECE or goes_on()
+
+
+@inline
+def answers_at(step):
+    """As `goes_on`, at every 16,384th step of a loop: changes of a structure, or rows at random places."""
+    return (step + 1) & (_STEPS - 1) != 0 or goes_on()

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import put
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import always_inline, inline, jit
@@ -25,6 +26,7 @@ from broadphase.kernels.shapes.table import bounds_of, bounds_overlap
 OLD, NEW = 1, 2
 # Greater than the number of any pair.
 AFTER_ALL = 2**62
+_FIRST_CHANGES = 1024
 
 
 @jit
@@ -233,23 +235,24 @@ def _key(pairs, row):
 
 
 @jit
-def split_changes(before, now, renewed, b, n, began, ended):
-    """One merge of two sorted lists from their rows ``b`` and ``n`` on; returns ``b, n, come, gone``.
-
-    ``come`` and ``gone`` are how many began and ended.  It stops when an output is full, and continues at the
-    rows that it returns; it is done when these are the ends of both lists.
+def split_changes(before, now, renewed):
+    """Which pairs began and which ended, of two sorted lists.
 
     A pair in both lists has stayed, unless one of its ids was reused in between: then the old pair has ended
     and the new one has begun.
     """
-    come = np.int64(0)
-    gone = np.int64(0)
-    while b < before.shape[0] and n < now.shape[0] and come < began.shape[0] and gone < ended.shape[0]:
+    began, ended = np.empty((_FIRST_CHANGES, 2), np.int32), np.empty((_FIRST_CHANGES, 2), np.int32)
+    b = n = come = gone = np.int64(0)
+    while b < before.shape[0] and n < now.shape[0]:
         was, its = _key(before, b), _key(now, n)
         if was == its and not (renewed[now[n, 0]] | renewed[now[n, 1]]):
             b += 1
             n += 1
             continue
+        if come == began.shape[0]:
+            began = larger(began, come)
+        if gone == ended.shape[0]:
+            ended = larger(ended, gone)
         # Without a branch for each case, which would be predicted wrong: 1.3 ns a pair instead of 2.5.
         leaves, enters = was <= its, its <= was
         ended[gone, 0], ended[gone, 1] = before[b, 0], before[b, 1]
@@ -258,27 +261,28 @@ def split_changes(before, now, renewed, b, n, began, ended):
         come += enters
         b += leaves
         n += enters
-    while n == now.shape[0] and b < before.shape[0] and gone < ended.shape[0]:
-        ended[gone, 0], ended[gone, 1] = before[b, 0], before[b, 1]
-        gone += 1
-        b += 1
-    while b == before.shape[0] and n < now.shape[0] and come < began.shape[0]:
-        began[come, 0], began[come, 1] = now[n, 0], now[n, 1]
-        come += 1
-        n += 1
-    return b, n, come, gone
+    return _and_rest(began, come, now, n), _and_rest(ended, gone, before, b)
+
+
+@inline
+def _and_rest(pairs, count, others, first):
+    """The first pairs and the others from a row on, in an array of their own."""
+    out = np.empty((count + others.shape[0] - first, 2), np.int32)
+    for k in range(count):
+        out[k, 0], out[k, 1] = pairs[k, 0], pairs[k, 1]
+    for k in range(first, others.shape[0]):
+        out[count + k - first, 0], out[count + k - first, 1] = others[k, 0], others[k, 1]
+    return out
 
 
 @jit
-def toggle_pairs(base, keys, out):
-    """Copy the sorted ``base`` to ``out``: pairs of ``keys`` are removed if they are in it, else added.
+def toggle_pairs(base, keys):
+    """The sorted pairs of ``base`` without those of ``keys`` that are in it, and with the others.
 
-    ``keys`` are sorted, ``first << 32 | second``; a key that occurs an even number of times has no
-    effect.  Returns how many pairs were written.
+    ``keys`` are sorted, ``first << 32 | second``; a key that occurs an even number of times has no effect.
     """
-    b = 0
-    written = 0
-    k = 0
+    out = np.empty((base.shape[0] + keys.shape[0], 2), np.int32)
+    b = written = k = np.int64(0)
     while k < keys.shape[0]:
         key = keys[k]
         times = 0
@@ -288,34 +292,32 @@ def toggle_pairs(base, keys, out):
         if times % 2 == 0:
             continue
         while b < base.shape[0] and _key(base, b) < key:
-            out[written, 0] = base[b, 0]
-            out[written, 1] = base[b, 1]
+            out[written, 0], out[written, 1] = base[b, 0], base[b, 1]
             written += 1
             b += 1
         if b < base.shape[0] and _key(base, b) == key:
             b += 1
         else:
-            out[written, 0] = key >> 32
-            out[written, 1] = key & 0xFFFFFFFF
+            out[written, 0], out[written, 1] = key >> 32, key & 0xFFFFFFFF
             written += 1
     while b < base.shape[0]:
-        out[written, 0] = base[b, 0]
-        out[written, 1] = base[b, 1]
+        out[written, 0], out[written, 1] = base[b, 0], base[b, 1]
         written += 1
         b += 1
-    return written
+    return out[:written]
 
 
 @jit
-def name_pairs(rows, begin, end, count, ids, again, sets, ruled):
-    """Turn rows ``[query, id]`` into pairs of ids, from row ``count`` on; returns how many there are then.
+def name_pairs(rows, ids, again, sets, ruled):
+    """Turn rows ``[query, id]`` into pairs of ids, at the front of the rows; returns how many there are.
 
     ``ids`` are those of the queries.  ``again`` says which ids the queries are of: each finds itself, and two
     of them find each other twice; it is empty if none is found.  ``sets`` are the classes, categories and
     masks by id, which decide if ``ruled``.
     """
     classes, categories, masks = sets
-    for r in range(begin, end):
+    count = np.int64(0)
+    for r in range(rows.shape[0]):
         i, j = np.int64(ids[rows[r, 0]]), np.int64(rows[r, 1])
         kept = True
         if again.shape[0] > 0:
@@ -328,37 +330,35 @@ def name_pairs(rows, begin, end, count, ids, again, sets, ruled):
 
 
 @jit
-def replace_pairs(base, begin, end, gone, keys, key, out, written):
-    """Copy rows ``begin`` to ``end`` of ``base`` to ``out``, except pairs with an id that is ``gone``.
+def replace_pairs(base, gone, keys, out):
+    """Copy the pairs of ``base`` to ``out``, except those with an id that is ``gone``; how many there are.
 
-    ``keys`` are further pairs, ``first << 32 | second``; if they and ``base`` are sorted, they are merged.
-    Returns ``key, written``: those from ``keys[key]`` on come after row ``end``.
+    ``keys`` are further pairs, ``first << 32 | second``, which are merged if they and ``base`` are sorted.
     """
+    written = b = np.int64(0)
     if keys.shape[0] == 0:
-        for b in range(begin, end):
-            i, j = base[b, 0], base[b, 1]
+        for row in range(base.shape[0]):
+            i, j = base[row, 0], base[row, 1]
             out[written, 0], out[written, 1] = i, j
             written += np.int64(not (gone[i] | gone[j]))
-        return key, written
-    b = begin
-    while True:
-        first = b
+        return written
+    for key in range(keys.shape[0] + 1):
         following = keys[key] if key < keys.shape[0] else np.int64(AFTER_ALL)
-        while b < end and _key(base, b) < following and not (gone[base[b, 0]] | gone[base[b, 1]]):
-            b += 1
-        for row in range(first, b):
-            out[written + row - first, 0] = base[row, 0]
-            out[written + row - first, 1] = base[row, 1]
-        written += b - first
-        if b == end:
-            return key, written
-        if gone[base[b, 0]] | gone[base[b, 1]]:
-            b += 1
-        else:
-            out[written, 0] = following >> 32
-            out[written, 1] = following & 0xFFFFFFFF
+        while b < base.shape[0] and _key(base, b) < following:
+            first = b
+            while (
+                b < base.shape[0] and _key(base, b) < following and not (gone[base[b, 0]] | gone[base[b, 1]])
+            ):
+                b += 1
+            for row in range(first, b):
+                out[written + row - first, 0] = base[row, 0]
+                out[written + row - first, 1] = base[row, 1]
+            written += b - first
+            b += np.int64(b < base.shape[0] and gone[base[b, 0]] | gone[base[b, 1]])
+        if key < keys.shape[0]:
+            out[written, 0], out[written, 1] = following >> 32, following & 0xFFFFFFFF
             written += 1
-            key += 1
+    return written
 
 
 # -----------------------------------------------------------------------------------------------------------

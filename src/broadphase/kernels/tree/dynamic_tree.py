@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.passes import answers
+from broadphase.kernels.arrays.passes import answers, answers_at
 from broadphase.kernels.machine.jit import inline, jit
 
 WIDTH = 16
@@ -536,7 +536,7 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
     for at in range(first, ids.shape[0]):
         i = np.int64(ids[at])
         tree = np.int64(classes[i] & 1)
-        if free_nodes(children) < children[0, HEIGHT + tree] + 1:
+        if free_nodes(children) < children[0, HEIGHT + tree] + 1 or not answers_at(at):
             return at
         if fresh:
             reach[i] = 0.0
@@ -654,6 +654,8 @@ def remove_boxes(edges, children, links, where, classes, ids):
         _remove_one(edges, children, links, where, tree, np.int64(where[i]), rows)
         children[0, HELD + tree] -= 1
         where[i] = -1
+        if not answers_at(k):
+            break
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -703,6 +705,8 @@ def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, mar
     dim = boxes.shape[1] // 2
     left = np.int64(0)
     for k in range(ids.shape[0]):
+        if not answers_at(k):
+            break
         i = np.int64(ids[k])
         node = np.int64(where[i]) // WIDTH
         slot = np.int64(where[i]) % WIDTH
