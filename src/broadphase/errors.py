@@ -64,12 +64,13 @@ def not_one_of(value: Any, names: Iterable[str], what: str) -> ValueError:
     >>> not_one_of("tree", ["strips", "box_tree"], "index")
     ValueError("unknown index 'tree'; choose one of strips, box_tree; the nearest is box_tree")
     """
-    nearest = _nearest_name(str(value).lower(), names)
+    nearest = nearest_name(str(value).lower(), names)
     hint = f"; the nearest is {nearest}" if nearest else ""
     return ValueError(f"unknown {what} {value!r}; choose one of {', '.join(names)}{hint}")
 
 
-def _nearest_name(name: str, names: Iterable[str]) -> str | None:
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """The name that is most like one; None if none is."""
     from difflib import get_close_matches  # here, as it is needed for errors alone
 
     found = get_close_matches(name, names, 1, 0.5)
@@ -80,7 +81,7 @@ def with_hints(*positional: str, **hints: str) -> Callable[[Function], Function]
     """For a function that is often called with other arguments than it has: the error says the right ones.
 
     An unknown keyword gets its own hint from ``hints``, else the nearest name is proposed; ``positional`` is
-    the hint where there are too many arguments without a name.
+    the hint where there are too many arguments without a name, or one of them is given twice.
 
     Examples
     --------
@@ -116,7 +117,8 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
     """What to add to the message of an error; nothing where it is not about the names of the arguments."""
     if not message.startswith(f"{function.__qualname__}() "):
         return ""
-    if positional and "positional argument" in message and "given" in message:
+    too_many = "positional argument" in message and "given" in message
+    if positional and (too_many or "multiple values" in message):
         return f"; {positional[0]}"
     wrong = message.partition("unexpected keyword argument '")[2].partition("'")[0]
     if not wrong or "Did you mean" in message:  # Python 3.13 proposes names itself
@@ -124,7 +126,7 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
     if wrong in hints:
         return f"; {hints[wrong]}"
     code = function.__code__
-    nearest = _nearest_name(wrong, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    nearest = nearest_name(wrong, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     return f". Did you mean {nearest!r}?" if nearest else ""
 
 

@@ -9,6 +9,7 @@ Cost: that of the box query, and an exact test of each shape whose box it finds.
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -25,6 +26,7 @@ from broadphase.indexes.storage import IdArray
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
 from broadphase.inputs.foreign import BOXES
+from broadphase.inputs.numeric import real
 from broadphase.inputs.protocols import Numbers, OneBox, Place, RowsLike
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
@@ -224,6 +226,8 @@ class ShapeIndex:
             As there; normals are those of the shapes.
         """
         rows, ways, single = _few_rows(origin), _few_rows(direction), type(origin) is tuple
+        if type(max_distance) is int:
+            max_distance = real(max_distance, "max_distance")
         plain = ignore is dtype is out is None and normals is True and ways is not None and len(ways) <= _FEW
         trees = self._trees(rows, env) if plain else None
         if trees is not None:
@@ -385,7 +389,7 @@ class ShapeIndex:
         if type(r) is np.ndarray:
             radii = r
         elif r is not None:
-            radius = float(r) if type(r) in (float, int) else math.nan
+            radius = real(r, "r") if type(r) in (float, int) else math.nan
         trees = self._trees(rows, env)
         if (
             trees is None
@@ -428,7 +432,8 @@ def _few_rows(values: Any) -> Floats | None:
     if type(values) is np.ndarray and values.ndim == 2:
         return values
     if type(values) is tuple and {float, int}.issuperset(map(type, values)):
-        return np.array([values], np.float64)
+        with suppress(OverflowError):  # an int that no float can hold: the general way says which
+            return np.array([values], np.float64)
     return None
 
 

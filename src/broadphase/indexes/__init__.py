@@ -7,7 +7,7 @@
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from broadphase.errors import not_one_of
+from broadphase.errors import not_one_of, with_hints
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
@@ -34,6 +34,7 @@ CLASSES: dict[Choice, str] = {
 """For each name the class in `broadphase.indexes.classes`: ``box_tree`` is a `BoxTree`."""
 
 
+@with_hints("the boxes come first, then the name: make_index(boxes, 'box_tree')")
 def make_index(
     boxes: "RowsLike | Choice | _Synonym | None" = None,
     name: Choice | _Synonym = "auto",

@@ -353,6 +353,12 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
         return array.astype(np.float64)
     if any(hasattr(item, "geom_type") for item in array.flat):
         return _from_shapes(array, name, wanted)
+    for place in np.ndindex(array.shape):
+        if isinstance(array[place], int) and abs(array[place]) > sys.float_info.max:
+            position = "".join(f"[{k}]" for k in place)
+            raise ValueError(
+                f"{name}{position} must be below 1.8e308; the given integer does not fit into a float"
+            )
     raise TypeError(f"{name} must hold real numbers; got dtype object{_first_non_number(array, wanted)}")
 
 
