@@ -44,10 +44,7 @@ from broadphase.world.tiles import TileMap
 
 MAGIC = b"broadphase recording\n"
 VERSION = 3
-_READ = (1, 2, 3)
-"""Files of version 1 have no period, and those of version 2 no checksum of their head."""
-_CHECKED = 3
-_IN_HEAD: dict[str, type] = {"kind": str, "dim": int, "dtype": str, "touching": bool, "index": str}
+_IN_HEAD = {"kind": str, "dim": int, "dtype": str, "touching": bool, "index": str, "options": dict}
 FRESH = 64
 """A reader can begin at every 64th frame."""
 LARGEST = 1 << 28
@@ -154,21 +151,19 @@ def read_head(data: bytes) -> tuple[dict[str, Any], int]:
     if len(data) < position:
         raise ValueError("its head is cut off")
     version, length = _HEAD.unpack_from(data, len(MAGIC))
-    if version not in _READ:
-        raise ValueError(f"its version is {version}, this program reads {_READ[0]} to {VERSION}")
+    if version != VERSION:
+        raise ValueError(f"its version is {version}, this program reads {VERSION}")
     end = position + length
-    begin = end if version < _CHECKED else end + _CHECK.size
-    if len(data) < begin:
+    if len(data) < end + _CHECK.size:
         raise ValueError("its head is cut off")
-    if version >= _CHECKED and _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
+    if _CHECK.unpack_from(data, end)[0] != zlib.crc32(data[:end]):
         raise ValueError("its head is damaged: its checksum is another")
     head = read_json(data[position:end])
     sound = all(type(head.get(name)) is kind for name, kind in _IN_HEAD.items())
-    sound = sound and type(head.get("options", {})) is dict  # the first files had none
     sound = sound and head["kind"] in ("index", "world") and head["dtype"] in ("f4", "f8")
     if not sound or head["dim"] not in (2, 3):
         raise ValueError("its head is damaged")
-    return head, begin
+    return head, end + _CHECK.size
 
 
 def read_json(text: bytes) -> dict[str, Any]:

@@ -364,7 +364,7 @@ class RecordedFrame:
     found: int | None
     """How many pairs or contacts the program got; ``None`` where the frame was ended by hand."""
     listened: bool | None
-    """Whether there were listeners for contacts; ``None`` for an index, and in old files."""
+    """Whether there were listeners for contacts; ``None`` for an index."""
     added: int
     removed: int
     moved: int
@@ -373,7 +373,7 @@ class RecordedFrame:
     """The shapes of the bodies of a world, at any place; empty for an index."""
     _places: npt.NDArray[np.floating[Any]]
     period: tuple[float | None, ...] | None = None
-    """As of the index or world; ``None`` also in old files."""
+    """As of the index or world."""
 
     @property
     def shapes(self) -> list[Shape]:
@@ -471,7 +471,7 @@ class Recording:
         except (ValueError, TypeError) as error:
             raise FileError(f"{self._name}: cannot be read: {error}") from None
         self.period: tuple[float | None, ...] | None = None
-        """As of the index or world; ``None`` in files of version 1, which did not hold it."""
+        """As of the index or world."""
         if lengths is not None:
             self.period = tuple(length if np.isfinite(length) else None for length in lengths.tolist())
         self.damage = ""
