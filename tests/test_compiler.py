@@ -351,14 +351,12 @@ for path in paths:
 REPLACED = (
     "numba.core.cpu.CPUContext",
     "numba.core.typed_passes:NativeLowering.lowering_class",
-    "numba.core.compiler:Compiler.define_pipelines",
     "numba.core.cgutils.ValueStructProxy",
     "numba.core.cpu:CPUTargetOptions.finalize",
     "numba.np.arrayobj.make_array",
     "numba.np.arrayobj.fix_integer_index",
     "numba.core.types.functions:Dispatcher.get_call_type",
     "numba.core.types.functions:BaseFunction.get_call_type",
-    "numba.core.ir:Inst._rec_list_vars",
     "numba.core.postproc:PostProcessor.run",
 )
 OVERRIDDEN = (

@@ -29,7 +29,7 @@ few_targets = pytest.mark.parametrize(
 
 # Small ones: rows of numbers and a common function, results of their own, a named tuple, nothing of these.
 FEW = (
-    "boxes.brute_force.scan_for_box",
+    "boxes.brute_force.scan_for_boxes",
     "boxes.brute_force.compare_all",
     "tiles.grid.cell_of_point",
     "partition.survey_envs",

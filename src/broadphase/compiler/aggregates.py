@@ -144,6 +144,14 @@ class Builder(ir.IRBuilder):
             return lhs
         return super().mul(lhs, rhs, name, flags)
 
+    def smul_with_overflow(self, lhs: Any, rhs: Any, name: str = "") -> Any:
+        if "wasm" not in str(self.module.triple):
+            return super().smul_with_overflow(lhs, rhs, name)
+        # There LLVM checks a product of 64 bits by one of 128, a function of a library that is not linked.
+        # No array that a kernel makes is so large.
+        no = ir.Constant(ir.IntType(1), 0)
+        return Fields(ir.LiteralStructType([lhs.type, no.type]), [self.mul(lhs, rhs), no])
+
     def icmp_signed(self, cmpop: str, lhs: Any, rhs: Any, name: str = "") -> Any:
         first, second = integer(lhs), integer(rhs)
         if first is not None and second is not None:

@@ -24,7 +24,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from broadphase.compiler import layout, memory
+from broadphase.compiler import memory, python_api
 from broadphase.compiler.aggregates import Builder, array_of
 from broadphase.compiler.lowering import Lowered, may_fail
 from broadphase.compiler.python_api import CALL, DOUBLE, I8, I32, I64, MISSED, OBJECTS, POINTER, SIZE, Api
@@ -133,23 +133,23 @@ def _read_array(builder: Any, value: Any, code: Any, words: Any) -> None:
     axes = _axes(builder, code)
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
     _demand(builder, _is_of(builder, value, "type_array"), _MISSED)
-    ndim = builder.sext(api.field(value, layout.ARRAY["nd"], I32), I64)
+    ndim = builder.sext(api.field(value, python_api.ARRAY["nd"], I32), I64)
     _demand(builder, builder.icmp_signed("==", ndim, axes), _MISSED)
-    wanted = ir.Constant(I32, layout.ALIGNED | layout.C_CONTIGUOUS)
-    flags = builder.and_(api.field(value, layout.ARRAY["flags"], I32), wanted)
+    wanted = ir.Constant(I32, python_api.ALIGNED | python_api.C_CONTIGUOUS)
+    flags = builder.and_(api.field(value, python_api.ARRAY["flags"], I32), wanted)
     _demand(builder, builder.icmp_unsigned("==", flags, wanted), _MISSED)
-    dtype = api.field(value, layout.ARRAY["descr"], POINTER)
-    number = api.field(dtype, layout.DTYPE["type_num"], I32)
+    dtype = api.field(value, python_api.ARRAY["descr"], POINTER)
+    number = api.field(dtype, python_api.DTYPE["type_num"], I32)
     _demand(builder, builder.icmp_unsigned("<", number, ir.Constant(I32, KIND_NUMBERS)), _MISSED)
     _demand(builder, builder.icmp_unsigned("==", api.kind_of_type_number(number), kind), _MISSED)
-    order = api.field(dtype, layout.DTYPE["byteorder"], I8)
+    order = api.field(dtype, python_api.DTYPE["byteorder"], I8)
     native = [builder.icmp_unsigned("==", order, ir.Constant(I8, ord(mark))) for mark in "=|"]
     _demand(builder, builder.or_(*native), _MISSED)
     builder.store(builder.ptrtoint(value, I64), words)
-    data = builder.ptrtoint(api.field(value, layout.ARRAY["data"], POINTER), I64)
+    data = builder.ptrtoint(api.field(value, python_api.ARRAY["data"], POINTER), I64)
     builder.store(data, _at(builder, words, 1))
     lengths = _at(builder, words, 2)
-    dimensions = api.field(value, layout.ARRAY["dimensions"], _SIZES)
+    dimensions = api.field(value, python_api.ARRAY["dimensions"], _SIZES)
     with cgutils.for_range(builder, axes, intp=I64) as loop:
         length = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
         builder.store(length, builder.gep(lengths, [loop.index]))
@@ -185,7 +185,7 @@ def _tuple_size(builder: Any, value: Any, otherwise: Any) -> Any:
     """How many items a tuple has; of another object the function returns ``otherwise``."""
     api = Api(builder)
     flags = api.call("PyType_GetFlags", SIZE, builder.inttoptr(api.type_of(value), POINTER))
-    is_tuple = builder.and_(flags, ir.Constant(SIZE, layout.IS_TUPLE))
+    is_tuple = builder.and_(flags, ir.Constant(SIZE, python_api.IS_TUPLE))
     _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(SIZE, 0)), otherwise)
     return api.wide(api.call("PyTuple_Size", SIZE, value))
 
@@ -252,13 +252,13 @@ def _make_array(builder: Any, code: Any, words: Any) -> None:
         builder.ret(_new_array(builder, code, data, lengths, strides, capsule))
     api.call("Py_IncRef", ir.VoidType(), parent)
     same = cgutils.alloca_once_value(
-        builder, builder.icmp_unsigned("==", api.field(parent, layout.ARRAY["data"], POINTER), data)
+        builder, builder.icmp_unsigned("==", api.field(parent, python_api.ARRAY["data"], POINTER), data)
     )
-    ndim = builder.sext(api.field(parent, layout.ARRAY["nd"], I32), I64)
+    ndim = builder.sext(api.field(parent, python_api.ARRAY["nd"], I32), I64)
     with builder.if_then(builder.icmp_signed("!=", ndim, axes)):
         builder.store(cgutils.false_bit, same)
     with builder.if_then(builder.load(same)):
-        dimensions = api.field(parent, layout.ARRAY["dimensions"], _SIZES)
+        dimensions = api.field(parent, python_api.ARRAY["dimensions"], _SIZES)
         with cgutils.for_range(builder, axes, intp=I64) as loop:
             one = api.wide(builder.load(builder.gep(dimensions, [loop.index])))
             other = builder.load(builder.gep(lengths, [loop.index]))
@@ -286,7 +286,7 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
     number: Any = ir.Constant(I32, 0)
     for position, name in enumerate(KINDS):
-        known = layout.TYPE_NUMBERS.get(name)
+        known = python_api.TYPE_NUMBERS.get(name)
         one = builder.trunc(api.number(f"number_{name}"), I32) if known is None else ir.Constant(I32, known)
         is_it = builder.icmp_unsigned("==", kind, ir.Constant(I8, position + 1))
         number = builder.select(is_it, one, number)
@@ -301,7 +301,7 @@ def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, b
         strides,
         data,
         ir.Constant(I32, 0),
-        ir.Constant(I32, layout.WRITEABLE),
+        ir.Constant(I32, python_api.WRITEABLE),
         _NOTHING,
     )
     with builder.if_then(cgutils.is_not_null(builder, made), likely=True):

@@ -6,8 +6,7 @@ Kernels do not need much of the code that Numba emits.  These subclasses leave o
   the call ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
 - wrappers for Python and C: `builtins` emits the only one that is called;
 - error messages: a kernel has a single error, out of memory;
-- memory for variables that are assigned once;
-- the passes of Numba that have nothing to do in a kernel.
+- memory for variables that are assigned once.
 
 Numba would also optimise each function, emit it for this machine and load it.  Here a function stays IR text
 until a kernel is complete.  Then LLVM parses and optimises the kernel together with all functions that it
@@ -32,14 +31,11 @@ from numba.core import (
     cpu,
     postproc,
     transforms,
-    typed_passes,
     types,
-    untyped_passes,
 )
 from numba.core import ir as python_ir
 from numba.core import lowering as numba_lowering
 from numba.core.analysis import compute_cfg_from_blocks
-from numba.core.compiler_machinery import PassManager
 from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
 
@@ -49,7 +45,6 @@ from broadphase.compiler.numba_checks import overrides
 from broadphase.compiler.types import parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
 from broadphase.kernels.machine.mode import level
-from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.target import Target, chosen
 
 _CHECKED = "BROADPHASE_CHECKED" in os.environ
@@ -340,7 +335,10 @@ class KernelLowering(numba_lowering.Lower):
                 if isinstance(statement, python_ir.Del):
                     continue
                 assigned = isinstance(statement, python_ir.Assign)
-                for variable in variables_in(self, statement.value if assigned else statement):
+                variables = statement.list_vars()
+                if assigned:
+                    variables.remove(statement.target)
+                for variable in variables:
                     if variable.name not in written:
                         read_in[variable.name].add(label)
                 if assigned:
@@ -446,56 +444,6 @@ def call_type_once(otherwise: Callable[..., Any]) -> Callable[..., Any]:
         return found[key]
 
     return get_call_type
-
-
-_PASSES = (
-    untyped_passes.TranslateByteCode,
-    untyped_passes.FixupArgs,
-    untyped_passes.IRProcessing,
-    untyped_passes.RewriteSemanticConstants,
-    untyped_passes.GenericRewrites,
-    untyped_passes.ReconstructSSA,
-    untyped_passes.DeadBranchPrune,
-    typed_passes.NopythonTypeInference,
-    typed_passes.PreLowerStripPhis,
-    typed_passes.NativeLowering,
-    typed_passes.NoPythonBackend,
-)
-
-
-def passes_of_kernels(otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Run only the passes that kernels need, as they have no closures, ``with`` or sums of whole arrays.
-
-    Numba runs thirty, and checks the function after each.
-    """
-
-    def define_pipelines(self: Any) -> list[PassManager]:
-        if not self.state.func_id.modname.startswith(PACKAGE):  # Numba's own
-            return otherwise(self)  # type: ignore[no-any-return]  # Numba is not typed
-        manager = PassManager("kernels")
-        for one in _PASSES:
-            manager.add_pass(one, one.__name__)
-        manager.finalize()
-        return [manager]
-
-    return define_pipelines
-
-
-def variables_in(self: Any, val: Any) -> list[Any]:
-    """The variables of a part of a statement; Numba asks each name, number and place in it for its own."""
-    if type(val) is python_ir.Var:
-        return [val]
-    if isinstance(val, python_ir.Inst):
-        return val.list_vars()  # type: ignore[no-any-return]  # Numba is not typed
-    if not isinstance(val, (list, tuple, dict)):
-        return []
-    found = []
-    for one in val.values() if isinstance(val, dict) else val:
-        if type(one) is python_ir.Var:
-            found.append(one)
-        elif isinstance(one, (python_ir.Inst, list, tuple, dict)):
-            found += variables_in(self, one)
-    return found
 
 
 def post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:

@@ -25,37 +25,13 @@ def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
     wrapped = context.codegen().create_library(name)
     module = wrapped.create_ir_module(name)
     build_call(context, module, name, lowered)
-    whole = llvm.parse_assembly(_without_128_bits(whole_text(lowered.library, module)))
+    whole = llvm.parse_assembly(whole_text(lowered.library, module))
     return emit(whole, {name}, machine)
 
 
 def emit_common(library: Any, symbol: str, machine: Any) -> bytes:
     """An object file of a function that several kernels call."""
-    return emit(llvm.parse_assembly(_without_128_bits(whole_text(library))), {symbol}, machine)
-
-
-_CHECKED_PRODUCT = '@"llvm.smul.with.overflow.i64"'
-_PRODUCT = """
-define internal { i64, i1 } @product(i64 %a, i64 %b) alwaysinline {
-  %product = mul i64 %a, %b
-  %pair = insertvalue { i64, i1 } { i64 undef, i1 false }, i64 %product, 0
-  ret { i64, i1 } %pair
-}
-"""
-
-
-def _without_128_bits(text: str) -> str:
-    """A module for WebAssembly that multiplies sizes of arrays without looking for an overflow.
-
-    There LLVM checks a product of 64 bits by one of 128, a function of a library that is not linked
-    (``__multi3``).  No array of which kernels make another is so large.
-    """
-    if 'target triple = "wasm' not in text or _CHECKED_PRODUCT not in text:
-        return text
-    lines = [
-        line for line in text.splitlines() if not (line.startswith("declare ") and _CHECKED_PRODUCT in line)
-    ]
-    return "\n".join(lines).replace(_CHECKED_PRODUCT, "@product") + _PRODUCT
+    return emit(llvm.parse_assembly(whole_text(library)), {symbol}, machine)
 
 
 def emit(module: Any, kept: set[str], machine: Any) -> bytes:

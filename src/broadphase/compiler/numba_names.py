@@ -4,8 +4,7 @@ All other differences from plain Numba are subclasses (`lowering`, `aggregates`)
 `numba.extending`.  `numba_checks` checks each name before it is replaced or overridden.
 """
 
-from numba.core import cgutils, compiler, cpu, postproc, typed_passes
-from numba.core import ir as python_ir
+from numba.core import cgutils, cpu, postproc, typed_passes
 from numba.core.types import functions
 from numba.np import arrayobj
 
@@ -30,10 +29,6 @@ def prepare() -> None:
     replace(cpu.CPUTargetOptions, "finalize", "self flags options", lowering.inlined_only_if_asked)
     # One version of a function for all literal arguments, so that fewer functions are compiled.
     replace(functions.Dispatcher, "get_call_type", "self context args kws", lowering.call_without_literals)
-    # This only makes builds faster, by a twentieth: most passes of Numba have nothing to do in a kernel.
-    replace(compiler.Compiler, "define_pipelines", "self", lowering.passes_of_kernels)
-    # This only makes builds faster, by a twentieth: variables are listed a hundred times for each function.
-    replace(python_ir.Inst, "_rec_list_vars", "self val", lambda _: lowering.variables_in)
     # This only makes builds faster, by a fifth: Numba would look up an operator's version at each place.
     replace(functions.BaseFunction, "get_call_type", "self context args kws", lowering.call_type_once)
     # This only makes builds faster, by a seventh.  Liveness of variables matters for reference counts only.

@@ -1,20 +1,51 @@
 """Emits calls of the interpreter's functions and reads of its objects; and for Windows, functions of C.
 
+Where NumPy's and CPython's objects have what is read is the same on all platforms but for the size of an
+address, and is checked on the running interpreter before anything is compiled (`check`).  What differs
+between builds of Python is filled in when a library is loaded (`broadphase.kernels.machine.python_api`).
+
 Kernels yield the processor, and LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the
 loader resolves these functions.  A library for Windows is linked without any C library, so this module
 defines them (`define`) through the table of the interpreter, and also ``_fltused``, which LLVM's code for
 Windows refers to wherever it uses floats.
 """
 
+import ctypes
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
-from broadphase.compiler import layout
 from broadphase.kernels.machine.python_api import KEY_SIZE, KIND_NUMBERS, POSITION
+from broadphase.kernels.machine.target import chosen
+
+ADDRESS = chosen().address_bits // 8
+"""The size of a pointer, of ``Py_ssize_t``, ``size_t`` and ``npy_intp``, in bytes."""
+
+
+def _array_fields(address: int) -> dict[str, int]:
+    # `PyArrayObject_fields`; after ``nd``, an int, the next address is aligned.
+    names = ("data", "nd", "dimensions", "strides", "base", "descr", "flags")
+    return {name: k * address for k, name in enumerate(names)}
+
+
+ARRAY = _array_fields(ADDRESS)
+"""Where an array has its fields, in bytes after the head that all objects have."""
+DTYPE = {"byteorder": ADDRESS + 2, "type_num": ADDRESS + 4}
+"""The same of a dtype: after the type of its scalars come four letters."""
+TYPE = -ADDRESS
+"""Where an object's type is, from the end of the head: its last field."""
+IS_TUPLE = 1 << 26
+"""``Py_TPFLAGS_TUPLE_SUBCLASS``, of the stable ABI."""
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+TYPE_NUMBERS = {
+    kind: np.dtype(letter).num
+    for kind, letter in zip(("b1", "i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"), "?bBhHiIfd", strict=True)
+}
+"""NumPy's numbers of the types of C that are the same on all platforms; those of 64-bit integers are not."""
 
 I8, I32, I64, DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-SIZE = ir.IntType(8 * layout.ADDRESS)
+SIZE = ir.IntType(8 * ADDRESS)
 """``Py_ssize_t``, ``size_t`` and ``npy_intp``; WebAssembly checks the types of each call."""
 POINTER = I8.as_pointer()
 OBJECTS = POINTER.as_pointer()
@@ -95,7 +126,30 @@ class Api:
 
     def type_of(self, value: Any) -> Any:
         """The address of an object's type, the last field of its header, as a number."""
-        return self.builder.ptrtoint(self.field(value, layout.TYPE, POINTER), I64)
+        return self.builder.ptrtoint(self.field(value, TYPE, POINTER), I64)
+
+
+def check() -> None:
+    """Refuse an interpreter or a NumPy whose objects differ from what is written here."""
+    address = ctypes.sizeof(ctypes.c_void_p)
+
+    def read(one: Any, offset: int, kind: Any) -> Any:
+        return kind.from_address(id(one) + object.__basicsize__ + offset).value
+
+    samples: tuple[Any, ...] = (), [], 1.5, np.zeros(3)
+    for one in samples:
+        if read(one, -address, ctypes.c_void_p) != id(type(one)):
+            raise RuntimeError("an object's head does not end with its type in this Python")
+        if bool(type(one).__flags__ & IS_TUPLE) != isinstance(one, tuple):
+            raise RuntimeError("this Python marks tuples by another flag")
+    array, fields = np.zeros((2, 3), ">i4"), _array_fields(address)
+    found = [read(array, fields[name], ctypes.c_void_p) for name in ("data", "descr")]
+    found += [read(array, fields[name], ctypes.c_int) for name in ("nd", "flags")]
+    dtype = array.dtype
+    found += [read(dtype, address + 2, ctypes.c_char), read(dtype, address + 4, ctypes.c_int)]
+    known = [array.ctypes.data, id(dtype), 2, array.flags.num, b">", dtype.num]
+    if found != known or array.flags.num & (C_CONTIGUOUS | ALIGNED | WRITEABLE) != 0x501:
+        raise RuntimeError(f"an array of NumPy {np.__version__} has its fields elsewhere")
 
 
 def define(module: ir.Module) -> None:

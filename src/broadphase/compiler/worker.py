@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
-from broadphase.compiler import builtins, layout, machine_code, memory, numba_names, python_api
+from broadphase.compiler import builtins, machine_code, memory, numba_names, python_api
 from broadphase.compiler.build import Job, advice, part_object, parts_beside, parts_of, table_object
 from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower, target_machine
 from broadphase.compiler.types import parse
@@ -67,7 +67,7 @@ def _write(path: Path, code: bytes) -> None:
 
 def main() -> None:
     """Compile or link what each line of the input asks for, and report it, until the input ends."""
-    layout.check()
+    python_api.check()
     numba_names.prepare()
     machine = target_machine(chosen(), level())
     for line in sys.stdin:

@@ -20,7 +20,7 @@ _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import".encode()
 _MAKERS = {
     "kernels/machine": ("floats", "interrupts", "intrinsics", "jit", "mode", "python_api", "simd", "target"),
     "compiler": (
-        *("aggregates", "builtins", "layout", "lowering", "machine_code", "memory"),
+        *("aggregates", "builtins", "lowering", "machine_code", "memory"),
         *("numba_checks", "numba_names", "python_api", "types"),
     ),
 }
