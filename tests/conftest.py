@@ -94,6 +94,10 @@ def pytest_collection(session):
             gc.freeze()
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries tell at the end what they take for leaks
+
+
 @pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left
 def pytest_collection_modifyitems(config, items):
     size = config.getoption("exhaustive")

@@ -8,8 +8,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import lief
 import pytest
-from elsewhere import macho, pe
 from elsewhere.structure import EXPORTS, faults
 
 from broadphase.kernels.machine import on_demand
@@ -144,7 +144,8 @@ def test_what_takes_more_than_a_page_of_stack_asks_windows_for_it(target, tmp_pa
     """
     for code, libraries in ((variables(target) + deep, ["ntdll.dll"]), (variables(target), [])):
         library = library_of(code, target, tmp_path)
-        assert pe.Pe(library.read_bytes()).imports == libraries
+        file = lief.PE.parse(str(library))
+        assert [entry.name for entry in file.imports] == libraries
         assert not [fault for fault in faults(library, target) if "libraries" in fault]
 
 
@@ -172,9 +173,8 @@ def test_a_library_for_another_platform(target, tmp_path):
 def test_what_was_changed_after_it_was_signed(tmp_path):
     """Macs with x86-64 run what is not signed, too."""
     library = library_of(variables("macos-arm64"), "macos-arm64", tmp_path)
-    signature = macho.MachO(library.read_bytes()).signature
     data = bytearray(library.read_bytes())
-    data[signature.covered - 1] ^= 1
+    data[len(data) // 2] ^= 1
     (tmp_path / "changed").mkdir()
     changed = Path(shutil.copy(library, tmp_path / "changed"))
     changed.write_bytes(data)

@@ -5,7 +5,6 @@
 `parts`                what is fetched: Debian's packages for arm64, wheels, Python for Windows, Pyodide
 `suites`               what is run in it
 `structure`            whether a library is what the loader of its platform takes
-`elf`, `pe`, `macho`   read the files of Linux, Windows and macOS
 `wasm`                 reads those of Emscripten
 `mapped`               loads a library for macOS into a Python for Linux
 `wine`                 writes what Wine lacks
@@ -13,5 +12,5 @@
 `page`                 the site's button "Run" in Chromium
 =====================  =========================================================================
 
-Nothing here imports the compiler or anything that is installed besides: parts of it run in those Pythons.
+Nothing here imports the compiler: parts of it run in those Pythons.
 """

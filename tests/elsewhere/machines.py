@@ -15,6 +15,7 @@ NEEDED = ("numpy>=2.0", *_TOOLS)
 _ARM64_WHEELS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64")
 _X86_64_WHEELS = ("manylinux2014_x86_64", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64")
 _LOAD_MACH_O = "import elsewhere.mapped\n\nelsewhere.mapped.load_instead()\n"
+_READS_MACH_O = "lief>=0.17"
 _MEND_WINE = "import elsewhere.wine\n\nelsewhere.wine.mend()\n"
 
 
@@ -92,7 +93,7 @@ def linux_arm64(place: Path, more: Sequence[str], first: str = "") -> Machine:
 
 def macos_arm64(place: Path, more: Sequence[str]) -> Machine:
     """The same, with libraries for macOS mapped into it."""
-    return linux_arm64(place, more, _LOAD_MACH_O)
+    return linux_arm64(place, (_READS_MACH_O, *more), _LOAD_MACH_O)
 
 
 def macos_x86_64(place: Path, more: Sequence[str]) -> Machine:
@@ -101,7 +102,8 @@ def macos_x86_64(place: Path, more: Sequence[str]) -> Machine:
     parts.fetch(sys.executable, "-m", "venv", "--without-pip", place / "python")
     machine = Machine(place, (str(place / "python/bin/python"),))
     site = place / f"python/lib/python{version}/site-packages"
-    machine._write_site(site, _LOAD_MACH_O, parts.wheels(_X86_64_WHEELS, (*NEEDED, *more), version))
+    needed = (*NEEDED, _READS_MACH_O, *more)
+    machine._write_site(site, _LOAD_MACH_O, parts.wheels(_X86_64_WHEELS, needed, version))
     return machine
 
 

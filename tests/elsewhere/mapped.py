@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from elsewhere.macho import MachO
+import lief
 
 
 def _fill_pattern(to: int, pattern: int, size: int) -> None:
@@ -33,20 +33,27 @@ class Mapped:
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
-        file = MachO(data)
-        end = max(segment.address + segment.size for segment in file.segments)
+        parsed = lief.MachO.parse(str(path))
+        assert parsed is not None
+        file: Any = parsed.at(0)
+        end = max(segment.virtual_address + segment.virtual_size for segment in file.segments)
         memory = mmap.mmap(-1, end, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         for segment in file.segments:
-            content = data[segment.offset : segment.offset + segment.stored]
-            memory[segment.address : segment.address + segment.stored] = content
-        for place in file.rebases:
-            (address,) = struct.unpack_from("<Q", memory, place)
-            struct.pack_into("<Q", memory, place, start + address)
-        for bound in file.binds:
-            struct.pack_into("<Q", memory, bound.address, self._address(bound.name) + bound.addend)
+            content = data[segment.file_offset : segment.file_offset + segment.file_size]
+            memory[segment.virtual_address : segment.virtual_address + len(content)] = content
+        for place in file.relocations:
+            (address,) = struct.unpack_from("<Q", memory, place.address)
+            struct.pack_into("<Q", memory, place.address, start + address)
+        for bound in file.bindings:
+            found = self._address(bound.symbol.name) + bound.addend
+            struct.pack_into("<Q", memory, bound.address, found)
         _mapped.append(memory)
-        self.places = {name.removeprefix("_"): start + at for name, at in file.exports.items()}
+        self.places = {
+            symbol.name.removeprefix("_"): start + symbol.export_info.address
+            for symbol in file.symbols
+            if symbol.has_export_info
+        }
 
     def _address(self, symbol: str) -> int:
         name = symbol.removeprefix("_")
