@@ -59,6 +59,7 @@ WAYS = {
     "size, a side": ({"size": "side"}, boxes_touch(lambda thing: [thing.side] * len(thing.pos))),
     "size, a number": ({"size": 2}, boxes_touch(lambda thing: [2] * len(thing.pos))),
     "size, a pair": ({"size": ("side", 1)}, boxes_touch(lambda thing: (thing.side, 1))),
+    "size, two attributes": ({"size": ("side", "side")}, boxes_touch(lambda thing: (thing.side, thing.side))),
     "rect": (
         {
             "rect": lambda thing: (
@@ -151,6 +152,8 @@ def test_vectors_tuples_rectangles_and_sprites_are_known():
     assert numbers(bp.colliding(pygame.sprite.Group(sprites[:9])), sprites) == [
         pair for pair in expected if max(pair) < 9
     ]
+    by_centers = [[b for b in rects if math.dist(a.center, b.center) <= 9] for a in rects]
+    assert bp.in_range(rects, rects, 9) == by_centers
     vectors = [pygame.Vector2(sprite.rect.center) for sprite in sprites]
     near = bp.in_range(vectors, vectors, 9)
     assert near == [[b for b in vectors if a.distance_to(b) <= 9] for a in vectors]

@@ -12,11 +12,21 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.api.one_shot import join, pairs
 from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
-from broadphase.kernels.points.objects import UNSUITABLE, near_circles, overlapping_rectangles
+from broadphase.kernels.points.objects import (
+    BOXES,
+    CIRCLES,
+    ITSELF,
+    NAMED,
+    NEAREST_FIRST,
+    NUMBER,
+    RECTANGLES,
+    TOUCHING,
+    WITHIN,
+    near_objects,
+)
 from broadphase.points.neighborhoods import neighbors
 from broadphase.runtime.arrays import Floats
 
@@ -24,6 +34,8 @@ T = TypeVar("T")
 S = TypeVar("S")
 Place: TypeAlias = str | tuple[str, str] | Callable[[Any], Any]
 Measure: TypeAlias = str | float | tuple[Any, Any] | Callable[[Any], Any]
+_Rule: TypeAlias = tuple[int, Any, Any]
+"""What objects are; where their centre or rectangle is; their radius or sides."""
 
 
 class _Shapes(NamedTuple):
@@ -65,7 +77,7 @@ def colliding(
         Where the centre of an object is: an attribute that holds two (or three) numbers, such as a vector; a
         pair of attributes, ``("x", "y")``; or a function of the object.  Attributes may be dotted:
         ``"rect.center"``.  Vectors and tuples are centres themselves; a sprite without the attribute
-        has that of its rectangle.
+        has its ``rect.center``, which a ``Rect`` of pygame rounds down to a pixel.
     radius : str, float or callable, optional
         The objects are circles: an attribute that holds their radius, a number for all, or a function.
     size : str, float, pair or callable, optional
@@ -104,23 +116,23 @@ def colliding(
     >>> bp.colliding([a, b], [c], radius="size", margin=2.5) == [(b, c)]
     True
     """
-    first = list(ones)
-    second = None if others is None else list(others)
+    things = list(ones)
+    targets = things if others is None else list(others)
     if not margin >= 0.0:
         raise ValueError(f"margin must not be negative or nan; got {margin}")
-    if sum(given is not None for given in (radius, size, rect)) > 1:
+    if (radius is not None) + (size is not None) + (rect is not None) > 1:
         raise TypeError("give one of radius=, size= and rect=: circles, boxes about a centre, or rectangles")
-    if len(first) == 0 or (len(first) < 2 if second is None else len(second) == 0):
+    if not things or not targets:
         return []
-    few = _few(first, second, at, radius, size, rect, float(margin))
-    if few is not None:
-        targets = first if second is None else second
-        return [(first[one], targets[other]) for one, other in few.tolist()]
-    shapes = _shapes_of(first, "ones", at, radius, size, rect)
-    other_shapes = None if second is None else _shapes_of(second, "others", at, radius, size, rect)
-    i, j = _touching(shapes, other_shapes, float(margin))
-    targets = first if second is None else second
-    return [(first[one], targets[other]) for one, other in zip(i.tolist(), j.tolist(), strict=True)]
+    rule = other_rule = _rule_of(things[0], "ones", at, radius, size, rect)
+    if targets is not things:
+        other_rule = _rule_of(targets[0], "others", at, radius, size, rect)
+    found = _few(things, targets, rule, other_rule, float(margin), TOUCHING)
+    if found is None:
+        shapes = _shapes_of(things, "ones", *rule)
+        other_shapes = None if targets is things else _shapes_of(targets, "others", *other_rule)
+        found = np.column_stack(_touching(shapes, other_shapes, float(margin)))
+    return [(things[one], targets[other]) for one, other in found.tolist()]
 
 
 def in_range(
@@ -169,36 +181,61 @@ def in_range(
     >>> bp.in_range([(0, 0)], [(3, 4), (1, 0)], 5, sort="distance")
     [[(1, 0), (3, 4)]]
     """
-    first, second = list(ones), list(others)
-    return [[second[k] for k in row] for row in rows_in_range(first, second, radius, at, sort)]
-
-
-def rows_in_range(
-    first: list[Any], second: list[Any], radius: Measure, at: Place, sort: str
-) -> list[list[int]]:
-    """`in_range`, with the places of objects in their list instead of the objects."""
+    things, targets = list(ones), list(others)
     if sort not in ("list", "distance"):
         raise ValueError(f'sort must be "list" or "distance"; got {sort!r}')
-    found: list[list[int]] = [[] for _ in first]
-    if not first or not second:
-        return found
-    pairs_near, distances, count = _near_few(first, second, at, radius, 0.0, 0.0, True)
-    if count >= 0:
-        (i, j), distance = pairs_near.T, distances[:, 0]
-    else:
-        centers, targets = _centers_of(first, "ones", at), _centers_of(second, "others", at)
-        within = neighbors(centers, _lengths_of(first, "ones", "radius", radius), other=targets)
-        i, j, distance = within.i, within.j, within.distance
-    if sort == "distance" and len(i) > _FEW_PAIRS:
-        order = np.lexsort((distance, i))
-        i, j = i[order], j[order]
-    rows = zip(i.tolist(), j.tolist(), strict=True)
-    if sort == "distance" and len(i) <= _FEW_PAIRS:
-        by_distance = sorted(zip(i.tolist(), distance.tolist(), j.tolist(), strict=True))
-        rows = ((one, other) for one, _, other in by_distance)  # type: ignore[assignment]
-    for one, other in rows:
-        found[one].append(other)
-    return found
+    near: list[list[T]] = [[] for _ in things]
+    if not things or not targets:
+        return near
+    rule = CIRCLES, _center_of(things[0], at), radius
+    target_rule = CIRCLES, _center_of(targets[0], at), 0.0
+    found = _few(things, targets, rule, target_rule, 0.0, WITHIN if sort == "list" else NEAREST_FIRST)
+    if found is None:
+        circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
+        within = neighbors(circles.centers, circles.radii, other=points.centers)
+        found = np.column_stack((within.i, within.j))
+        if sort == "distance":
+            found = found[np.lexsort((within.distance, within.i))]
+    for one, other in found.tolist():
+        near[one].append(targets[other])
+    return near
+
+
+# -----------------------------------------------------------------------------------------------------------
+# What to read of the objects of a list.
+
+
+def _rule_of(
+    thing: Any, name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
+) -> _Rule:
+    """What objects like this are; where their centre or rectangle is; and their radius or sides."""
+    if radius is not None:
+        return CIRCLES, _center_of(thing, at), radius
+    if size is not None:
+        return BOXES, _center_of(thing, at), size
+    if rect is not None:
+        return RECTANGLES, rect, 0.0
+    if hasattr(thing, "rect"):
+        return RECTANGLES, "rect", 0.0
+    if rectangle_of(thing) is not None:
+        return RECTANGLES, None, 0.0
+    if _is_place(thing):
+        return CIRCLES, _center_of(thing, at), 0.0
+    raise TypeError(
+        f"{name}[0] is {_named(thing)}: say how large it is by radius=, size= or rect=, "
+        'the name of an attribute, a number or a function, such as radius="radius"'
+    )
+
+
+def _center_of(thing: Any, at: Place) -> Place | None:
+    """Where the centre of objects like this is; None for one that is a centre itself."""
+    if at != "pos" or hasattr(thing, "pos"):
+        return at
+    if _is_place(thing):
+        return None
+    if hasattr(thing, "rect"):
+        return "rect.center"
+    return "center" if hasattr(thing, "center") else at
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -207,60 +244,46 @@ def rows_in_range(
 
 # So many comparisons take 0.1 ms; from here on reading all into arrays and a search take less.
 _MOST_TESTS = 2**18
-# So many rows are sorted in the time that it takes to ask NumPy to do it.
-_FEW_PAIRS = 50
-_NO_PAIRS = np.empty((0, 2), np.int32), np.empty((0, 1)), UNSUITABLE
+# So many are sorted by distance as they are found.
+_MOST_TO_SORT = 256
 
 
 def _few(
-    things: list[Any], others: list[Any] | None, at: Any, radius: Any, size: Any, rect: Any, margin: float
-) -> npt.NDArray[np.int32] | None:
-    """The pairs of few circles or rectangles that touch; None if the kernel does not know them."""
-    found: npt.NDArray[np.int32]
-    if radius is not None:
-        found, _, count = _near_few(things, others, at, radius, -1.0, margin, False)
-        return found if count >= 0 else None
-    if size is not None or margin != 0.0:
+    things: list[Any], others: list[Any], rule: _Rule, other_rule: _Rule, margin: float, order: int
+) -> Any:
+    """The pairs of few objects, ``(m, 2)``; None if the kernel does not know them."""
+    kind = rule[0]
+    if kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:
         return None
-    rects = _rects(things, rect)
-    other_rects = rects if others is None or rects is None else _rects(others, rect)
-    if rects is None or other_rects is None:
+    if order == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
         return None
-    found, count = overlapping_rectangles(rects, other_rects, others is None, _MOST_TESTS)
+    a = b = _read_by(things, "ones", rule)
+    if others is not things:
+        b = _read_by(others, "others", other_rule)
+    if a is None or b is None:
+        return None
+    found, count = near_objects(*a, *b, kind, a is b, margin, order)
     return found if count >= 0 else None
 
 
-def _near_few(
-    things: list[Any],
-    others: list[Any] | None,
-    at: Any,
-    radius: Any,
-    other: float,
-    margin: float,
-    touching: bool,
-) -> Any:
-    is_named = type(radius) is str and "." not in radius
-    if not (is_named or type(radius) is float or type(radius) is int) or type(at) is not str or "." in at:
-        return _NO_PAIRS
-    targets = things if others is None else others
-    number = 0.0 if is_named else float(radius)
-    rules = is_named, number, other, margin, touching, _MOST_TESTS
-    return near_circles(things, targets, others is None, at, radius, *rules)
-
-
-def _rects(things: list[Any], rect: Any) -> list[Any] | None:
-    """The rectangles of pygame that objects are or have."""
-    if rect is None and not hasattr(things[0], "rect"):
-        rects = things
-    elif type(rect) is str or rect is None:
-        get = attrgetter(rect or "rect")
-        try:
-            rects = [get(thing) for thing in things]
-        except AttributeError:
-            return None
-    else:
+def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
+    """What the kernel reads of objects; None if their measure is none that it knows."""
+    kind, at, measure = rule
+    if isinstance(measure, (int, float)):
+        return *_values_by(things, name, at), things, "", NUMBER, float(measure), float(measure)
+    is_pair = isinstance(measure, tuple)
+    if is_pair and (kind != BOXES or not all(isinstance(side, str) for side in measure)):
         return None
-    return rects if all(kind.__module__ == "pygame.rect" for kind in set(map(type, rects))) else None
+    if not (is_pair or isinstance(measure, str) or callable(measure)):
+        return None
+    return *_values_by(things, name, at), *_values_by(things, name, measure), 0.0, 0.0
+
+
+def _values_by(things: list[Any], name: str, what: Any) -> tuple[list[Any], str, int]:
+    """Objects, and the attribute that the kernel reads of each; or values themselves."""
+    if type(what) is str and "." not in what:
+        return things, what, NAMED
+    return _values(things, name, what), "", ITSELF
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -316,34 +339,27 @@ def _bounds(shapes: _Shapes, margin: float) -> Floats:
 # Reading objects.
 
 
-def _shapes_of(things: list[Any], name: str, at: Place, radius: Any, size: Any, rect: Any) -> _Shapes:
-    if radius is not None:
-        return _circles(_centers_of(things, name, at), _lengths_of(things, name, "radius", radius))
-    if size is not None:
-        centers = _centers_of(things, name, at)
-        half = 0.5 * _sides_of(things, name, size, centers.shape[1])
-        return _Shapes(np.hstack((centers - half, centers + half)), 0.0, False)
-    if rect is not None:
-        return _Shapes(_boxes_of(_values(things, name, rect), name, rect), 0.0, False)
-    if rectangle_of(things[0]) is not None:
-        return _Shapes(_boxes_of(things, name, None), 0.0, False)
-    if _is_place(things[0]):
-        return _circles(_centers_of(things, name, at), 0.0)
-    raise TypeError(
-        f"{name}[0] is {_named(things[0])}: say how large it is by radius=, size= or rect=, "
-        'the name of an attribute, a number or a function, such as radius="radius"'
-    )
+def _shapes_of(things: list[Any], name: str, kind: int, at: Any, measure: Any) -> _Shapes:
+    if kind == RECTANGLES:
+        return _Shapes(_boxes_of(_values(things, name, at), name), 0.0, False)
+    centers = _centers_of(things, name, at)
+    if kind == CIRCLES:
+        return _circles(centers, _lengths_of(things, name, "radius", measure))
+    half = 0.5 * _sides_of(things, name, measure, centers.shape[1])
+    return _Shapes(np.hstack((centers - half, centers + half)), 0.0, False)
 
 
 def _circles(centers: Floats, radii: Floats | float) -> _Shapes:
     return _Shapes(np.hstack((centers, centers)), radii, True)
 
 
-def _values(things: list[Any], name: str, what: str | Callable[[Any], Any]) -> list[Any]:
-    """What each object holds in an attribute, or a function says of it."""
+def _values(things: list[Any], name: str, what: Any) -> list[Any]:
+    """What each object holds in an attribute, or in several, or a function says of it, or it is itself."""
+    if what is None:
+        return things
     if callable(what):
         return [what(thing) for thing in things]
-    get = attrgetter(what)
+    get = attrgetter(what) if isinstance(what, str) else attrgetter(*what)
     try:
         return [get(thing) for thing in things]
     except AttributeError:
@@ -358,17 +374,8 @@ def _values(things: list[Any], name: str, what: str | Callable[[Any], Any]) -> l
         raise
 
 
-def _centers_of(things: list[Any], name: str, at: Place) -> Floats:
+def _centers_of(things: list[Any], name: str, at: Any) -> Floats:
     """``(n, dim)``: the centres of objects."""
-    if isinstance(at, (tuple, list)):
-        return np.stack([_lengths_of(things, name, "at", one, signed=True) for one in at], axis=1)
-    thing = things[0]
-    if at == "pos" and not hasattr(thing, "pos"):
-        if _is_place(thing):
-            return _rows(things, name, "at")
-        if rectangle_of(thing) is not None:
-            boxes = _boxes_of(things, name, None)
-            return 0.5 * (boxes[:, :2] + boxes[:, 2:])
     return _rows(_values(things, name, at), name, "at")
 
 
@@ -388,7 +395,7 @@ def _sides_of(things: list[Any], name: str, size: Any, dim: int) -> Floats:
     return sides
 
 
-def _lengths_of(things: list[Any], name: str, argument: str, what: Any, *, signed: bool = False) -> Any:
+def _lengths_of(things: list[Any], name: str, argument: str, what: Any) -> Any:
     """``(n,)``, or one float for all: numbers of objects."""
     numbers: Any
     if isinstance(what, str) or callable(what):
@@ -402,8 +409,7 @@ def _lengths_of(things: list[Any], name: str, argument: str, what: Any, *, signe
             ) from None
         if not np.isfinite(numbers):
             raise ValueError(f"{argument} must be finite; got {what}")
-    if not signed:
-        _check_signs(numbers, name, argument)
+    _check_signs(numbers, name, argument)
     return numbers
 
 
@@ -415,12 +421,12 @@ def _check_signs(numbers: Any, name: str, argument: str) -> None:
         raise ValueError(f"{argument} of {name}[{k}] must not be negative; got {numbers[k].tolist()}")
 
 
-def _boxes_of(rects: list[Any], name: str, what: Any) -> Floats:
+def _boxes_of(rects: list[Any], name: str) -> Floats:
     """``(n, 4)``: the edges of rectangles."""
     rows = []
     for k, rect in enumerate(rects):
         edges = rectangle_of(rect)
-        if edges is None and what is not None and isinstance(rect, (tuple, list)) and len(rect) == 4:
+        if edges is None and isinstance(rect, (tuple, list)) and len(rect) == 4:
             edges = tuple(rect)  # x, y, width, height
         if edges is None:
             raise TypeError(f"{name}[{k}] must be or have a rectangle; got {_named(rect)}")

@@ -18,7 +18,7 @@ from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.kernels.arrays.sequences import rows_of
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.kernels.shapes.sprites import ASTRAY, MOVED, RESIZED, Agreed
-from broadphase.objects import in_range, rows_in_range
+from broadphase.objects import in_range
 from broadphase.plot import count_cells
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import GONE, Body
@@ -389,11 +389,6 @@ def _rect_of(sprite: Any) -> Any:
     return rect
 
 
-def _center_of(thing: Any) -> Any:
-    """The centre of a sprite or a rect; a place is one itself."""
-    return getattr(getattr(thing, "rect", thing), "center", thing)
-
-
 def _rects_of(sprites: Sequence[Any]) -> npt.NDArray[np.float64]:
     """``(n, 4)``: the rects of sprites."""
     try:
@@ -443,7 +438,6 @@ class _Members(NamedTuple):
 _pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 _Sprite = _sprite.Sprite
-_RECTS = {_pygame.Rect, _pygame.FRect}
 
 
 class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
@@ -623,12 +617,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         >>> [[creep.rect.x for creep in near] for near in creeps.in_range([(0, 4), (94, 4)], 40)]
         [[30, 8], [90]]
         """
-        members, chosen = self.sprites(), list(others)
-        rects, own = [getattr(one, "rect", one) for one in chosen], [sprite.rect for sprite in members]
-        if type(radius) not in (int, float) or not _RECTS.issuperset(map(type, (*rects, *own))):
-            return in_range(chosen, members, radius, at=_center_of, sort=sort)
-        rows = rows_in_range(rects, own, radius, "center", sort)
-        return [[members[k] for k in row] for row in rows]
+        return in_range(others, self.sprites(), radius, sort=sort)
 
     def colliding(self, sprite: Any) -> list[Any]:
         """The sprites of this group whose bodies overlap a rect, or that of a sprite, without that sprite.

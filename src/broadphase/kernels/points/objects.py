@@ -1,7 +1,7 @@
-"""Few objects of a program, read and compared with each other in one call: circles, and rectangles.
+"""Few objects of a program, read and compared with each other in one call: circles, boxes and rectangles.
 
 Reading the attributes of ten objects in Python and calling a search takes longer than the loop that a program
-would write itself.  Here an attribute takes 40 ns, and all are compared with all, `LANES` at a time.
+would write itself.  Here an attribute takes 20 to 40 ns, and all are compared with all, `LANES` at a time.
 """
 
 import math
@@ -14,164 +14,183 @@ from broadphase.kernels.machine.objects import attribute, drop, is_there, item, 
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
 from broadphase.kernels.points.distance import double_length
 
+CIRCLES, BOXES, RECTANGLES = range(3)
+NUMBER, NAMED, ITSELF = range(3)
+"""Where a number or a place is: the same for all, an attribute of each object, or the object itself."""
+TOUCHING, WITHIN, NEAREST_FIRST = range(3)
+"""Which pairs: nearer than a limit; or at it, too; or these, for each thing the nearest first."""
 UNSUITABLE = -1
-"""Instead of the number of pairs: there are too many objects, or one is not understood."""
+"""Instead of the number of pairs: an object is not understood."""
+
+# Columns of what is read: the edges of a box, of a circle those of its centre, and how far it reaches beyond;
+# then the bounds of all, a little too large for what is rounded.
+_RADIUS, _BOUNDS, _COLUMNS = 4, 5, 9
 
 
 @inline
-def _read_numbers(sequence, out, row, count):
+def _read_numbers(sequence, out, first, row, count):
     """Whether a sequence has so many finite numbers, which go to columns of ``out``."""
     for k in range(count):
-        one = item(sequence, k)
-        if not is_there(one):
+        value = item(sequence, k)
+        if not is_there(value):
             return False
-        out[k, row] = number_of(one)
-        drop(one)
-        if not abs(out[k, row]) < math.inf:
+        number = number_of(value)
+        drop(value)
+        if not abs(number) < math.inf:
             return False
+        out[first + k, row] = number
     return length_of(sequence) == count
 
 
 @inline
-def _read_centers(things, at, out, n):
-    """Whether an attribute of each is a place of two numbers."""
-    for row in range(n):
-        thing = item(things, row)
-        value = attribute(thing, at)
+def _read_sides(things, name, how, kind, out, row):
+    """Whether an object is or has a radius, the side of a box, or its width and height."""
+    thing = item(things, row)
+    if not is_there(thing):
+        return False
+    value = thing
+    if how == NAMED:
+        value = attribute(thing, name)
         drop(thing)
         if not is_there(value):
             return False
-        is_place = _read_numbers(value, out, row, 2)
-        drop(value)
-        if not is_place:
-            return False
-    return True
+    number = number_of(value)
+    out[2, row], out[3, row] = number, number
+    fits = number == number
+    if not fits and kind == BOXES:
+        fits = _read_numbers(value, out, 2, row, 2)
+    drop(value)
+    return fits
 
 
 @inline
-def _read_radii(things, name, has_name, radius, out, n):
-    """Whether an attribute of each is a radius; without a name all have the same."""
+def _take_bounds(out, row, kind, reach):
+    """Edges and bounds from a place and sides."""
+    x, y, width, height = out[0, row], out[1, row], out[2, row], out[3, row]
+    out[_RADIUS, row] = width if kind == CIRCLES else 0.0
+    half = 0.5 if kind == BOXES else 0.0
+    whole = 1.0 if kind == RECTANGLES else half
+    out[0, row], out[1, row] = x - half * width, y - half * height
+    out[2, row], out[3, row] = whole * width + x, whole * height + y
+    reach += out[_RADIUS, row]
+    reach += 1e-15 * (abs(x) + abs(y) + width + height + reach)
+    for axis in range(2):
+        out[_BOUNDS + axis, row] = out[axis, row] - reach
+        out[_BOUNDS + 2 + axis, row] = out[2 + axis, row] + reach
+
+
+@inline
+def _read(things, at, how, measured, name, how_measured, width, height, kind, reach):
+    """Columns of all things, and after them NaN, which is near nothing; and whether all are understood."""
+    n = np.int64(length_of(things))
+    out = np.empty((_COLUMNS, n + LANES))
     for row in range(n):
-        if has_name:
-            thing = item(things, row)
-            value = attribute(thing, name)
+        place = item(things, row)
+        fits = is_there(place)
+        if fits and how == NAMED:
+            thing = place
+            place = attribute(thing, at)
             drop(thing)
-            if not is_there(value):
-                return False
-            out[2, row] = number_of(value)
-            drop(value)
-        else:
-            out[2, row] = radius
-        if not 0.0 <= out[2, row] < math.inf:
-            return False
-    return True
+            fits = is_there(place)
+        if not fits:
+            return out, False
+        out[2, row], out[3, row] = width, height
+        fits = _read_numbers(place, out, 0, row, 4 if kind == RECTANGLES else 2)
+        drop(place)
+        if fits and how_measured != NUMBER:
+            fits = _read_sides(measured, name, how_measured, kind, out, row)
+        if not (fits and 0.0 <= out[2, row] < math.inf and 0.0 <= out[3, row] < math.inf):
+            return out, False
+        _take_bounds(out, row, kind, reach)
+    for column in range(_COLUMNS):
+        for row in range(n, n + LANES):
+            out[column, row] = np.nan
+    return out, True
 
 
 @inline
-def _take_bounds(out, n):
-    """The bounds of circles, a little too large for what is rounded: left, top, right, bottom."""
-    for k in range(n):
-        reach = out[2, k] + 1e-15 * (abs(out[0, k]) + abs(out[1, k]) + out[2, k])
-        out[3, k], out[4, k] = out[0, k] - reach, out[1, k] - reach
-        out[5, k], out[6, k] = out[0, k] + reach, out[1, k] + reach
-
-
-@inline
-def _columns(rows, n):
-    """Columns of ``n`` things, and after them NaN, which is near nothing."""
-    out = np.empty((rows, n + LANES))
-    for row in range(rows):
-        for k in range(n, n + LANES):
-            out[row, k] = np.nan
-    return out
+def _near_lanes(a, i, b, j):
+    """Which of the next `LANES` of ``b`` have bounds that meet those of row i of ``a``, as bits."""
+    left, top = splat(a[_BOUNDS, i]), splat(a[_BOUNDS + 1, i])
+    right, bottom = splat(a[_BOUNDS + 2, i]), splat(a[_BOUNDS + 3, i])
+    across = (load(b, _BOUNDS, j) <= right) & (left <= load(b, _BOUNDS + 2, j))
+    return bits(across & (load(b, _BOUNDS + 1, j) <= bottom) & (top <= load(b, _BOUNDS + 3, j)))
 
 
 @holds_gil
-@objects("things", "others", "at", "name")
-def near_circles(things, others, among, at, name, has_name, radius, other_radius, margin, touching, most):
-    """Pairs of circles whose centres are nearer than their radii and a margin, in order.
+@objects("things", "at", "measured", "name", "others", "other_at", "other_measured", "other_name")
+def near_objects(
+    things,
+    at,
+    how,
+    measured,
+    name,
+    how_measured,
+    width,
+    height,
+    others,
+    other_at,
+    other_how,
+    other_measured,
+    other_name,
+    other_how_measured,
+    other_width,
+    other_height,
+    kind,
+    among,
+    margin,
+    order,
+):
+    """Pairs of objects that overlap or are nearer than a margin: ``pairs, found``.
 
-    ``name``: the attribute that holds the radius of each; without one all have ``radius``.  The others have
-    ``other_radius``, or if that is negative a radius as the things have.  ``among``: pairs ``i < j`` of the
-    things.  ``touching``: at exactly that distance they are one, too.  Returns ``pairs, distances, found``.
+    ``at`` is the attribute of things that is their centre or rectangle, ``name`` that of each of ``measured``
+    that is its radius or sides, unless all have ``width, height``.  ``among``: pairs ``i < j`` of the things.
     """
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
-    pairs, distances = np.empty((4 * n + LANES, 2), np.int32), np.empty((4 * n + LANES, 1))
-    if n * m > most:
-        return pairs[:0], distances[:0], UNSUITABLE
-    a = _columns(7, n)
-    if not (_read_centers(things, at, a, n) and _read_radii(things, name, has_name, radius, a, n)):
-        return pairs[:0], distances[:0], UNSUITABLE
+    pairs, distances = np.empty((4 * n + LANES, 2), np.int32), np.empty(m)
+    reach = 0.5 * margin
+    a, fits = _read(things, at, how, measured, name, how_measured, width, height, kind, reach)
     b = a
-    if not among:
-        b = _columns(7, m)
-        by_name = has_name and other_radius < 0.0
-        given = radius if other_radius < 0.0 else other_radius
-        if not (_read_centers(others, at, b, m) and _read_radii(others, name, by_name, given, b, m)):
-            return pairs[:0], distances[:0], UNSUITABLE
-    _take_bounds(b, m)
+    if fits and not among:
+        b, fits = _read(
+            others,
+            other_at,
+            other_how,
+            other_measured,
+            other_name,
+            other_how_measured,
+            other_width,
+            other_height,
+            kind,
+            reach,
+        )
+    if not fits:
+        return pairs[:0], UNSUITABLE
     found = np.int64(0)
     for i in range(n):
-        x, y, reach = a[0, i], a[1, i], a[2, i] + margin
-        reach += 1e-15 * (abs(x) + abs(y) + reach)
-        left, top, right, bottom = splat(x - reach), splat(y - reach), splat(x + reach), splat(y + reach)
+        first = found
         for j in range(i + 1 if among else 0, m, LANES):
-            across = (load(b, 3, j) <= right) & (left <= load(b, 5, j))
-            near = bits(across & (load(b, 4, j) <= bottom) & (top <= load(b, 6, j)))
+            near = _near_lanes(a, i, b, j)
             while near != 0:
                 k = j + lowest_lane(near)
                 near &= near - 1
-                distance = double_length(b[0, k] - x, b[1, k] - y, 0.0)
-                limit = a[2, i] + b[2, k] + margin
-                if distance < limit or (touching and distance == limit):
-                    if found == pairs.shape[0]:
-                        pairs, distances = larger(pairs, found), larger(distances, found)
-                    pairs[found, 0], pairs[found, 1] = i, k
-                    distances[found, 0] = distance
-                    found += 1
-    return pairs[:found], distances[:found], found
-
-
-@inline
-def _read_rectangles(rects, out, n):
-    """Whether each is a rectangle ``x, y, width, height``; their edges go to columns."""
-    for row in range(n):
-        rect = item(rects, row)
-        is_rect = _read_numbers(rect, out, row, 4)
-        drop(rect)
-        if not (is_rect and out[2, row] >= 0.0 and out[3, row] >= 0.0):
-            return False
-        out[2, row] += out[0, row]
-        out[3, row] += out[1, row]
-    return True
-
-
-@holds_gil
-@objects("rects", "others")
-def overlapping_rectangles(rects, others, among, most):
-    """Pairs of rectangles ``x, y, width, height`` that overlap, in order: ``pairs, found``."""
-    n, m = np.int64(length_of(rects)), np.int64(length_of(others))
-    pairs = np.empty((4 * n + LANES, 2), np.int32)
-    if n * m > most:
-        return pairs[:0], UNSUITABLE
-    a = _columns(4, n)
-    if not _read_rectangles(rects, a, n):
-        return pairs[:0], UNSUITABLE
-    b = a
-    if not among:
-        b = _columns(4, m)
-        if not _read_rectangles(others, b, m):
-            return pairs[:0], UNSUITABLE
-    found = np.int64(0)
-    for i in range(n):
-        left, top, right, bottom = splat(a[0, i]), splat(a[1, i]), splat(a[2, i]), splat(a[3, i])
-        for j in range(i + 1 if among else 0, m, LANES):
-            across = (load(b, 0, j) < right) & (left < load(b, 2, j))
-            near = bits(across & (load(b, 1, j) < bottom) & (top < load(b, 3, j)))
-            while near != 0:
+                across = max(a[0, i] - b[2, k], b[0, k] - a[2, i])
+                down = max(a[1, i] - b[3, k], b[1, k] - a[3, i])
+                distance = double_length(max(across, 0.0), max(down, 0.0), 0.0)
+                limit = a[_RADIUS, i] + b[_RADIUS, k] + margin
+                overlaps = across < 0.0 and down < 0.0
+                if not (overlaps or distance < limit or (order != TOUCHING and distance == limit)):
+                    continue
                 if found == pairs.shape[0]:
                     pairs = larger(pairs, found)
-                pairs[found, 0], pairs[found, 1] = i, j + lowest_lane(near)
+                pairs[found, 0] = i
+                place = found
+                if order == NEAREST_FIRST:
+                    while place > first and distances[place - first - 1] > distance:
+                        pairs[place, 1] = pairs[place - 1, 1]
+                        distances[place - first] = distances[place - first - 1]
+                        place -= 1
+                    distances[place - first] = distance
+                pairs[place, 1] = k
                 found += 1
-                near &= near - 1
     return pairs[:found], found
