@@ -26,7 +26,9 @@ def moving(server, tabs):
 def take(page, name, content):
     """Give the page a file and read what it says."""
     page.locator("#moving-file").set_input_files([{"name": name, "mimeType": "text/csv", "buffer": content}])
-    until(page, "name => tour.moving.note.startsWith(name)", name)
+    # It is said while boxes move, too.
+    said = "document.querySelector('.moving-said [role=status]').textContent"
+    until(page, f"name => {said}.startsWith(name)", name)
     return page.evaluate("tour.moving.note")
 
 

@@ -420,6 +420,15 @@ def test_an_embedded_step_fits_into_a_small_frame(tour, width, height):
             assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
             assert 0 <= box["x"] < box["x"] + box["width"] <= width, (step, part)
         assert page.evaluate(OVERLAPPING) == [], step
+        # The answer lies over the picture and moves nothing.
+        place = page.locator("#slider").bounding_box()
+        page.locator(".step.now summary").click()
+        assert page.locator("#slider").bounding_box() == place, step
+    for step in ("moving", "yours"):  # pages without a picture say what they are
+        page.evaluate("name => { location.hash = name; }", step)
+        until(page, "name => tour.shown?.step.name === name", step)
+        assert page.locator(".step.now h2").is_visible()
+        assert page.locator("#whole").is_visible()
 
 
 def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):

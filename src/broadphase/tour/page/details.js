@@ -60,10 +60,10 @@ export function drawIntervals(canvas, width, height, order, frame, world, place,
   context.fill(bars);
   if (end !== null) mark(context, ids, stops, edge, { step, every, thick }, end);
   const some = every > 1 ? `, every ${every}th drawn` : "";
-  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: how far that body is swept`, width);
+  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: how far that ball is swept`, width);
 }
 
-/** The body that is being swept. */
+/** The ball that is being swept. */
 function mark(context, ids, stops, edge, { step, every, thick }, end) {
   let k = 0;
   for (let left = end - 1; k < ids.length; k++) {

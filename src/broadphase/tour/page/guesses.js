@@ -1,19 +1,21 @@
 // A guess before each answer, and something to achieve in each step.  Both are kept in this browser.
 
+import { sliderText } from "./words.js";
+
 const KEPT = "broadphase tour";
 
-/** For each step: a number of what is shown, and whether it is reached. */
+/** For each step: a number of what is shown, whether it is reached, and the only value of the slider at which it counts. */
 const GOALS = {
   all: { value: ({ picture }) => mostPairs(picture), isReached: (pairs) => pairs >= 3 },
-  sorted: { value: ({ picture, value }) => (value === 0 ? picture.lanes[0].made : null), isReached: (tests) => tests < 200 },
-  kept: { value: ({ picture, value }) => (value === 10 ? picture.lanes[0].made : null), isReached: (swaps) => swaps < 50 },
-  cells: { value: ({ picture, value }) => (value === 60 ? entriesIn(picture.lanes[0].cells) : null), isReached: (entries) => entries < 36 },
-  twice: { value: ({ picture, value }) => (value === "nothing" ? picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size : null), isReached: (more) => more === 0 },
-  slots: { value: ({ picture, value }) => (value === 17 ? picture.lanes[0].made : null), isReached: (tests) => tests < 60 },
-  tree: { value: ({ picture, value }) => (value === 96 && picture.state.query.balls.length >= 8 ? picture.state.query.made : null), isReached: (tests) => tests < 40 },
-  strips: { value: ({ work, value }) => (value === 8 ? work.entries : null), isReached: (copies) => copies < 40 },
+  sorted: { at: 0, value: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 200 },
+  kept: { at: 10, value: ({ picture }) => picture.lanes[0].made, isReached: (swaps) => swaps < 50 },
+  cells: { at: 60, value: ({ picture }) => entriesIn(picture.lanes[0].cells), isReached: (entries) => entries < 36 },
+  twice: { at: "nothing", value: ({ picture }) => picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size, isReached: (more) => more === 0 },
+  slots: { at: 17, value: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 60 },
+  tree: { at: 96, value: ({ picture }) => picture.state.query.made, isReached: (tests, { picture }) => tests < 40 && picture.state.query.balls.length >= 8 },
+  strips: { at: 8, value: ({ work }) => work.entries, isReached: (copies) => copies < 40 },
   lists: { value: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
-  together: { value: ({ picture, value }) => (value === 10 ? picture.lanes.at(-1).made : null), isReached: (tests) => tests === 0 },
+  together: { at: 10, value: ({ picture }) => picture.lanes.at(-1).made, isReached: (tests) => tests === 0 },
 };
 
 /** The most pairs that one of the first balls has. */
@@ -93,12 +95,14 @@ export class Guesses {
   look(step, slider, picture, work) {
     const goal = this.sections.find(({ id }) => id === step.name)?.querySelector(".goal");
     if (!goal) return;
-    const { value: valueOf, isReached } = GOALS[step.name];
-    const value = valueOf({ picture, work, value: step.values[slider] });
-    if (value !== null && isReached(value)) this.#keep(step.name, { isReached: true });
+    const { at, value: valueOf, isReached } = GOALS[step.name];
+    const isThere = at === undefined || step.values[slider] === at;
+    const value = isThere ? valueOf({ picture, work }) : null;
+    if (isThere && isReached(value, { picture })) this.#keep(step.name, { isReached: true });
     const isDone = Boolean(this.#kept[step.name]?.isReached);
+    const now = isThere ? `Now: ${Math.round(value)}.` : isDone ? "" : `Move the slider to “${sliderText(step, step.values.indexOf(at))}”.`;
     goal.classList.toggle("done", isDone);
-    goal.querySelector("output").value = `${value === null ? "" : ` Now: ${Math.round(value)}.`}${isDone ? " Done." : ""}`;
+    goal.querySelector("output").value = ` ${now}${isDone ? " Done." : ""}`;
   }
 
   /** What was guessed and reached, as rows of a list. */

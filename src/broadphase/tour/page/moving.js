@@ -3,7 +3,7 @@
 import { METHODS } from "./methods/all.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { canvasFont, colour, named, sample, sharp, whole } from "./palette.js";
-import { nextPrime } from "./steps.js";
+import { entriesOf, nextPrime } from "./steps.js";
 import { readBoxes } from "./upload.js";
 
 const [WIDTH, HEIGHT, SIDE] = [960, 540, 12];
@@ -11,6 +11,7 @@ const MOST_ENTRIES = 2e6; // of boxes in cells
 const MOST_CELLS = 512; // across
 const CELL = 2.5; // typical boxes
 const STRIP = 9; // typical boxes high, as the engine cuts them
+const TURN = 1 / 300; // of a crowd in a frame, in radians
 const MOST_COMPARED = 3000; // boxes; with more, the tests of every pair are only calculated
 
 /** Random numbers that are the same on every visit. */
@@ -31,12 +32,16 @@ const SCENES = {
   },
   crowd: {
     title: "A crowd",
-    make: (random) => ({ x: random() * WIDTH, y: random() * HEIGHT, wide: SIDE, high: SIDE, ...towards(random) }),
-    move(box) { // to the middle, until it is thrown out again
-      const [dx, dy] = [WIDTH / 2 - box.x, HEIGHT / 2 - box.y];
-      box.dx = 0.98 * box.dx + dx / 900;
-      box.dy = 0.98 * box.dy + dy / 900;
-      bounce(box);
+    make: (random) => { // around the middle, half of them the other way
+      const [angle, far, way] = [2 * Math.PI * random(), random(), random() < 0.5 ? TURN : -TURN];
+      const [x, y] = [0.3 * WIDTH * far * Math.cos(angle), 0.4 * HEIGHT * far * Math.sin(angle)];
+      return { x: WIDTH / 2 + x, y: HEIGHT / 2 + y, wide: SIDE, high: SIDE, dx: -0.75 * WIDTH / HEIGHT * y * way, dy: HEIGHT / WIDTH / 0.75 * x * way };
+    },
+    move(box) { // drawn to the middle: on an ellipse for ever
+      box.dx += (WIDTH / 2 - box.x) * TURN ** 2;
+      box.dy += (HEIGHT / 2 - box.y) * TURN ** 2;
+      box.x += box.dx;
+      box.y += box.dy;
     },
   },
   road: {
@@ -96,15 +101,17 @@ export class Moving {
   }
 
   #build(element) {
-    const choices = Object.entries(SCENES).map(([name, { title }]) => {
+    this.choices = Object.entries(SCENES).map(([name, { title }]) => {
       const input = make("input", { type: "radio", name: "moving-scene", value: name, checked: name === "even" });
       input.addEventListener("change", () => this.choose(name));
       return make("label", {}, input, ` ${title}`);
     });
     this.count = make("input", { type: "range", min: 50, max: 2000, step: 50, value: 400 });
     this.counted = make("output");
-    this.count.addEventListener("input", () => this.choose(this.#scene in SCENES ? this.#scene : "even"));
+    this.count.addEventListener("input", () => this.choose(this.#scene));
     this.speed = make("select", {}, ...[["0.1", "slow"], ["1", "as it is"], ["4", "fast"]].map(([value, text]) => make("option", { value, selected: value === "1" }, text)));
+    this.speedOf = make("label", {}, "Speed ", this.speed);
+    this.countOf = make("label", { className: "moving-count" }, "Boxes ", this.count, this.counted);
     this.play = make("button", { type: "button", className: "primary" });
     this.play.addEventListener("click", () => this.toggle());
     this.step = make("button", { type: "button" }, "One frame");
@@ -115,18 +122,19 @@ export class Moving {
     });
     this.file = make("input", { type: "file", accept: ".csv,.txt,.tsv,.npy", id: "moving-file" });
     this.file.addEventListener("change", () => this.take(this.file.files[0]));
-    this.said = make("p", { className: "caption" });
+    this.said = make("p", { className: "caption" }); // of a file
     this.said.setAttribute("role", "status");
+    this.found = make("p", { className: "caption" }); // of a frame: it changes too often to be read out
     this.canvas = make("canvas", { className: "moving-room" });
     this.canvas.setAttribute("role", "img");
     this.rows = make("tbody");
     element.append(
-      make("fieldset", { className: "choices" }, make("legend", {}, "Scene"), ...choices),
+      make("fieldset", { className: "choices" }, make("legend", {}, "Scene"), ...this.choices),
       make("p", { className: "moving-file" }, make("label", { htmlFor: "moving-file" }, "Your boxes, from a CSV or .npy file "), this.file),
       this.canvas,
-      make("p", { className: "moving-controls" }, this.play, this.step, make("label", {}, "Speed ", this.speed), make("label", { className: "moving-count" }, "Boxes ", this.count, this.counted)),
-      this.said,
-      make("table", { className: "moving-tests" }, make("caption", {}, "Tests of this frame"), this.rows),
+      make("p", { className: "moving-controls" }, this.play, this.step, this.speedOf, this.countOf),
+      make("div", { className: "moving-said" }, this.said, this.found),
+      make("table", { className: "moving-tests" }, make("caption", {}, "Tests of this frame, and entries into cells or strips"), this.rows),
     );
     element.addEventListener("dragover", (event) => event.preventDefault());
     element.addEventListener("drop", (event) => {
@@ -153,8 +161,8 @@ export class Moving {
     if (!file) return;
     try {
       const { boxes, note } = readBoxes(file.name, await file.arrayBuffer());
-      this.#scene = "yours";
       this.#bodies = [];
+      for (const choice of this.choices) choice.firstChild.checked = false;
       this.#boxes = this.#before = boxes;
       this.bounds = boundsOf(boxes);
       this.note = `${file.name}: ${whole(boxes.length / 4)} boxes${note ? `; ${note}` : ""}. They stay in this page.`;
@@ -211,7 +219,8 @@ export class Moving {
   draw() {
     const width = this.canvas.clientWidth;
     this.play.textContent = this.playing ? "Pause" : "Play";
-    this.play.disabled = this.step.disabled = !this.#bodies.length;
+    // The boxes of a file lie still, and are as many as they are.
+    for (const control of [this.play, this.step, this.speedOf, this.countOf]) control.hidden = !this.#bodies.length;
     const count = this.#boxes.length / 4;
     this.counted.value = whole(count);
     if (width) this.#show(width, this.#count(count));
@@ -230,20 +239,22 @@ export class Moving {
     });
   }
 
-  /** The tests of each method, and the pairs, which all find. */
+  /** The tests of each method, what it enters into cells or strips, and the pairs, which all find. */
   #count(count) {
     let pairs = [];
+    const entries = {};
     const tests = Object.entries(METHODS).map(([method, search]) => {
       if (method === "brute_force" && count > MOST_COMPARED) return pairsAmong(count);
       if (!this.hasCells && ["uniform_grid", "spatial_hash"].includes(method)) return null;
       const found = search(this.#boxes, { ...this.options, before: this.#before });
       if (found.pairs) pairs = found.pairs;
+      entries[method] = entriesOf(found);
       return found.made;
     });
-    return { tests, pairs };
+    return { tests, entries, pairs };
   }
 
-  #show(width, { tests, pairs }) {
+  #show(width, { tests, entries, pairs }) {
     const [left, top, right, bottom] = this.bounds;
     const scale = Math.min(width / Math.max(right - left, 1e-9), (width * HEIGHT) / WIDTH / Math.max(bottom - top, 1e-9));
     const height = Math.round((width * HEIGHT) / WIDTH);
@@ -267,14 +278,15 @@ export class Moving {
       context.stroke(path);
     }
     context.font = canvasFont();
-    const most = Math.log10(Math.max(...tests.map((made) => made ?? 0), 10) + 1);
+    const entered = Object.keys(METHODS).map((method) => entries[method] ?? 0);
+    const works = tests.map((made, k) => (made ?? 0) + entered[k]);
+    const most = Math.log10(Math.max(...works, 10) + 1);
     [...this.rows.rows].forEach((row, k) => {
-      const made = tests[k];
-      row.cells[1].firstChild.style.setProperty("--share", `${made === null ? 0 : (100 * Math.log10(made + 1)) / most}%`);
-      row.cells[2].textContent = made === null ? "too many cells" : whole(made);
+      row.cells[1].firstChild.style.setProperty("--share", `${(100 * Math.log10(works[k] + 1)) / most}%`);
+      row.cells[2].textContent = tests[k] === null ? "too many cells" : `${whole(tests[k])}${entered[k] ? ` + ${whole(entered[k])}` : ""}`;
     });
-    const said = `${this.note} ${whole(pairs.length / 2)} pairs overlap. The bars are logarithmic; sweep and prune counts its swaps.`.trim();
-    if (!this.playing || this.said.textContent === "") this.said.textContent = said;
+    if (this.said.textContent !== this.note) this.said.textContent = this.note;
+    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The bars are logarithmic; sweep and prune counts its swaps.`;
     this.canvas.setAttribute("aria-label", `${whole(isMet.length)} boxes; those that overlap another are filled with vermilion.`);
     this.tests = Object.fromEntries(Object.keys(METHODS).map((method, k) => [method, tests[k]]));
     this.pairs = pairs.length / 2;

@@ -143,8 +143,6 @@ export function drawStrips(context, strips, copies, place, shade) {
     context.globalAlpha = opacity;
     context.fill(path);
   }
-  context.globalAlpha = 1;
-  if (cut.count > 1) writeCopies(context, edges, rows, cut.count, cut.copies, place);
   context.restore();
 }
 
@@ -189,7 +187,14 @@ export function drawSweep(context, strips, { strip, box }, place) {
   context.restore();
 }
 
-function writeCopies(context, edges, rows, count, copies, place) {
+/** How many copies each strip holds, above all else. */
+export function writeCopies(context, strips, place, shade) {
+  const cut = stripsOf(strips);
+  const { count, copies } = cut;
+  if (count < 2) return;
+  const [rows, edges] = [cut.swept === 0, edgesOf(cut, place)];
+  context.save();
+  context.fillStyle = colour(shade);
   context.font = canvasFont(1, 700);
   context.textBaseline = "middle";
   context.lineWidth = 4;
@@ -203,6 +208,7 @@ function writeCopies(context, edges, rows, count, copies, place) {
     context.strokeText(whole(copies[strip]), x, y);
     context.fillText(whole(copies[strip]), x, y);
   }
+  context.restore();
 }
 
 /** Lines between the bodies that were compared, the first `end` of them. */

@@ -3,6 +3,7 @@
 import { canvasFont, colour } from "./palette.js";
 
 const [MOST_LINES, MOST_WORDS] = [12, 4]; // to the nearest
+const NARROW = 480; // pixels: in a narrower picture, half of the words
 const HIGH = 16; // pixels that a word is high
 
 /** The reason why `i` is not compared with `j`. */
@@ -63,7 +64,7 @@ export function drawSkips(context, { centers, halves }, from, skips, { left, top
   taken.push(...corners.map((corner) => [...corner]));
   let written = 0;
   for (const { ball, reason } of skips.slice(0, MOST_LINES)) {
-    if (written === MOST_WORDS) break;
+    if (written === (width < NARROW ? MOST_WORDS / 2 : MOST_WORDS)) break;
     const [wide, high] = [context.measureText(reason).width / 2 + 3, HIGH / 2];
     const [u, v] = at(ball);
     const [beside, beyond] = [halves[2 * ball] * scale + wide + 2, halves[2 * ball + 1] * scale + high + 2];

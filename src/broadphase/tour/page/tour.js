@@ -2,7 +2,7 @@
 
 import { drawGrowth } from "./chart.js";
 import { Guesses } from "./guesses.js";
-import { canvasFont, forget } from "./palette.js";
+import { canvasFont, forget, whole } from "./palette.js";
 import { pictureOf } from "./picture.js";
 import { framesOf, stateOf, STEPS, workOf } from "./steps.js";
 import { listenToTheme } from "./theme.js";
@@ -19,7 +19,7 @@ const LINK_AFTER = 250; // milliseconds: WebKit allows a hundred changes of the 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const pages = document.documentElement.dataset.pages; // where the site has a page for each method
 const embedded = new URLSearchParams(location.search).has("embed");
-const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
+const numberIn = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
 /** Two pages without the picture of a step: scenes that move, and at last the reader's own game. */
 const MOVING = { name: "moving" };
@@ -87,9 +87,9 @@ class Tour {
     const linked = new URLSearchParams(location.search);
     const isNew = wanted !== this.step;
     this.step = wanted;
-    this.slider = Math.min(whole(linked.get("slider")) ?? wanted.start, wanted.values.length - 1);
+    this.slider = Math.min(numberIn(linked.get("slider")) ?? wanted.start, wanted.values.length - 1);
     this.frame = 0;
-    const balls = linked.getAll("ball").map((ball) => ball.split(",").map(whole)).filter((ball) => ball.length > 1 && !ball.includes(null));
+    const balls = linked.getAll("ball").map((ball) => ball.split(",").map(numberIn)).filter((ball) => ball.length > 1 && !ball.includes(null));
     this.#places = new Map(balls.map(([x, y, ball = 0]) => [ball, [x, y]]));
     if (isNew) this.#showStep();
     const fresh = !this.#seen.has(wanted.name) && !linked.has("slider") && !linked.has("ball");
@@ -360,7 +360,7 @@ class Tour {
     find("scrub").value = end;
     const frame = this.frames > 1 ? `Frame ${this.frame + 1} of ${this.frames}, ` : "";
     find("controls").querySelector(".time").hidden = !this.canPlay;
-    const said = `${frame}${SLIDERS[step.name].counts ?? "test"} ${end} of ${total}`;
+    const said = `${frame}${SLIDERS[step.name].counts ?? "test"} ${whole(end)} of ${whole(total)}`;
     find("scrub-text").value = said[0].toUpperCase() + said.slice(1);
     find("drift").hidden = step.frames > 1;
     find("drift").textContent = this.drifting ? "Stop them" : "Let them move";

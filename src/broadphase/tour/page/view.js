@@ -264,6 +264,7 @@ function drawStage(context, { world, frame, own, place, shade, end }, below) {
     overlay.markTest(context, own.tests, frame, place, end);
   }
   overlay.drawHits(context, frame.hits, frame, world, place);
+  if (own.strips) overlay.writeCopies(context, own.strips, place, shade);
 }
 
 /** Boxes of a tree, clipped at the border. */

@@ -25,12 +25,12 @@ const WAYS = {
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
   sorted: { label: "Push together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
-  kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
-  cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
+  kept: { label: "How far balls move in a frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
+  cells: { label: "Width of a cell", text: (value) => `${value} wide; balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none: wrong", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies more than balls, 30 tests each"], weights: 30 },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies more than balls, each as 30 tests"], weights: 30 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
@@ -45,7 +45,8 @@ export function figuresOf(step, picture, end, total, work, all) {
   const result = picture.state.results[step.methods[0]];
   const made = step.name === "kept" ? result.tests.length / 2 : result.made;
   const found = [];
-  const pairs = { name: "pairs found", figure: whole(picture.found ?? picture.pairs), meaning: "whose boxes overlap", kind: "hit" };
+  const pairsFound = picture.found ?? picture.pairs;
+  const pairs = { name: pairsFound === 1 ? "pair found" : "pairs found", figure: whole(pairsFound), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
   const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
@@ -112,8 +113,8 @@ function touchingPairs(picture) {
 
 const LEGENDS = {
   sorted: [["sweep", "the line, and how far one ball looks"], ["open own", "open: boxes that the line crosses"], ["bar own", "width of a ball, sorted"]],
-  kept: [["bar own", "edges that swap"], ["dot none", "two near [[ or far ]] edges pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
-  cells: [["cell own", "cell with balls; fuller cells are darker"]],
+  kept: [["bar own", "edges that swap"], ["dot none", "two near edges [ pass: no test"], ["dot square", "two far edges ] pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
+  cells: [["cell own", "cell with balls; fuller cells are stronger"]],
   twice: [["cell own", "cell with balls"]],
   lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],

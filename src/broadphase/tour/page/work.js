@@ -10,11 +10,14 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
   const { clientWidth: width, clientHeight: height } = canvas;
   const context = sharp(canvas, width, height);
   context.clearRect(0, 0, width, height);
-  const [left, top, bottom] = [8, 26, 24];
+  const [left, bottom] = [8, 24];
+  const top = 10 + words(context, nouns, method, width);
   const step = (width - 2 * left) / texts.length;
   const most = Math.max(...works.map((one, k) => one.tests + weightOf(k) * one.entries), 1);
   const tall = height - top - bottom;
-  words(context, nouns, method);
+  const sums = works.map((one, k) => whole(one.tests + weightOf(k) * one.entries));
+  context.font = canvasFont(0.95);
+  const isRoomy = sums.every((sum) => context.measureText(sum).width + 4 < step); // else only that of now is written
   works.forEach((one, k) => {
     const x = left + k * step + step * 0.12;
     const wide = step * 0.76;
@@ -24,9 +27,8 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
     context.fillStyle = colour(k === now ? "ink" : "soft");
     context.fillText(texts[k], x + wide / 2, height - 7);
     const [tests, entries] = [(one.tests / most) * (tall - 14), ((weightOf(k) * one.entries) / most) * (tall - 14)];
-    const sum = one.tests + weightOf(k) * one.entries;
     if (k === wrong) context.fillStyle = colour("bad");
-    context.fillText(k === wrong ? "reported twice" : whole(sum), x + wide / 2, height - bottom - tests - entries - 5);
+    if (isRoomy || k === now) context.fillText(k === wrong ? "reported twice" : sums[k], x + wide / 2, height - bottom - tests - entries - 5);
     context.globalAlpha = k === now ? 1 : FAINT;
     context.fillStyle = colour("test");
     context.fillRect(x, height - bottom - tests, wide, tests);
@@ -38,16 +40,20 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
   canvas.setAttribute("aria-label", `Work of each value. ${label.join("; ")}.`);
 }
 
-function words(context, nouns, method) {
+/** What the colours of the bars mean, one after the other or, where that is too wide, below each other; how high it is. */
+function words(context, nouns, method, width) {
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.font = canvasFont(0.95);
-  let x = 8;
+  let [x, y] = [8, 16];
   for (const [at, text] of nouns.entries()) {
+    const wide = 34 + context.measureText(text).width;
+    if (x > 8 && x + wide - 18 > width) [x, y] = [8, y + 18];
     context.fillStyle = colour(at ? `method-${method}` : "test");
-    context.fillRect(x, 6, 11, 11);
+    context.fillRect(x, y - 10, 11, 11);
     context.fillStyle = colour("soft");
-    context.fillText(text, x + 16, 16);
-    x += 34 + context.measureText(text).width;
+    context.fillText(text, x + 16, y, width - x - 16);
+    x += wide;
   }
+  return y;
 }
