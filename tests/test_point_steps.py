@@ -236,5 +236,7 @@ def test_pairs_that_do_not_fit_are_refused(monkeypatch):
 
 
 def test_a_cell_as_lengths_and_angles_is_told_how():
-    with pytest.raises(ValueError, match="cellpar_to_cell"):
-        bp.neighbors(np.zeros((2, 3)), 1.0, period=[10, 10, 10, 60, 75, 90])
+    points, cell = np.zeros((2, 3)), [10, 10, 10, 60, 75, 90]
+    for search in (bp.neighbors, lambda points, _, period: bp.PointIndex(points, period=period)):
+        with pytest.raises(ValueError, match="cellpar_to_cell"):
+            search(points, 1.0, period=cell)

@@ -96,6 +96,12 @@ def _is_number(value: Any) -> bool:
     return type(value) is float or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
 
 
+_CELLPAR = (
+    ".  A cell given as a, b, c and angles is a matrix of lattice vectors here: "
+    "ase.geometry.cellpar_to_cell(period) makes one"
+)
+
+
 def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
     if not isinstance(period, tuple) and isinstance(period, Real):
         return (period,) * dim
@@ -108,12 +114,7 @@ def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
     if len(values) != dim:
         raise ValueError(
             f"period must hold a length, None or inf for each of the {dim} axes; got {len(values)}"
-            + (
-                ".  A cell given as a, b, c and angles is a matrix of lattice vectors here: "
-                "ase.geometry.cellpar_to_cell(period) makes one"
-                if (dim, len(values)) == (3, 6)
-                else ""
-            )
+            + (_CELLPAR if len(values) == 6 else "")
         )
     return values
 
