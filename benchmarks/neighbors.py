@@ -12,8 +12,8 @@ takes. *moving*: every point moves in each frame and needs its neighbours, compa
 yardstick for all pairs of a million boxes. *small*: each way to ask about few rows, compared with the same
 call with one array of float64, and SciPy; and one query of points that are kept. *fresh*: an index that is
 made and asked once, for one point and for as many as it has. *cells*: lists of atoms
-with all images and their shifts, as vesin, matscipy, matscipy-neighbours and ASE make them, and triclinic
-cells. *sums*: what is made of the pairs, beside NumPy and compiled loops, and a Verlet list.
+with all images and their shifts, as vesin, matscipy, matscipy-neighbours and ASE make them, small crystals,
+and triclinic cells. *sums*: what is made of the pairs, beside NumPy and compiled loops, and a Verlet list.
 """
 
 import argparse
@@ -442,6 +442,41 @@ def compare_cells(seconds: float) -> None:
         report(f"{len(atoms)} atoms, all images, {found[OURS]} rows", lists, seconds)
 
 
+def compare_crystals(seconds: float) -> None:
+    """Small crystals with all images and vectors, in both directions: one, and 64 of 8 atoms at once."""
+    from ase.build import bulk
+
+    if not find_spec("vesin"):
+        return
+    vesin = import_module("vesin").NeighborList(cutoff=3.0, full_list=True)
+    how: dict[str, Any] = {"images": "all", "half": False, "offsets": True}
+
+    def theirs(points: Points, cell: Points) -> int:
+        return len(vesin.compute(points, cell, True, "ijDS")[0])
+
+    crystals = [bulk("NaCl", "rocksalt", a=5.64), *(bulk("Cu", a=3.6).repeat(k) for k in (2, 3, 4, 6))]
+    for atoms in crystals:
+        points, cell = atoms.positions, np.array(atoms.cell)
+        one: dict[str, Callable[[], Any]] = {
+            OURS: lambda points=points, cell=cell: len(bp.neighbors(points, 3.0, period=cell, **how)),
+            "vesin": lambda points=points, cell=cell: theirs(points, cell),
+        }
+        if one[OURS]() != one["vesin"]():
+            raise SystemExit("vesin finds other pairs")
+        report_small(f"a crystal of {len(points)} atoms, all images", one, seconds)
+    points, cells = (
+        np.random.default_rng(SEED).random((64, 8, 3)) * 5,
+        np.eye(3) * np.linspace(5, 6, 64)[:, None, None],
+    )
+    many: dict[str, Callable[[], Any]] = {
+        OURS: lambda: len(bp.neighbors(points, 3.0, period=cells, **how)),
+        "a loop with vesin": lambda: sum(map(theirs, points, cells)),
+    }
+    if many[OURS]() != many["a loop with vesin"]():
+        raise SystemExit("vesin finds other pairs")
+    report_small("64 crystals of 8 atoms, a cell for each", many, seconds)
+
+
 def compare_tilted(seconds: float) -> None:
     """Lists and counts in a tilted cell, beside the same in one with right angles."""
     tilted, random = np.array([[1.0, 0, 0], [0.3, 1, 0], [0.2, -0.3, 1]]), np.random.default_rng(SEED)
@@ -463,6 +498,15 @@ def compare_tilted(seconds: float) -> None:
                 lists["vesin"] = lambda points=points, vesin=vesin: vesin.compute(points, tilted, True, "ijd")
             name = f"{n} points in a tilted cell, pairs {'once' if half else 'in both directions'}"
             report(name, lists, seconds)
+            offsets: dict[str, Callable[[], Any]] = {
+                OURS: lambda points=points, r=r, half=half: bp.neighbors(
+                    points, r, period=tilted, half=half, offsets=True
+                ),
+                "right angles": lambda even=even, r=r, half=half: bp.neighbors(
+                    even, r, period=(1, 1, 1), half=half, offsets=True
+                ),
+            }
+            report(f"{name}, with offsets", offsets, seconds)
     compare_kept(tilted, seconds)
     points, even, radii = points[:10_000], even[:10_000], np.linspace(0.0, 0.45, 51)[1:]
     counts: dict[str, Callable[[], Any]] = {
@@ -598,6 +642,7 @@ def main() -> None:
         compare_fresh(options.seconds)
     if "cells" in options.parts and find_spec("ase"):
         compare_cells(options.seconds)
+        compare_crystals(options.seconds)
         compare_tilted(options.seconds)
     if "sums" in options.parts:
         compare_sums(options.seconds)
