@@ -25,7 +25,6 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.counting import count_within
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
-    INVERSE,
     MOST_RANGES,
     RANGE_ROWS,
     RANKED,
@@ -247,7 +246,6 @@ def _placed(
 ) -> Cells | None:
     """The points in the order of their cells; None if they crowd in few of them and that matters."""
     n, dim = points.shape
-    along = points @ grid.rows[INVERSE : INVERSE + dim] if len(grid.rows) > INVERSE else points
     spans = threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
     slots = scratch.array(f"{name} slots", (n,), np.int32 if grid.slots < 2**31 else np.int64)
     counts = scratch.array(f"{name} counts", (len(spans), grid.slots), np.int64)
@@ -255,7 +253,7 @@ def _placed(
     def count(part: int, first: int, last: int) -> None:
         counts[part] = 0
         for begin, end in paced(first, last):
-            count_cells(along, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
+            count_cells(points, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
 
     threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
     starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)

@@ -117,10 +117,13 @@ def find_extent(points, begin, end, part, low, high):
 @jit
 def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, counts):
     """Write the slot of each point of a share into ``slots``, and count them into ``counts[part]``."""
-    dim = points.shape[1]
+    dim, lattice = points.shape[1], grid.shape[0] > INVERSE
     for i in range(begin, end):
-        x, y = cell_on(points[i, 0], grid, 0), cell_on(points[i, 1], grid, 1)
-        z = cell_on(points[i, dim - 1], grid, dim - 1) if dim == 3 else np.int64(0)
+        x, y, z = np.float64(points[i, 0]), np.float64(points[i, 1]), np.float64(points[i, dim - 1])
+        if lattice:
+            x, y, z = _along(points[i], grid, 0), _along(points[i], grid, 1), _along(points[i], grid, dim - 1)
+        x, y = cell_on(x, grid, 0), cell_on(y, grid, 1)
+        z = cell_on(z, grid, dim - 1) if dim == 3 else np.int64(0)
         env = np.int64(envs[i]) if envs.shape[0] > 0 else np.int64(0)
         slot = slot_of(x, y, z, env, steps, blocks)
         slots[i] = slot

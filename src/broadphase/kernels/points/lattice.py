@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.machine.memory import few
+from broadphase.kernels.machine.memory import AHEAD, few, prefetch
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 from broadphase.kernels.points.distance import distance_along, folded_way, plus, times
 
@@ -161,9 +161,15 @@ def nearest_way(points, others, i, j, around):
 @jit
 def find_ways(points, others, around, i, j, begin, end, ways):
     """Write the ways from row ``i`` to the nearest image of row ``j`` into ``ways[begin:end]``."""
+    bound = farthest_folded(around, points.shape[1])
+    bound = bound if 2.0**-80 < bound < 2.0**80 else around.dtype.type(-1)  # others overflow
     for at in range(begin, end):
-        row = unsigned(at)
-        x, y, z, _ = nearest_way(points, others, unsigned(i[at]), unsigned(j[at]), around)
+        # Sorted by ``i``, the pairs access ``j`` at random.
+        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
+        row, first, second = unsigned(at), unsigned(i[at]), unsigned(j[at])
+        x, y, z = folded_way(points, others, first, second, around)
+        if not x * x + y * y + z * z <= bound:
+            x, y, z, _ = nearest_way(points, others, first, second, around)
         ways[row, 0], ways[row, 1] = x, y
         if points.shape[1] == 3:
             ways[row, 2] = z
