@@ -18,7 +18,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Box, Circle, Polygon, Shape
 from broadphase.geometry.table import plain_columns, table_of
 from broadphase.indexes import arguments, environments
-from broadphase.indexes.arguments import NO_RULES, FloatTuple
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import NO_IDS
 from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
@@ -133,7 +133,7 @@ class ShapeIndex:
         reader, table = self._boxes._reader, self._table
         given = settled(ids, "ids"), reader.settled(positions, 2, "positions"), settled(angles, "angles")
         rows = arguments.known_ids(self._boxes._store, given[0])
-        places = np.atleast_2d(np.asarray(reader.point_or_points(given[1], "positions", finite=True)))
+        places = np.atleast_2d(reader.point_or_points(given[1], "positions", finite=True))
         turned = None if angles is None else np.asarray(given[2], np.float64)
         for name, array, shape in (("positions", places, (len(rows), 2)), ("angles", turned, (len(rows),))):
             if array is not None and not (array.shape == shape and np.isfinite(array).all()):
@@ -251,7 +251,7 @@ class ShapeIndex:
         if ignore is not None:
             best[:] = arguments.as_ignored(ignore, len(rows))
         space, placed, _ = boxes._placed(rows, env)
-        met = space.all_hits(arguments.rows_of(placed), NO_RULES)
+        met = space.all_hits(placed, NO_RULES)
         lengths = np.nextafter(rows[:, 4], np.inf)  # what is exactly so far away is hit
         given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), lengths))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
@@ -374,12 +374,10 @@ class ShapeIndex:
         boxes, reader = self._searched(), self._boxes._reader
         center, r = reader.settled(center, 2, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
-        centers: Any = reader.point_or_points(center, "center", finite=True)
-        radii: Any = arguments.distance_or_distances(r, "r")
-        if not (isinstance(centers, tuple) and isinstance(radii, float)):
-            centers, radii = arguments.lined_up(centers, radii, "center", "r")
-        centers, env, single = self._in_rows(centers, env)
-        radii = np.full(len(centers), np.minimum(radii, _FARTHEST))
+        at = reader.point_or_points(center, "center", finite=True), "center", 1
+        (centers, radii), one = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
+        centers, env, single = self._in_rows(centers[0] if one else centers, env)
+        radii = np.resize(np.minimum(radii, _FARTHEST), len(centers))
         bounds = np.hstack((centers - radii[:, None], centers + radii[:, None]))
         return self._overlapping(bounds, plain_columns(CIRCLE, centers, radii, 0.0), env, single)
 
@@ -419,7 +417,7 @@ class ShapeIndex:
             kept.append(portion[: kernel.keep_overlapping_rows(portion, shapes, self._table.columns)])
         return joined(kept)
 
-    def _in_rows(self, query: FloatTuple | Floats, env: Any) -> tuple[Floats, Any, bool]:
+    def _in_rows(self, query: Floats, env: Any) -> tuple[Floats, Any, bool]:
         """Queries in rows, the environment of each, and whether it is a single one."""
         rows, single = environments.rows_asked(query, env)
         if self._boxes._store.envs is not None and env is None:

@@ -20,9 +20,9 @@ from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, check_sound, unsound_box_error
 from broadphase.inputs.environments import BOX_WIDTHS
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
-from broadphase.inputs.numeric import real, thread_count, whole
+from broadphase.inputs.numeric import thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
-from broadphase.kernels.boxes.checks import first_unsound_row, join_rays
+from broadphase.kernels.boxes.checks import first_bad_point, first_unsound_row, join_rays
 from broadphase.kernels.boxes.queries import ROUNDING
 from broadphase.runtime.memory import result_array
 
@@ -36,6 +36,7 @@ BoxRules = tuple[int, int]
 """Category and mask of a query, as kernels take them."""
 NO_RULE = -1
 """The ``category`` or ``mask`` for kernels if the caller did not set one."""
+_LARGEST = float(np.finfo(np.float64).max)
 NO_RULES: BoxRules = (NO_RULE, NO_RULE)
 
 
@@ -70,26 +71,25 @@ class Reader:
 
     def box(self, box: Any) -> FloatTuple:
         """One sound box as floats that the dtype holds exactly."""
-        values = self.box_or_boxes(box)
-        if not isinstance(values, tuple):
-            raise ValueError(
-                f"box must be one box of shape ({2 * self.dim},); got shape {values.shape}; "
-                "insert_many() and move_many() take several"
-            )
+        values = self.floats(box, 2 * self.dim)
+        if values is None or not all(map(le, values, values[self.dim :])):
+            rows = self.box_or_boxes(box)
+            if rows.ndim == 2:
+                raise ValueError(
+                    f"box must be one box of shape ({2 * self.dim},); got shape {rows.shape}; "
+                    "insert_many() and move_many() take several"
+                )
+            values = tuple(rows.tolist())
         return values
 
-    def box_or_boxes(self, box: Any) -> FloatTuple | Rows:
+    def box_or_boxes(self, box: Any) -> Rows:
         """One box, or a batch of shape ``(m, 2 * dim)``."""
-        values = self.floats(box, 2 * self.dim)
-        if values is None:
-            array = self.array(box, 2 * self.dim, "box", BOXES)
-            if array.ndim == 2:
-                check_sound(array, "box")
-                return array.astype(np.float64, copy=False)
-            values = tuple(array.tolist())
-        if not all(map(le, values, values[self.dim :])):
-            raise unsound_box_error(np.array(values), "box")
-        return values
+        array = self.array(box, 2 * self.dim, "box", BOXES)
+        rows = array[None] if array.ndim == 1 else array
+        row = first_unsound_row(rows)
+        if row >= 0:
+            raise unsound_box_error(rows[row], "box" if array.ndim == 1 else f"box[{row}]")
+        return array.astype(np.float64, copy=False)
 
     def plain_boxes(self, given: Any, points: bool = False) -> Rows | None:
         """A batch of sound boxes that need no more than a copy, or of points as boxes.
@@ -122,42 +122,29 @@ class Reader:
 
     def point_or_points(
         self, point: Any, name: str, *, finite: bool = False, wanted: Wanted = POINTS
-    ) -> FloatTuple | Rows:
+    ) -> Rows:
         """One point, or a batch of shape ``(m, dim)``; no NaN, and no infinity where ``finite``."""
-        values = self.floats(point, self.dim)
-        if values is None:
-            array = self.array(point, self.dim, name, wanted)
-            if array.ndim == 2:
-                _check_numbers(array, name, finite)
-                return array.astype(np.float64, copy=False)
-            values = tuple(array.tolist())
-        for value in values:
-            if not math.isfinite(value) and (finite or math.isnan(value)):
-                raise ValueError(f"{name} = {values}: {_wanted(finite)}")
-        return values
+        array = self.array(point, self.dim, name, wanted)
+        rows = array[None] if array.ndim == 1 else array
+        row = int(first_bad_point(rows, finite))
+        if row >= 0:
+            said = "the coordinates must be finite" if finite else "a coordinate must not be nan"
+            raise ValueError(f"{_row_named(array, name, row)}: {said}")
+        return array.astype(np.float64, copy=False)
 
     def settled(self, values: Any, width: int, name: str, wanted: Wanted = POINTS) -> Any:
-        """One row or a batch that nothing else writes to, as numbers or an array."""
+        """One row or a batch that nothing else writes to, as an array."""
         numbers = self.floats(values, width)
-        return settled(values, name, wanted) if numbers is None else numbers
+        return settled(values, name, wanted) if numbers is None else np.array(numbers, self.dtype)
 
-    def direction_or_directions(self, direction: Any) -> FloatTuple | Rows:
-        """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
-        wide = _wide_reader(self.dim)
+    def _check_directions(self, direction: Any) -> None:
+        """Raise where a direction is not finite or zero; they are float64 whatever the index holds."""
         name = self.ray_names[1]
-        values = wide.point_or_points(direction, name, finite=True, wanted=WAYS)
-        if isinstance(values, tuple):
-            if not any(values):
-                raise ValueError(f"{name} = {values} points nowhere; one component must not be zero")
-        else:
-            # `any` with an axis takes six times as long.
-            moves = np.logical_or.reduce([column != 0.0 for column in values.T])
-            if not moves.all():
-                row = int(moves.argmin())
-                raise ValueError(
-                    f"{name}[{row}] = {values[row].tolist()} points nowhere; one component must not be zero"
-                )
-        return values
+        array = _wide_reader(self.dim).point_or_points(direction, name, finite=True, wanted=WAYS)
+        moves = np.atleast_1d(array.any(axis=-1))
+        if not moves.all():
+            said = _row_named(array, name, int(moves.argmin()))
+            raise ValueError(f"{said} points nowhere; one component must not be zero")
 
     def settled_ray(self, origin: Any, direction: Any, max_distance: Any, copy: bool) -> tuple[Any, Any, Any]:
         """Origins, directions and greatest distances, settled.
@@ -180,33 +167,25 @@ class Reader:
             return bool(direction.dtype == np.float32 or direction.dtype == np.float64)
         return bool(origin.dtype == direction.dtype == self.dtype == np.float64)
 
-    def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> FloatTuple | Rows:
+    def rays(self, origin: Any, direction: Any, max_distance: Any, spare: bool) -> Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch.
 
         ``spare``: with room for the numbers of worlds, see `broadphase.indexes.environments`.
         """
-        max_distance = distance_or_distances(max_distance, "max_distance")
-        if self._are_batches(origin, direction):
-            n, far = len(origin), np.atleast_1d(max_distance)
-            one_each = isinstance(max_distance, float) or len(far) == n
-            if origin.shape == direction.shape == (n, self.dim) and one_each:
-                rays = result_array((n, 2 * self.dim + 1 + spare), np.float64)
-                if join_rays(np.ascontiguousarray(origin), np.ascontiguousarray(direction), far, rays):
-                    return rays
-            origin, direction = origin.copy(), direction.copy()  # something is wrong: what, is said below
-        first, second = self.ray_names
-        origins = self.point_or_points(origin, first, finite=True)
-        towards = self.direction_or_directions(direction)
-        if isinstance(origins, tuple) and isinstance(towards, tuple) and isinstance(max_distance, float):
-            return (*origins, *towards, max_distance)
-        # The length decides for all three; a point given once is repeated by the second pass.
-        if isinstance(origins, tuple) and isinstance(towards, tuple):
-            origins, max_distance = lined_up(origins, max_distance, first, "max_distance")
-        origins, towards = lined_up(origins, towards, first, second)
-        origins, max_distance = lined_up(origins, max_distance, first, "max_distance")
-        rays = result_array((len(origins), 2 * self.dim + 1), np.float64)
-        join_rays(origins, towards, max_distance, rays)
-        return rays
+        far, (first, second) = distances(max_distance, "max_distance"), self.ray_names
+        if self._are_batches(origin, direction) and origin.shape[1:] == direction.shape[1:] == (self.dim,):
+            origins, towards = np.ascontiguousarray(origin), np.ascontiguousarray(direction)
+        else:
+            origins = self.array(origin, self.dim, first, POINTS)
+            towards = _wide_reader(self.dim).array(direction, self.dim, second, WAYS)
+        parts, single = lined_up((origins, first, 1), (towards, second, 1), (far, "max_distance", 0))
+        rays = result_array((len(parts[0]), 2 * self.dim + 1 + spare), np.float64)
+        if not join_rays(*parts, rays):
+            origin, direction = origin.copy(), direction.copy()
+            self.point_or_points(origin, first, finite=True)
+            self._check_directions(direction)
+            return self.rays(origin, direction, max_distance, spare)  # they have changed in the meantime
+        return rays[0] if single else rays
 
     def floats(self, values: Any, width: int) -> FloatTuple | None:
         """The fast path: a tuple, list or row of ``width`` numbers.  ``None``: read it as an array."""
@@ -256,22 +235,24 @@ def rounded(array: BoxArray, dtype: "np.dtype[Any]") -> BoxArray:
         return array.astype(dtype)
 
 
-def distance_or_distances(value: Any, name: str) -> float | Rows:
+def distances(value: Any, name: str) -> Rows:
     """A radius or a length, or one for each query: not negative, not NaN, infinity is legal."""
-    if type(value) is float or type(value) is int:
-        number = real(value, name)
-        if not number >= 0.0:
-            raise ValueError(f"{name} = {value} must not be negative or nan")
-        return number
+    if (type(value) is float or type(value) is int) and (0 <= value <= _LARGEST or value == math.inf):
+        return np.array(float(value))
     array = as_float_array(value, name).astype(np.float64, copy=False)
     if array.ndim > 1:
         raise ValueError(f"{name} must be one number or one for each query; got shape {array.shape}")
-    if array.ndim == 0:
-        return distance_or_distances(float(array), name)
-    bad = np.flatnonzero(~(array >= 0.0))
-    if len(bad):
-        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]} must not be negative or nan")
+    sound = array >= 0.0
+    if not sound.all():
+        row = sound.argmin()
+        said = f"{name} = {value}" if array.ndim == 0 else f"{name}[{row}] = {array[row]}"
+        raise ValueError(f"{said} must not be negative or nan")
     return array
+
+
+def _row_named(array: npt.NDArray[Any], name: str, row: int) -> str:
+    """A row of a batch, or the only one, for messages."""
+    return f"{name}[{row}] = {array[row].tolist()}" if array.ndim > 1 else f"{name} = {tuple(array.tolist())}"
 
 
 def count(value: Any, name: str, least: int) -> int:
@@ -452,42 +433,27 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
     return ids.astype(np.int32)
 
 
-def _check_numbers(array: BoxArray, name: str, finite: bool) -> None:
-    sound = np.isfinite(array) if finite else ~np.isnan(array)
-    if not sound.all():  # for 20,000 points it takes 6 us, and with `axis` 200
-        row = int(sound.all(axis=1).argmin())
-        raise ValueError(f"{name}[{row}] = {array[row].tolist()}: {_wanted(finite)}")
-
-
-def _wanted(finite: bool) -> str:
-    return "the coordinates must be finite" if finite else "a coordinate must not be nan"
-
-
 def around(center: FloatTuple, radius: float, rounding: float = ROUNDING) -> FloatTuple:
     """A box that overlaps everything within the radius, despite rounding."""
     far = radius + (max(map(abs, center)) + radius) * rounding
     return (*[coordinate - far for coordinate in center], *[coordinate + far for coordinate in center])
 
 
-def rows_of(query: Given | Rows) -> Rows:
-    """One query, or a batch, as a batch."""
-    return query if isinstance(query, np.ndarray) else np.array([query])
+def lined_up(*given: Named) -> tuple[list[Rows], bool]:
+    """The arguments of a batch with a row for each query, and whether there is no batch but one query.
 
-
-def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
-    """Two arguments of a batch with one row for each query; a single row is repeated."""
-    if isinstance(first, np.ndarray) and isinstance(
-        second, float
-    ):  # the usual case, in a quarter of the time
-        return first, np.full(len(first), second)
-    rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
-    if len(set(rows)) > 1:
-        raise ValueError(
-            f"{first_name} has {rows[0]} rows and {second_name} has {rows[1]}; "
-            "a batch needs one for each query"
-        )
-    a, b = (
-        value if isinstance(value, np.ndarray) else np.full((rows[0], *np.shape(value)), value)
-        for value in (first, second)
-    )
-    return a, b
+    A single row or number is repeated.
+    """
+    batches = [(len(array), name) for array, name, width in given if array.ndim > (width > 0)]
+    for length, name in batches[1:]:
+        if length != batches[0][0]:
+            raise ValueError(
+                f"{batches[0][1]} has {batches[0][0]} rows and {name} has {length}; "
+                "a batch needs one for each query"
+            )
+    n = batches[0][0] if batches else 1
+    rows = [
+        array if array.ndim > (width > 0) else (array[None] if n == 1 else np.full((n, *array.shape), array))
+        for array, _, width in given
+    ]
+    return rows, not batches

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from broadphase.errors import nearest_name, with_hints
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, FloatTuple, Reader, Rows
+from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.new_boxes import MOST_SCANNED, NewBoxes
@@ -750,8 +750,7 @@ class Index(ById):
             env, (self._reader.settled(point, self.dim, "point"), "point", self.dim)
         )
         at = self._reader.point_or_points(point, "point")
-        query = at + at if isinstance(at, tuple) else np.hstack((at, at))
-        return self._in_box("query_point", query, env, rules)
+        return self._in_box("query_point", np.concatenate((at, at), axis=-1), env, rules)
 
     def query_radius(
         self,
@@ -793,19 +792,13 @@ class Index(ById):
                     return found
         center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
-        at = reader.point_or_points(center, "center", finite=True)
-        radius: Any = arguments.distance_or_distances(r, "r")
-        if not (isinstance(at, tuple) and isinstance(radius, float)):
-            at, radius = arguments.lined_up(at, radius, "center", "r")
-        space, query, single = self._placed(at, env)
-        found = space.in_circle(query, radius, rules) if isinstance(query, tuple) else None
-        if found is None:
-            query = arguments.rows_of(query)
-            radii = radius if isinstance(at, np.ndarray) else np.full(len(query), radius)
-            rows = space.in_circles(query, radii, rules)
-            found = np.ascontiguousarray(rows[:, 1]) if single else rows
+        at = reader.point_or_points(center, "center", finite=True), "center", 1
+        (centers, radii), single = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
+        space, centers, single = self._placed(centers[0] if single else centers, env)
+        radii = radii if len(radii) == len(centers) else np.resize(radii, len(centers))
+        rows = space.in_circles(centers, radii, rules)
         self._space.last = space.last
-        return found
+        return np.ascontiguousarray(rows[:, 1]) if single else rows
 
     @overload  # a list of numbers is one ray
     def raycast(  # type: ignore[overload-overlap]
@@ -906,7 +899,7 @@ class Index(ById):
             if cast is not None:
                 return cast
         rays, ignore, env, axes = self._rays_in_rows(env, origin, direction, max_distance, ignore)
-        shape = axes or np.shape(env if isinstance(rays, tuple) else rays[:, 0])
+        shape = axes or np.shape(env if rays.ndim == 1 else rays[:, 0])
         asked = hits_asked_for(shape, self.dim, arguments.flag(normals, "normals"), dtype, out)
         found = self._cast(rays, env, ignore, rules, asked)
         if asked is not None and isinstance(found, RayHits):
@@ -942,8 +935,8 @@ class Index(ById):
         """
         rules = self._rules(category, mask)
         rays, _, env, _ = self._rays_in_rows(env, origin, direction, max_distance)
-        space, query, single = self._placed(rays, env)
-        hits = space.all_hits(arguments.rows_of(query), rules)
+        space, rays, single = self._placed(rays, env)
+        hits = space.all_hits(rays, rules)
         self._space.last = space.last
         return RayHits(np.ascontiguousarray(hits.ids), *hits[1:]) if single else hits
 
@@ -988,14 +981,12 @@ class Index(ById):
         )
         most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
-        space, query, single = self._placed(at, env)
-        found = space.nearest_one(query, most, rules) if isinstance(query, tuple) else None
-        if found is None:
-            most = max(min(most, self._store.live), 1) if single else most
-            found = space.nearest_many(arguments.rows_of(query), most, rules)
-            if single:
-                held = found.ids[0] >= 0
-                found = Nearest(found.ids[0, held], found.distances[0, held])
+        space, points, single = self._placed(at, env)
+        most = max(min(most, self._store.live), 1) if single else most
+        found = space.nearest_many(points, most, rules)
+        if single:
+            held = found.ids[0] >= 0
+            found = Nearest(found.ids[0, held], found.distances[0, held])
         self._space.last = space.last
         return arguments.in_axes(found, axes)
 
@@ -1105,7 +1096,7 @@ class Index(ById):
 
     def _rays_in_rows(
         self, env: Any, origin: Any, direction: Any, max_distance: Any, ignore: Any = None
-    ) -> tuple[FloatTuple | Rows, Any, Any, arguments.Axes | None]:
+    ) -> tuple[Rows, Any, Any, arguments.Axes | None]:
         """The same of rays, side by side and checked, and of the boxes that they ignore."""
         plain = _NO_CODE.issuperset((type(max_distance), type(ignore), type(env)))
         given = self._reader.settled_ray(origin, direction, max_distance, copy=not plain)
@@ -1136,41 +1127,37 @@ class Index(ById):
         rows = self._reader.plain_boxes(values, points)
         return given if rows is None else rows
 
-    def _placed(self, query: FloatTuple | Rows, env: Any) -> tuple[PlainSpace, FloatTuple | Rows, bool]:
-        """The space to search, the query or queries as it takes them, and whether it is a single one."""
-        if self._store.envs is not None:
-            env = 0 if env is None else env
-        elif env is None or (type(env) is int and env in (0, SHARED)):
-            return self._space, query, isinstance(query, tuple)
-        from broadphase.indexes import environments  # here: in most programs there is one world
+    def _placed(self, query: Rows, env: Any) -> tuple[PlainSpace, Rows, bool]:
+        """The space to search, the queries as it takes them, and whether there is a single one."""
+        space, env = self._space, 0 if env is None else env
+        if self._store.envs is None:
+            if type(env) is int and env in (0, SHARED):
+                return space, query[None] if query.ndim == 1 else query, query.ndim == 1
+            from broadphase.indexes.environments import Worlds  # here: in most programs there is one world
 
-        return environments.placed(self._space, query, env)
+            space = copy(space)  # for this query, as if it had environments
+            space.use(Worlds(self._structure))
+        worlds: Any = space.searched
+        return space, *worlds.asked(query, env)
 
-    def _in_box(self, call: str, query: FloatTuple | Rows, env: Any, rules: BoxRules) -> IdArray:
+    def _in_box(self, call: str, query: Rows, env: Any, rules: BoxRules) -> IdArray:
         """The boxes that overlap one box, or each of many."""
-        space, query, single = self._placed(query, env)
-        found = space.in_boxes(call, query, rules)
-        if found is None or (single and found.ndim == 2):  # as near an edge of a periodic world
-            rows: Any = space.in_boxes(call, arguments.rows_of(query), rules) if found is None else found
-            found = np.ascontiguousarray(rows[:, 1])
+        space, boxes, single = self._placed(query, env)
+        found: Any = space.in_boxes(call, boxes, rules)
         self._space.last = space.last
-        return found
+        return np.ascontiguousarray(found[:, 1]) if single else found
 
     def _cast(
-        self, rays: FloatTuple | Rows, env: Any, ignore: Any, rules: BoxRules, asked: RayHits | None
+        self, query: Rows, env: Any, ignore: Any, rules: BoxRules, asked: RayHits | None
     ) -> RayHit | RayHits | None:
         """The first hit of one ray, or of each of many."""
-        space, query, single = self._placed(rays, env)
-        hit = space.first_hit(query, rules) if isinstance(query, tuple) and ignore is None else None
-        if hit is None:
-            query = arguments.rows_of(query)
-            ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(query))
-            hits = space.first_hits(query, ignored, rules, asked)
-            if not single:
-                self._space.last = space.last
-                return hits
-            hit = RayHit(hits.ids.item(0), hits.distances.item(0), tuple(hits.normals[0].tolist()))
+        space, rays, single = self._placed(query, env)
+        ignored = NO_IDS if ignore is None else arguments.as_ignored(ignore, len(rays))
+        hits = space.first_hits(rays, ignored, rules, asked)
         self._space.last = space.last
+        if not single:
+            return hits
+        hit = RayHit(hits.ids.item(0), hits.distances.item(0), tuple(hits.normals[0].tolist()))
         return hit if hit.id >= 0 else None
 
 

@@ -16,7 +16,6 @@ update 4 ns a box (``python benchmarks/worlds.py --queries`` and ``--lidar``).  
 removed: 30 ns for each of all boxes.
 """
 
-import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,17 +27,14 @@ from broadphase.indexes.arguments import (
     NO_RULES,
     Axes,
     BoxRules,
-    FloatTuple,
     Given,
     Rows,
     as_ignored,
     flag,
     in_axes,
-    rows_of,
 )
 from broadphase.indexes.protocol import (
     NO_IDS,
-    FirstHit,
     Ids,
     NearestIds,
     SearchTree,
@@ -84,10 +80,6 @@ _ENVS = 1 << 63
 _RAYS_AT_ONCE = 1 << 20
 # Smaller groups of rays leave too many lanes empty.
 _LEAST_GROUP = 8
-
-
-class Placed(tuple[Any, ...]):
-    """One query with the number of its world, which no caller wrote."""
 
 
 class Worlds(SearchTree):
@@ -201,14 +193,12 @@ class Worlds(SearchTree):
         kernel.place_queries(rows, envs, self._low, self._table, out)
         return out
 
-    def number(self, env: int) -> int:
-        """The number of the world of one environment."""
-        if self.stale or not self._few_gaps:
-            return int(self.placed(np.empty((1, 0)), np.array([env], np.int64))[0, 0])
-        if env == SHARED:
-            return int(kernel.EVERY)
-        at = env - self._low
-        return int(self._table.item(at if 0 <= at < len(self._table) else -1))
+    def asked(self, query: Rows, env: Any) -> tuple[Rows, bool]:
+        """Each query with the number of its world, and whether there is one query of one world."""
+        rows, single = rows_asked(query, env)
+        one = type(env) is int and -_ENVS <= env < _ENVS
+        envs: Any = np.full(len(rows), env, np.int64) if one else as_env(env, len(rows))
+        return self.placed(rows, envs), single
 
     def _searched(self) -> tuple[Any, ...]:
         store = self.store
@@ -223,45 +213,30 @@ class Worlds(SearchTree):
     def find_in_boxes(
         self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
     ) -> Ids | None:
-        one = isinstance(boxes, tuple)
-        if one and not isinstance(boxes, Placed):
+        if isinstance(boxes, tuple):  # as a caller wrote it
             return None
-        asked = rows_of(boxes)
-        how = touching, *rules, self._scratch(), expected_rows(asked, out)
-        rows, found, tests = kernel.search_boxes(*self._searched(), asked, *how)
+        how = touching, *rules, self._scratch(), expected_rows(boxes, out)
+        rows, found, tests = kernel.search_boxes(*self._searched(), boxes, *how)
         rows = rows[:found]
-        if one or (self.sorts_rows and (asked[:, -1] == kernel.EVERY).any()):
+        if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
             sort_rows_of_each(rows, self.store.end)  # one world came after the other
-        return rows[:, 1].copy() if one else rows, tests
+        return rows, tests
 
-    def find_first_hit(self, ray: Given, rules: BoxRules) -> FirstHit | None:
-        if not isinstance(ray, Placed):
-            return None
-        hit = np.empty(1, np.int32), np.empty(1), np.zeros((1, 3))
-        how = self.touching, *rules, self._scratch()
-        tests = kernel.first_hits(*self._searched(), np.array((ray,)), NO_IDS, 0, 1, *how, *hit)
-        x, y, z = hit[2][0].tolist()
-        return tests, hit[0].item(), hit[1].item(), x, y, z
+    def find_first_hit(self, ray: Given, rules: BoxRules) -> None:
+        """None: a ray needs the number of its world."""
 
     def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
-        one = isinstance(points, tuple)
-        if one and not isinstance(points, Placed):
+        if isinstance(points, tuple):
             return None
-        asked = rows_of(points)
-        ids, distances = np.empty((len(asked), k), np.int32), np.empty((len(asked), k))
-        tests = sum(
-            self._in_shares(
-                len(asked),
-                lambda *span: kernel.search_nearest(
-                    *self._searched(), asked, *span, *rules, self._scratch(), np.empty(k), ids
-                ),
-            )
+        ids, distances = np.empty((len(points), k), np.int32), np.empty((len(points), k))
+        tests = self._in_shares(
+            len(points),
+            lambda *span: kernel.search_nearest(
+                *self._searched(), points, *span, *rules, self._scratch(), np.empty(k), ids
+            ),
         )
-        rank_nearest(self.store.boxes, ids, asked, distances)
-        if not one:
-            return ids, distances, tests
-        found = int(np.count_nonzero(ids >= 0))
-        return ids[0, :found], distances[0, :found], tests
+        rank_nearest(self.store.boxes, ids, points, distances)
+        return ids, distances, sum(tests)
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         how = (self.touching, *rules)
@@ -453,27 +428,9 @@ def _rows_of_groups(array: Rows, shape: tuple[int, int], axes: int) -> tuple[Row
     return np.ascontiguousarray(array).reshape(-1, dim), (each if groups > 1 else 0, 1 if each > 1 else 0)
 
 
-def placed(
-    space: PlainSpace, query: FloatTuple | Rows, env: Any
-) -> tuple[PlainSpace, FloatTuple | Rows, bool]:
-    """The space to search; each query with the number of its world; whether it is one query of one world.
-
-    Such a query stays a tuple: it takes a fifth of the time that it takes as a row.
-    """
-    if not space.structure.has_worlds:  # for this query, as if it had environments
-        space = copy.copy(space)
-        space.use(Worlds(space.structure))
-    worlds: Any = space.searched
-    if isinstance(query, tuple) and type(env) is int and -_ENVS <= env < _ENVS:
-        return space, Placed((*query, worlds.number(env))), True
-    rows, single = rows_asked(query, env)
-    return space, worlds.placed(rows, as_env(env, len(rows))), single
-
-
-def rows_asked(query: FloatTuple | Rows, env: Any) -> tuple[Rows, bool]:
+def rows_asked(query: Rows, env: Any) -> tuple[Rows, bool]:
     """Queries in rows, one for each environment, and whether it is a single query of one world."""
-    rows = rows_of(query)
-    if not isinstance(query, tuple):
-        return rows, False
-    single = np.ndim(env) == 0
-    return rows if single else np.repeat(rows, len(env), axis=0), single
+    if query.ndim > 1:
+        return query, False
+    single = type(env) is int or np.ndim(env) == 0
+    return query[None] if single else np.repeat(query[None], len(env), axis=0), single

@@ -244,7 +244,7 @@ class PlainSpace:
         """The first hit of each ray, except the box that it ignores; it may be written to ``out``."""
         self.tree.ready()
         hits, tests = self.tree.find_first_hits(rays, ignored, rules, out)
-        self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
+        self.last = ("raycast", tests, int(np.count_nonzero(hits.ids >= 0)))
         return hits
 
     def all_hits(self, rays: Rows, rules: BoxRules) -> RayHits:

@@ -549,8 +549,7 @@ class PointIndex(ById):
         """The query, what is kept for it, and the searches in place of it where points are shared."""
         store, reader = self._for(points)
         given = reader.point_or_points(points, "points", finite=True)
-        one = isinstance(given, tuple)
-        rows = np.asarray([given] if one else given, reader.dtype)
+        one, rows = given.ndim == 1, np.atleast_2d(given).astype(reader.dtype, copy=False)
         asked = as_env(env, len(rows))
         self._check_envs(asked)
         kept, apart = self._kept, store.envs is not None or len(self._periods) > 0
@@ -645,16 +644,16 @@ def _ways_from(query: PointQuery, point: Any, i: IdArray, rows: IdArray) -> Poin
 
 def _one(reader: Reader, point: Any) -> tuple[float, ...]:
     given = reader.point_or_points(point, "point", finite=True)
-    if not isinstance(given, tuple):
+    if given.ndim == 2:
         raise ValueError(
             f"point must be one point of shape ({reader.dim},); got shape {given.shape}; "
             "insert_many() and move_many() take several"
         )
-    return given
+    return tuple(given.tolist())
 
 
 def _many(reader: Reader, points: Any) -> Points:
     given = reader.point_or_points(points, "points", finite=True)
-    if isinstance(given, tuple):
+    if given.ndim == 1:
         raise ValueError(f"points must have shape (n, {reader.dim}); got shape ({reader.dim},)")
     return given.astype(reader.dtype, copy=False)

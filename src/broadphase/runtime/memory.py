@@ -228,5 +228,7 @@ class SharedRows:
 def result_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """The same of any shape and any type of 4 or 8 bytes."""
     kind, count = np.dtype(dtype), math.prod(shape)
+    if count * kind.itemsize < SMALL:
+        return np.empty(shape, kind)
     words = pair_array((count * kind.itemsize + 7) // 8).reshape(-1)
     return words.view(kind)[:count].reshape(shape)

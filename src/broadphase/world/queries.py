@@ -250,8 +250,7 @@ class Queries:
             return few
         centers = settled(centers, "center", POINTS)  # before any code of r can change them
         (centers, r), _ = _in_rows((centers, "center", 2), (arguments.settled_distance(r, "r"), "r", 0))
-        middles = checked_points(centers, "center")
-        middles, radii = arguments.lined_up(middles, arguments.distance_or_distances(r, "r"), "center", "r")
+        middles, radii = _circles(checked_points(centers, "center"), r, "center")
         radii = np.minimum(radii, _FARTHEST)
         reach = np.hstack((middles - radii[:, None], middles + radii[:, None]))
         return self._overlapping_many(reach, plain_columns(CIRCLE, middles, radii, 0.0), rules)
@@ -289,7 +288,7 @@ class Queries:
             origin, rules = self._place(origin, "origin", rules)
         single = not is_batch(origin) and units.ndim == 1 and np.ndim(r) == 0
         tips, units = of_one_length(as_points(origin, "origin"), units, "origin", "direction")
-        tips, radii = arguments.lined_up(tips, arguments.distance_or_distances(r, "r"), "origin", "r")
+        tips, radii = _circles(tips, r, "origin")
         if not (radii < _FARTHEST).all():
             raise ValueError(f"r = {radii.max():g} must be less than {_FARTHEST:g}")
         shapes, sectors = cones(tips, units, degrees, radii)
@@ -833,13 +832,18 @@ def _once_around(space: Space, bounds: Floats, shapes: ShapeColumns) -> tuple[Fl
     return bounds, shapes._replace(x=x, y=y, width=width, height=height)
 
 
+def _circles(centers: Floats, r: Any, name: str) -> list[Floats]:
+    """Centres and a radius for each."""
+    return arguments.lined_up((centers, name, 2), (arguments.distances(r, "r"), "r", 0))[0]
+
+
 def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     """``(m, 5)``: ``x, y``, a unit vector, and how far; to the last bit as `World.raycast` takes them."""
     starts, vectors = of_one_length(
         as_points(origins, "origin"), as_points(directions, "direction", WAYS), "origin", "direction"
     )
-    max_distance = arguments.distance_or_distances(max_distance, "max_distance")
-    if isinstance(max_distance, np.ndarray) and len(max_distance) != len(starts):
+    max_distance = arguments.distances(max_distance, "max_distance")
+    if max_distance.ndim and len(max_distance) != len(starts):
         raise ValueError(f"max_distance has {len(max_distance)} rows and there are {len(starts)} rays")
     nowhere = np.flatnonzero(~vectors.any(axis=1))
     if len(nowhere):

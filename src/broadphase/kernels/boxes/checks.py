@@ -49,6 +49,19 @@ def _first_unsound(boxes):
 
 
 @jit
+def first_bad_point(points, finite):
+    """Index of the first row with a NaN, or with an infinity where they must be ``finite``; or -1."""
+    for k in range(points.shape[0]):
+        bad = False
+        for axis in range(points.shape[1]):
+            value = points[k, axis]
+            bad |= (value != value) | (finite & (abs(value) == np.inf))
+        if bad:
+            return k
+    return -1
+
+
+@jit
 def copy_sound_rows(boxes, into, begin, end):
     """Copy rows ``begin .. end - 1`` up to the first that is unsound; returns its index or -1.
 
