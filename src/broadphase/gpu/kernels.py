@@ -475,20 +475,47 @@ def row_of(starts: wp.array[wp.int64], work: wp.int64):
     return end_of(starts, starts.shape[0], work) - 1
 
 
+@wp.struct
+class Ranges:
+    """Copies of boxes, and with which of them each is compared."""
+
+    blocks: wp.array[wp.uint64]
+    ids: wp.array[int]
+    begins: wp.array[int]
+    starts: wp.array[wp.int64]
+    """How many tests come before those of each copy."""
+    y: Axis
+    z: Axis
+
+
+@wp.struct
+class Rules:
+    """Which pairs may count; empty arrays where a rule is not set."""
+
+    unmoved: wp.array[wp.bool]
+    categories: wp.array[wp.uint32]
+    masks: wp.array[wp.uint32]
+
+
+@wp.func
+def may_pair(rules: Rules, i: int, j: int):
+    if rules.unmoved.shape[0] > 0:
+        if rules.unmoved[i] and rules.unmoved[j]:
+            return False
+    if rules.categories.shape[0] > 0:
+        none = wp.uint32(0)
+        forth = rules.categories[i] & rules.masks[j]
+        return forth != none and (rules.categories[j] & rules.masks[i]) != none
+    return True
+
+
 @wp.kernel
 def test(
     keys: wp.array2d[Any],
-    blocks: wp.array[wp.uint64],
-    ids: wp.array[int],
-    begins: wp.array[int],
-    starts: wp.array[wp.int64],
+    ranges: Ranges,
     work: wp.int64,
     share: wp.int64,
-    y: Axis,
-    z: Axis,
-    unmoved: wp.array[wp.bool],
-    categories: wp.array[wp.uint32],
-    masks: wp.array[wp.uint32],
+    rules: Rules,
     points: wp.array2d[Any],
     metric: wp.array[Any],
     shift: wp.uint64,
@@ -504,29 +531,28 @@ def test(
     w = wp.int64(t) * share
     end = wp.min(w + share, work)
     found = wp.int64(0)
-    r = row_of(starts, w)
+    r = row_of(ranges.starts, w)
     while w < end:
-        if starts[r + 1] <= w:
+        if ranges.starts[r + 1] <= w:
             r += 1
-            if starts[r + 1] <= w:  # the next copy has no tests, nor perhaps many more
-                r = row_of(starts, w)
-        i = ids[r]
-        stop = wp.min(starts[r + 1], end)
-        copy = begins[r] + int(w - starts[r])
+            if ranges.starts[r + 1] <= w:  # the next copy has no tests, nor perhaps many more
+                r = row_of(ranges.starts, w)
+        i = ranges.ids[r]
+        block = ranges.blocks[r]
+        stop = wp.min(ranges.starts[r + 1], end)
+        copy = ranges.begins[r] + int(w - ranges.starts[r])
         while w < stop:
             hit = bool(True)
             for axis in range(dim):
                 hit = hit and keys[axis, r] <= keys[dim + axis, copy]
                 hit = hit and keys[axis, copy] <= keys[dim + axis, r]
-            j = ids[copy]
+            j = ranges.ids[copy]
             if hit:
-                hit = met_here(blocks[r], 1 + z.bits, y, i, j) and met_here(blocks[r], 1, z, i, j)
-            if hit and unmoved.shape[0] > 0:
-                hit = not (unmoved[i] and unmoved[j])
-            if hit and categories.shape[0] > 0:
-                hit = (categories[i] & masks[j]) != wp.uint32(0) and (categories[j] & masks[i]) != wp.uint32(
-                    0
+                hit = met_here(block, 1 + ranges.z.bits, ranges.y, i, j) and met_here(
+                    block, 1, ranges.z, i, j
                 )
+            if hit:
+                hit = may_pair(rules, i, j)
             if hit and metric.shape[0] > 0:
                 hit = distance_of(points, wp.min(i, j), wp.max(i, j), metric) <= metric[DISTANCE]
             if hit:
@@ -643,6 +669,14 @@ def keep(pairs: wp.array2d[int], places: wp.array[int], out: wp.array2d[int]):
 KEYS = (wp.uint32, wp.uint64)
 FLOATS = (wp.float32, wp.float64)
 INTEGERS = (wp.int8, wp.int16, wp.int32, wp.int64, wp.uint8, wp.uint16, wp.uint32, wp.uint64)
+
+
+def struct(kind: Any, **fields: Any) -> Any:
+    """A struct with these fields."""
+    made = kind()
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
 
 
 def declare(kernel: Any, types: Iterable[Any], **ranks: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import warp as wp
 
 from broadphase.gpu import kernels, sweep
-from broadphase.gpu.kernels import FLOATS, KEYS, declare, end_of
+from broadphase.gpu.kernels import FLOATS, KEYS, declare, end_of, struct
 
 wp.set_module_options({"enable_backward": False, "fuse_fp": False})
 
@@ -174,21 +174,35 @@ def first_of(codes: wp.array[wp.uint64], n: int, number: int):
     return end_of(codes, n, (wp.uint64(number) << wp.uint64(CODE)) - wp.uint64(1))
 
 
+@wp.struct
+class Tree:
+    """What is known of the nodes: where each level begins, and the codes and rows of the boxes in order."""
+
+    starts: wp.array[int]
+    codes: wp.array[wp.uint64]
+    rows: wp.array[int]
+    n: int
+
+
+@wp.struct
+class Hits:
+    """Where the answer is written."""
+
+    ids: wp.array[int]
+    distances: wp.array[F]
+    normals: wp.array2d[F]
+
+
 @wp.kernel
 def cast(
     nodes: wp.array2d[Any],
-    starts: wp.array[int],
-    codes: wp.array[wp.uint64],
-    rows: wp.array[int],
-    n: int,
+    tree: Tree,
     rays: wp.array2d[F],
     numbers: wp.array[int],
     row_of_shared: wp.array[int],
     ignore: wp.array[wp.int64],
     touching: bool,
-    ids: wp.array[int],
-    distances: wp.array[F],
-    normals: wp.array2d[F],
+    hits: Hits,
 ):
     r = wp.tid()
     dim = nodes.shape[1] // 2
@@ -199,56 +213,56 @@ def cast(
     best = INF
     nearest_place = int(-1)
     place = int(0)
-    end = int(n)
+    end = int(tree.n)
     once_more = bool(False)
     shared = int(-1)
     if numbers.shape[0] > 0:
         if row_of_shared[0] >= 0:
             shared = numbers[row_of_shared[0]]
-        if numbers[n + r] != shared:
+        if numbers[tree.n + r] != shared:
             once_more = shared >= 0
-            place = first_of(codes, n, numbers[n + r])
-            end = first_of(codes, n, numbers[n + r] + 1)
+            place = first_of(tree.codes, tree.n, numbers[tree.n + r])
+            end = first_of(tree.codes, tree.n, numbers[tree.n + r] + 1)
     level = int(0)
     onward = bool(True)
     while place < end or once_more:
         if place >= end:  # on with what all environments share
             once_more = bool(False)
-            place = first_of(codes, n, shared)
-            end = first_of(codes, n, shared + 1)
+            place = first_of(tree.codes, tree.n, shared)
+            end = first_of(tree.codes, tree.n, shared + 1)
             level = int(0)
             onward = bool(True)
             if place >= end:
                 break
         if onward:  # what was before is done: on with the largest node that begins here
-            while level + 1 < starts.shape[0] and place % (4 << (2 * level)) == 0:
+            while level + 1 < tree.starts.shape[0] and place % (4 << (2 * level)) == 0:
                 level += 1
         onward = bool(True)
-        node = starts[level] + (place >> (2 * level))
+        node = tree.starts[level] + (place >> (2 * level))
         distance = distance_to(nodes, node, rays, r, reach, touching or level > 0)
         hit = distance >= F(0.0) and distance <= best
         if hit and level > 0:
             level -= 1
             onward = bool(False)
         else:
-            if hit and wp.int64(rows[place]) != ignored:
-                if distance < best or rows[place] < rows[nearest_place]:
+            if hit and wp.int64(tree.rows[place]) != ignored:
+                if distance < best or tree.rows[place] < tree.rows[nearest_place]:
                     best = distance
                     nearest_place = place
             place += 1 << (2 * level)
-    ids[r] = -1
-    distances[r] = best
+    hits.ids[r] = -1
+    hits.distances[r] = best
     if nearest_place >= 0:
-        ids[r] = rows[nearest_place]
+        hits.ids[r] = tree.rows[nearest_place]
     found = bool(nearest_place < 0)
     for axis in range(dim):
-        normals[r, axis] = F(0.0)
+        hits.normals[r, axis] = F(0.0)
         if not found:
             step = rays[r, dim + axis]
             low = F(nodes[nearest_place, axis]) - rays[r, axis]
             times = slab(low, F(nodes[nearest_place, dim + axis]) - rays[r, axis], step)
             if times[0] == best:
-                normals[r, axis] = wp.where(step > F(0.0), F(-1.0), F(1.0))
+                hits.normals[r, axis] = wp.where(step > F(0.0), F(-1.0), F(1.0))
                 found = bool(True)
 
 
@@ -300,8 +314,8 @@ def first_hits(search: Rays) -> tuple[Any, Any, Any]:
     wp.launch(put_boxes, n, [boxes, rows, nodes])
     for level in range(1, len(counts)):
         wp.launch(unite, counts[level], [nodes, starts[level - 1], counts[level - 1], starts[level]])
-    ids, distances, normals = wp.empty(m, dtype=int), wp.empty(m, dtype=F), wp.empty((m, dim), dtype=F)
-    tree = [nodes, wp.array(starts, dtype=int), codes, rows, n]
-    how = [rays, numbers, shared, search.ignore, search.touching]
-    wp.launch(cast, m, [*tree, *how, ids, distances, normals])
-    return ids, distances, normals
+    tree = struct(Tree, starts=wp.array(starts, dtype=int), codes=codes, rows=rows, n=n)
+    found = wp.empty(m, dtype=int), wp.empty(m, dtype=F), wp.empty((m, dim), dtype=F)
+    hits = struct(Hits, **dict(zip(("ids", "distances", "normals"), found, strict=True)))
+    wp.launch(cast, m, [nodes, tree, rays, numbers, shared, search.ignore, search.touching, hits])
+    return found

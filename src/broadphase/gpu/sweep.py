@@ -42,14 +42,6 @@ Array = Any
 """An array of Warp."""
 
 
-class PairRules(NamedTuple):
-    """Which pairs may count; empty arrays where a rule is not set."""
-
-    static: Array
-    categories: Array
-    masks: Array
-
-
 class Near(NamedTuple):
     """How near two points must be: see `kernels.distance_of`.  Empty arrays for boxes."""
 
@@ -66,7 +58,7 @@ class Search(NamedTuple):
     """0 where there is one set of boxes."""
     env: Array | None
     """int64, one for each box, and room for as many."""
-    rules: PairRules
+    rules: kernels.Rules
     near: Near
     refuse: Callable[[Array], None]
     """Raises what is wrong with the arguments; given the first bad row of each, once these are known."""
@@ -96,14 +88,8 @@ class _Ranges(NamedTuple):
 
     keys: Array
     """As in `Search`, of each copy."""
-    blocks: Array
-    ids: Array
-    begins: Array
-    starts: Array
-    """How many tests come before those of each copy."""
+    places: kernels.Ranges
     work: int
-    y: kernels.Axis
-    z: kernels.Axis
 
 
 def find_all(search: Search, limit: int, *, sort: bool) -> PackedPairs:
@@ -156,7 +142,9 @@ def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
     def taken(values: Array) -> Array:
         return values[rows].contiguous() if len(values) else values
 
-    rules, circles = PairRules(*map(taken, search.rules)), Near(taken(points), metric)
+    fields = ("unmoved", "categories", "masks")
+    rules = kernels.struct(kernels.Rules, **{name: taken(getattr(search.rules, name)) for name in fields})
+    circles = Near(taken(points), metric)
     return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=circles), rows
 
 
@@ -186,8 +174,8 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs
     places, none = wp.zeros(threads + 1, dtype=wp.int64), wp.empty(0, dtype=wp.uint64)
 
     def test(out: Array) -> None:
-        parts = [*ranges[:5], wp.int64(ranges.work), wp.int64(share)]
-        how = [ranges.y, ranges.z, *search.rules, *search.near, wp.uint64(shift)]
+        parts = [ranges.keys, ranges.places, wp.int64(ranges.work), wp.int64(share)]
+        how = [search.rules, *search.near, wp.uint64(shift)]
         wp.launch(kernels.test, threads, [*parts, *how, places, out])
 
     test(none)
@@ -215,7 +203,8 @@ def _few_ranges(search: Search) -> _Ranges:
     counts = wp.zeros(n + 1, dtype=wp.int64)
     wp.launch(kernels.all_ranges, n, [n, search.rows_of_a, ids, begins, counts])
     starts = scanned(counts)
-    return _Ranges(search.keys, blocks, ids, begins, starts, last(starts), _uncut(), _uncut())
+    places = {"blocks": blocks, "ids": ids, "begins": begins, "starts": starts, "y": _uncut(), "z": _uncut()}
+    return _Ranges(search.keys, kernels.struct(kernels.Ranges, **places), last(starts))
 
 
 def _ranges(search: Search) -> _Ranges:
@@ -245,7 +234,8 @@ def _ranges(search: Search) -> _Ranges:
     joined = [y.bits, z.bits, search.rows_of_a, begins, counts]
     wp.launch(kernels.find_ranges, total, [keys, axis, blocks, total, *joined])
     starts = scanned(counts)
-    return _Ranges(keys, blocks, ids, begins, starts, last(starts), y, z)
+    places = {"blocks": blocks, "ids": ids, "begins": begins, "starts": starts, "y": y, "z": z}
+    return _Ranges(keys, kernels.struct(kernels.Ranges, **places), last(starts))
 
 
 def _plan(search: Search) -> tuple[Array, int, int, kernels.Axis, kernels.Axis]:
@@ -280,7 +270,7 @@ def _plan(search: Search) -> tuple[Array, int, int, kernels.Axis, kernels.Axis]:
     return numbers, max(int(found[kernels.WORLDS]), 1), axis, y, z
 
 
-def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> kernels.Axis:
+def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> Any:
     cuts = wp.empty(count - 1, dtype=search.keys.dtype)
     wp.launch(kernels.cut_evenly, count - 1, [sample, k, axis, cuts])
     leaves = 4 ** -(-(count - 1).bit_length() // 2)
@@ -288,17 +278,14 @@ def _cut(search: Search, axis: int, sample: Array, k: int, count: int) -> kernel
     strips, marks = wp.empty((2, search.n), dtype=int), wp.zeros(nodes, dtype=int)
     none = wp.empty(0, dtype=int)
     wp.launch(kernels.find_strips, search.n, [search.keys, axis, cuts, leaves, strips, none, marks])
-    return _axis(strips, leaves, marks, (nodes - 1).bit_length() + 2)
+    bits = (nodes - 1).bit_length() + 2
+    return kernels.struct(kernels.Axis, strips=strips, leaves=leaves, marks=marks, bits=bits)
 
 
-def _uncut() -> kernels.Axis:
-    return _axis(wp.empty((2, 0), dtype=int), 0, wp.empty(0, dtype=int), 0)
-
-
-def _axis(strips: Array, leaves: int, marks: Array, bits: int) -> kernels.Axis:
-    axis = kernels.Axis()
-    axis.strips, axis.leaves, axis.marks, axis.bits = strips, leaves, marks, bits
-    return axis
+def _uncut() -> Any:
+    """An axis that is not cut."""
+    none = wp.empty((2, 0), dtype=int)
+    return kernels.struct(kernels.Axis, strips=none, leaves=0, marks=wp.empty(0, dtype=int), bits=0)
 
 
 def sorted_sample(keys: Array, n: int) -> tuple[Array, int]:

@@ -189,10 +189,8 @@ def _search(
     if rules.get("static") is not None:  # a copy: it is read twice, and no other stream may write in between
         static = wp.clone(one_each(rules["static"], n, "static", first, (wp.bool,)))
     given = [Side(name, rules.get(name), None, None) for name in ("categories", "masks")]
-    packed = sweep.PairRules(
-        static,
-        *_sets([side.given for side in given], first, bad, len(sides)),
-    )
+    categories, masks = _sets([side.given for side in given], first, bad, len(sides))
+    packed = kernels.struct(kernels.Rules, unmoved=static, categories=categories, masks=masks)
     rows_of_a = counts[0] if len(sides) == 2 else 0
     refuse = _refusing([*sides, *given])
     return sweep.Search(keys, rows_of_a, _envs(sides, env), packed, circles, refuse, bad)
