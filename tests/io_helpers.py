@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
 from broadphase.errors import FileError
 from broadphase.files import read_boxes
@@ -26,3 +28,20 @@ def message(path: Path, **options) -> str:
     assert "\n" not in text
     assert text.startswith(f"{path}: ")
     return text.removeprefix(f"{path}: ")
+
+
+any_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def swapped(draw, value, values, odds, gone=None):
+    """The document with one in some values of any other type, and one in some others left out."""
+    if draw(st.integers(0, odds)) == 0:
+        return draw(values)
+    if isinstance(value, dict):
+        kept = (
+            value if gone is None else {key: one for key, one in value.items() if draw(st.integers(0, gone))}
+        )
+        return {key: swapped(draw, one, values, odds, gone) for key, one in kept.items()}
+    if isinstance(value, list):
+        return [swapped(draw, one, values, odds, gone) for one in value] if len(value) < 10 else value
+    return value

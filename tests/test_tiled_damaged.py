@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from io_helpers import any_file, swapped
 from tiled_helpers import DATA, ENDINGS, as_tmj, as_tmx, written
 
 from broadphase import TileMap
@@ -316,7 +317,6 @@ def read_or_refused(path):
             assert str(path) in text
 
 
-any_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -327,23 +327,11 @@ VALUES = st.one_of(
 )
 
 
-def swapped(draw, value):
-    """The document with some values of any other type, and some left out."""
-    if draw(st.integers(0, 24)) == 0:
-        return draw(VALUES)
-    if isinstance(value, dict):
-        kept = {key: inner for key, inner in value.items() if draw(st.integers(0, 60))}
-        return {key: swapped(draw, inner) for key, inner in kept.items()}
-    if isinstance(value, list):
-        return [swapped(draw, inner) for inner in value] if len(value) < 10 else value
-    return value
-
-
 @pytest.mark.parametrize("name", ["dungeon.tmj", "endless.json"])
 @any_file
 @given(st.data())
 def test_values_of_odd_types(tmp_path, name, data):
-    document = swapped(data.draw, json.loads((DATA / name).read_text()))
+    document = swapped(data.draw, json.loads((DATA / name).read_text()), VALUES, 24, 60)
     read_or_refused(written(tmp_path, name, json.dumps(document).encode()))
 
 
