@@ -231,10 +231,10 @@ def _center_of(thing: Any, at: Place) -> Place | None:
     """Where the centre of objects like this is; None for one that is a centre itself."""
     if at != "pos" or hasattr(thing, "pos"):
         return at
-    if _is_place(thing):
-        return None
     if hasattr(thing, "rect"):
         return "rect.center"
+    if _is_place(thing):
+        return None
     return "center" if hasattr(thing, "center") else at
 
 
@@ -269,21 +269,18 @@ def _few(
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects; None if their measure is none that it knows."""
     kind, at, measure = rule
+    is_named = type(at) is str and "." not in at
+    place = (things, at, NAMED) if is_named else (_values(things, name, at), "", ITSELF)
+    if type(measure) is str and "." not in measure:
+        return *place, things, measure, NAMED, 0.0, 0.0
     if isinstance(measure, (int, float)):
-        return *_values_by(things, name, at), things, "", NUMBER, float(measure), float(measure)
+        return *place, things, "", NUMBER, float(measure), float(measure)
     is_pair = isinstance(measure, tuple)
     if is_pair and (kind != BOXES or not all(isinstance(side, str) for side in measure)):
         return None
     if not (is_pair or isinstance(measure, str) or callable(measure)):
         return None
-    return *_values_by(things, name, at), *_values_by(things, name, measure), 0.0, 0.0
-
-
-def _values_by(things: list[Any], name: str, what: Any) -> tuple[list[Any], str, int]:
-    """Objects, and the attribute that the kernel reads of each; or values themselves."""
-    if type(what) is str and "." not in what:
-        return things, what, NAMED
-    return _values(things, name, what), "", ITSELF
+    return *place, _values(things, name, measure), "", ITSELF, 0.0, 0.0
 
 
 # -----------------------------------------------------------------------------------------------------------

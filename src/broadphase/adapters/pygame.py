@@ -73,8 +73,7 @@ _spritecollideany = _sprite.spritecollideany
 Collided = Callable[[Any, Any], Any] | None
 Sprites = Sequence[Any]
 
-# With so few tests, pygame is about as fast; with the second, where sprites are killed, of which fewer and
-# fewer are left for pygame to test, and where boxes have to be searched.
+# With so few tests, pygame is about as fast; with the second, where boxes have to be searched.
 FEW_TESTS = 60
 _FEW_OTHER_TESTS = 400
 # With so few, comparing each rect with a list of the others takes less time than a search.
@@ -469,7 +468,7 @@ def groupcollide(
         sprites of the second group that it overlaps, in the order of that group.
     """
     found: dict[Any, list[Any]]
-    searched = _is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided, dokillb)
+    searched = _is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided)
     # pygame iterates over a list while it may change: the user's own `kill` may remove sprites from it.
     if not searched or (dokillb and type(groupa) is list and not all(map(_has_stock_kill, groupb))):
         found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
@@ -567,7 +566,7 @@ def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any
     True
     """
     members = list(sprites)
-    planned = _plan(members, members, collided) if _is_many(members, members, collided, False) else None
+    planned = _plan(members, members, collided) if _is_many(members, members, collided) else None
     if planned is None:
         meet = _sprite.collide_rect if collided is None else collided
         return [(a, b) for i, a in enumerate(members) for b in members[i + 1 :] if meet(a, b)]
@@ -580,8 +579,8 @@ def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any
     ]
 
 
-def _is_many(groupa: Any, groupb: Any, collided: Collided, dokillb: bool) -> bool:
-    few = _FEW_OTHER_TESTS if dokillb or not _decided_by_rects(collided) else FEW_TESTS
+def _is_many(groupa: Any, groupb: Any, collided: Collided) -> bool:
+    few = FEW_TESTS if _decided_by_rects(collided) else _FEW_OTHER_TESTS
     try:
         return len(groupa) * len(groupb) > few
     except TypeError:  # pygame handles iterators
