@@ -33,6 +33,7 @@ def test_a_one_way_body_is_what_a_one_way_tile_is(kind, sides):
             world.tiles = bp.TileMap(solid, 16)
         for row, column in np.argwhere(cells).tolist():
             worlds[0].tiles.set_one_way(column, row, sides)
+            worlds[1].tiles.set(column, row, False)
             plank = worlds[1].add(bp.Box(16 * column, 16 * row, 16, 16), static=True)
             plank.one_way = sides
         for x, y in rng.uniform(20, 150, (6, 2)).tolist():

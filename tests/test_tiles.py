@@ -97,6 +97,11 @@ def test_one_way():
     assert tiles.one_way.tolist()[0] == [4, 9, 0, 0, 0, 0]
     assert not tiles.is_solid(0, 0)
     assert tiles.raycast((5, -5), (0, 1), 24) is None
+    tiles.set(0, 0, True)
+    tiles.set_one_way(0, 0, ())
+    assert tiles.is_solid(0, 0)
+    tiles.set_one_way(0, 0, "top")
+    assert not tiles.is_solid(0, 0)
     same = TileMap(tiles.solid, 10, one_way=tiles.one_way)
     assert same.one_way_sides(1, 0) == ("left", "bottom")
 

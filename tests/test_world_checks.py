@@ -33,7 +33,10 @@ def test_a_tag_that_no_body_has_is_warned_of_once(caught):
             world.add(Box(0, 0, 1, 1), tag="late")
         world.update()
     (one,) = said(caught, bp.WorldWarning)
-    assert one.endswith("waits for a tag that no body has had: 'plyer'; did you mean 'player'?")
+    assert one == (
+        "no body has had the tag 'plyer' in 60 updates, and <Listener for 'plyer' and 'coin'> asks for it; "
+        "did you mean 'player'?"
+    )
     assert world.check_sprites
 
 
@@ -48,10 +51,11 @@ def test_tags_of_queries_and_responses_are_checked_too(caught):
         world.nearest((0, 0), tag="spawned")
         world.update()
     assert sorted(said(caught, bp.WorldWarning)) == [
-        "a query with tag='mnster' waits for a tag that no body has had: 'mnster'; did you mean 'monster'?",
-        "a query with tag='spawned' waits for a tag that no body has had: 'spawned'",
-        "set_response('monstre', ...) waits for a tag that no body has had: 'monstre'; "
+        "no body has had the tag 'mnster' in 60 updates, and a query with tag='mnster' asks for it; "
         "did you mean 'monster'?",
+        "no body has had the tag 'monstre' in 60 updates, and set_response('monstre', ...) asks for it; "
+        "did you mean 'monster'?",
+        "no body has had the tag 'spawned' in 600 updates, and a query with tag='spawned' asks for it",
     ]
 
 
@@ -68,14 +72,22 @@ def test_tags_of_tiles_and_crates_are_checked_too(caught):
             world.tiles.set_data(2, 0, "frost")
         world.walk(hero, 0, 0, pushes=["crate", "hero"])
         world.update()
-    told = [tuple(one.split(" waits for a tag that ")) for one in said(caught, bp.WorldWarning)]
-    assert sorted(end for _, end in told) == [
-        "no body has had: 'crate'",
-        "no body has had: 'heroes'; did you mean 'hero'?",
-        "no tile has had: 'lava'",
-        "no tile has had: 'watre'; did you mean 'water'?",
-    ]
-    assert ("<TileListener for 'hero' in 'lava'>", "no tile has had: 'lava'") in told
+    told = sorted(said(caught, bp.WorldWarning))
+    for one, (what, hint) in zip(
+        told,
+        [
+            ("no body has had the tag 'crate' in 600 updates", "asks for it"),
+            ("no body has had the tag 'heroes' in 60 updates", "did you mean 'hero'?"),
+            (
+                "no tile has had the tag 'lava' in 600 updates",
+                "<TileListener for 'hero' in 'lava'> asks for it",
+            ),
+            ("no tile has had the tag 'watre' in 60 updates", "did you mean 'water'?"),
+        ],
+        strict=True,
+    ):
+        assert one.startswith(what)
+        assert one.endswith(hint)
 
 
 @pytest.mark.covering
@@ -177,16 +189,17 @@ def test_without_check_nothing_is_said(caught):
     assert not caught
 
 
-@pytest.mark.parametrize("how", ["warned", "heard", "solid", "sensor wall", "cross", "beside"])
+@pytest.mark.parametrize("how", ["warned", "heard", "solid", "sensor wall", "cross", "beside", "fired"])
 def test_a_bullet_that_is_a_sensor_and_flies_through_a_wall_is_warned_of_once(caught, how):
     world = World(check=True)
     world.set_response("bullet", "cross" if how == "cross" else "touch")
     world.add(Box(20, 0, 4, 40), tag="wall", static=True, sensor=how == "sensor wall")
-    bullets = [world.add(Box(0, y, 2, 2), tag="bullet", sensor=how != "solid") for y in (8, 16)]
+    x = 21 if how == "fired" else 0
+    bullets = [world.add(Box(x, y, 2, 2), tag="bullet", sensor=how != "solid") for y in (8, 16)]
     if how == "heard":
         world.on("bullet", "wall", begin=lambda contact: None)
     for bullet in bullets:
-        bullet.velocity = (-100, 0) if how == "beside" else (600, 0)
+        bullet.velocity = {"beside": (-100, 0), "fired": (20, 0)}.get(how, (600, 0))
     for _ in range(4):
         world.step(1 / 60)
         world.update()
@@ -196,3 +209,46 @@ def test_a_bullet_that_is_a_sensor_and_flies_through_a_wall_is_warned_of_once(ca
         assert "only tiles stop sensors" in message
     else:
         assert not caught
+
+
+@pytest.mark.parametrize("how", ["move", "walk", "step", "a sensor", "a free tile", "moved out", "rests"])
+def test_a_body_that_begins_to_move_in_a_solid_tile_is_named(caught, how):
+    world = World(check=True)
+    world.tiles = bp.TileMap(["....", ".p#.", "####"], 16)
+    hero = world.add(Box(17, 17, 14, 14), tag="hero", sensor=how == "a sensor")
+    other = world.add(Box(50, 1, 14, 14))
+    if how == "a free tile":
+        world.tiles.set(1, 1, False)
+    elif how == "moved out":
+        hero.move_to(1, 1)
+    elif how == "step":
+        hero.velocity = 1, 0
+    for _ in range(3):
+        if how == "walk":
+            world.walk(hero, 1, 0)
+        elif how not in ("step", "rests"):
+            world.move(hero, 1, 0)
+        world.move(other, 1, 0)
+        world.step(1 / 60)
+        world.update()
+    if how in ("move", "walk", "step"):
+        (one,) = said(caught, bp.WorldWarning)
+        assert "begins to move inside of the solid Tile(column=1, row=1)" in one
+    else:
+        assert not caught
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_ray_that_hits_the_body_at_whose_centre_it_begins_is_named(caught, many):
+    world = World(check=True)
+    hero, zone = world.add(Box(0, 0, 10, 10)), world.add(Box(20, 0, 30, 30), sensor=True)
+    world.raycast(hero, (1, 0))
+    world.raycast(hero.center, (1, 0), ignore=hero)
+    assert world.raycast((22, 3), (1, 0)).other is zone
+    assert world.raycast([(22, 3)], [(1, 0)]).distances.tolist() == [0]
+    world.raycast([hero.center, (22, 3)], [(1, 0)] * 2, ignore=[hero, zone])
+    assert not caught, "a ray within something else is asked for"
+    for _ in range(2):
+        world.raycast(*([[(9, -9), hero.center], [(1, 0), (0, 1)]] if many else [hero.center, (30, 9)]))
+    (one,) = said(caught, bp.WorldWarning)
+    assert one.startswith(f"a ray hits {hero!r}, at whose center it begins")

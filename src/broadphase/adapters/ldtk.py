@@ -391,7 +391,7 @@ def _map_of(
                 kinds[region][has_number & (kinds[region] == kind)] = known.setdefault(both, len(known))
             tiles.solid[region] |= has_number & (not lower.isdisjoint(solid))
             sides = [side for name, side in one_way.items() if name in lower]
-            for line, place in np.argwhere(has_number).tolist() if sides else ():
+            for line, place in np.argwhere(has_number & ~tiles.solid[region]).tolist() if sides else ():
                 tiles.set_one_way(column + place, row + line, sides)
             blocks = blocks or not lower.isdisjoint(solid) or bool(sides)
     tiles._take_data(kinds, [(names, {}) for names in known])

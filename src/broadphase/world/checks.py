@@ -13,9 +13,11 @@ import numpy as np
 
 from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.narrow_phase import overlap
-from broadphase.world.arguments import ANY
-from broadphase.world.bodies import STATICS
+from broadphase.indexes.results import RayHit, RayHits
+from broadphase.world.arguments import ANY, as_points, as_two
+from broadphase.world.bodies import STATICS, Body
 from broadphase.world.hits import RESPONSES, Walk
+from broadphase.world.queries import Queries
 from broadphase.world.state import State
 from broadphase.world.tile_listeners import TileListeners
 
@@ -50,6 +52,10 @@ class Checks:
         """The list of sets of tags that was last looked at, and how long it was."""
         self._places = np.empty(0, np.int64), np.empty(0), np.empty(0)
         """Serial number and place of each row at the last update."""
+        self._made = 0
+        """How many bodies there ever were when `_look_at_starts` looked."""
+        self._inside: list[Any] = []
+        """Bodies that were added in a solid tile and have not begun to move."""
         self._said: set[Any] = set()
 
     # ---- once an update
@@ -89,26 +95,33 @@ class Checks:
                 similar = get_close_matches(str(tag), texts, 1, _RESEMBLES)
                 hint = f"; did you mean {texts[similar[0]]!r}?" if similar else ""
                 called = asker.format(tag) if isinstance(asker, str) else repr(asker)
-                said = f"{called} waits for a tag that no {what} has had: {tag!r}{hint}"
-                if self._waiting[what, tag] == _PATIENCE[bool(similar)]:
+                waited = self._waiting[what, tag]
+                said = (
+                    f"no {what} has had the tag {tag!r} in {waited} updates, and {called} asks for it{hint}"
+                )
+                if waited == _PATIENCE[bool(similar)]:
                     warnings.warn(WorldWarning(said), stacklevel=users_level())
 
     def _look_at_bullets(self) -> None:
-        """Warn of a sensor that is to stop at hits, but is in a static body unheard."""
+        """Warn of a sensor that is to stop at hits, but flew into a static body unheard."""
         state, store, matcher = self._state, self._state.store, self._state.listeners.matcher
         if "bullet" in self._said or not store.any_sensor:
             return
-        n = len(store.bodies)
+        n, (serials, xs, ys) = len(store.bodies), self._places
         rows = np.flatnonzero(store.touched[:n] & store.sensor[:n] & ~store.static[:n] & store.alive[:n])
-        for row in rows[:_MOST_BULLETS].tolist():
+        rows = rows[rows < len(serials)]
+        for row in rows[store.serial[rows] == serials[rows]][:_MOST_BULLETS].tolist():
             tags, response = store.tag_sets.groups[store.group.item(row)], store.response.item(row)
             of_tags = [answer for tag, answer in state.responses.items() if tag in tags]
             if (response if response >= 0 else next(iter(of_tags), RESPONSES["cross"])) not in _STOPPING:
                 continue
+            shape = store.shape(row)
+            before = shape.moved_to(xs.item(row), ys.item(row))
             for other in state.broad_phase.near(store.bounds(row), STATICS)[0]:
                 if store.sensor[other] or matcher.matches(store.group.item(row), store.group.item(other)):
                     continue
-                if overlap(store.shape(row), store.shape(other)):
+                # What it began in is what has fired it.
+                if overlap(shape, wall := store.shape(other)) and not overlap(before, wall):
                     self._say(
                         "bullet",
                         f"{store.bodies[row]!r} is a sensor, so it flies through {store.bodies[other]!r} "
@@ -142,6 +155,7 @@ class Checks:
     def moved(self, what: Any) -> None:
         """Note that a body, or a call of many, is about to move."""
         self._moves[what] += 1
+        self._look_at_starts(what)
         listeners = self._state.listeners.matcher.listeners or self._on_tiles.listeners
         if self._moves[what] == _OFTEN and listeners:
             self._say(
@@ -149,6 +163,31 @@ class Checks:
                 f"{what!r} has moved {_OFTEN} times, and world.update(), which calls the listeners, "
                 "was not called; call it once a frame",
             )
+
+    def _look_at_starts(self, what: Any) -> None:
+        """Warn of a body that begins to move with its middle in a solid tile."""
+        store, tiles = self._state.store, self._state.tiles
+        if tiles is not None and self._made != store.made:
+            n = len(store.bodies)
+            blocked = store.alive[:n] & ~store.static[:n] & ~store.sensor[:n]
+            fresh = np.flatnonzero(blocked & (store.serial[:n] >= self._made)).tolist()
+            self._made = store.made
+            self._inside += [store.bodies[row] for row in fresh if self._tile_around(store.bodies[row])]
+        for body in [one for one in self._inside if one is what or (what == "step" and any(one.velocity))]:
+            self._inside.remove(body)
+            if body.alive and (tile := self._tile_around(body)):
+                self._say(
+                    "tile",
+                    f"{body!r} begins to move inside of the solid {tile}, which pushes it out; put it where "
+                    "the map is free (rows of text are solid but for ' ' and '.': replace letters that mark "
+                    "places)",
+                )
+
+    def _tile_around(self, body: Any) -> Any:
+        """The solid tile that holds the middle of a body; ``None`` if there is none."""
+        tiles: Any = self._state.tiles
+        tile = None if tiles is None else tiles.tile_at(*body.center)
+        return tile if tile and tiles.is_solid(*tile) else None
 
     def pushed(self, tags: Iterable[Any]) -> None:
         """Note the tags of the crates that a walker pushes."""
@@ -188,7 +227,39 @@ class Checks:
                 "other static body; add it with static=False, or move it with push, which carries others",
             )
 
+    def hit_at_once(self, start: tuple[float, ...], other: Any) -> None:
+        """Look at a ray that begins inside of the body that it hits."""
+        if isinstance(other, Body) and other.center == start:
+            self._say(
+                "ray",
+                f"a ray hits {other!r}, at whose center it begins; give the body itself, raycast(body, ...), "
+                "which is not hit, or ignore=body (and mind that the second argument is a direction, b - a)",
+            )
+
     def _say(self, what: Any, said: str) -> None:
         if what not in self._said:
             self._said.add(what)
             warnings.warn(WorldWarning(said), stacklevel=users_level())
+
+
+class CheckedQueries(Queries):
+    """Queries that tell the checks which rays begin in what they hit."""
+
+    def __init__(self, state: State, checks: Checks) -> None:
+        super().__init__(state)
+        self._checks = checks
+
+    def first(self, origin: Any, *rest: Any) -> RayHit | None:
+        """See `Queries.first`."""
+        hit = super().first(origin, *rest)
+        if hit is not None and hit.distance == 0.0 and not isinstance(origin, Body):
+            self._checks.hit_at_once(as_two(origin, "origin"), hit.other)
+        return hit
+
+    def rays(self, origins: Any, *rest: Any) -> RayHits:
+        """See `Queries.rays`."""
+        hits = super().rays(origins, *rest)
+        if hits.ids.ndim == 1 and len(near := np.flatnonzero((hits.distances == 0.0) & (hits.ids >= 0))):
+            starts = np.broadcast_to(as_points(origins, "origin"), (len(hits.ids), 2))
+            self._checks.hit_at_once(tuple(starts[near[0]].tolist()), self._store.bodies[hits.ids[near[0]]])
+        return hits

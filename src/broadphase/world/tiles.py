@@ -284,7 +284,7 @@ class TileMap:
         self._grid.solid[self._inside(column, row)] = bool(solid)
 
     def set_one_way(self, column: int, row: int, sides: Side | Iterable[Side]) -> None:
-        """Let a tile that is not solid block on some sides only.
+        """Let a tile block on some sides only; one that was solid is not any more.
 
         A body that comes through another side, or is already inside, moves on freely: ``"top"`` makes the
         usual platform to stand on and to jump up through.
@@ -315,7 +315,7 @@ class TileMap:
             if not bits:
                 return
             self._grid = self._grid._replace(one_way=np.zeros(self.solid.shape, np.uint8))
-        self._grid.one_way[cell] = bits
+        self._grid.one_way[cell], self._grid.solid[cell] = bits, self._grid.solid[cell] and not bits
 
     def one_way_sides(self, column: int, row: int) -> tuple[Side, ...]:
         """The sides on which a tile blocks if it is not solid."""

@@ -33,7 +33,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_bounds, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
-from broadphase.world.checks import Checks
+from broadphase.world.checks import CheckedQueries, Checks
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, code_of
@@ -116,7 +116,8 @@ class World:
         ``pushes`` or of a query that no body has had for 600 updates, 60 if it resembles another, and of each
         of `on_tile` that no tile has had; and, likewise with `broadphase.WorldWarning`,
         if `update` is never called, a static body has a velocity or is moved into another, a walker falls up,
-        or `step` is given more than a second.
+        a body begins to move in a solid tile, a sensor that is to stop flies through a static body, a ray
+        hits the body at whose centre it begins, or `step` is given more than a second.
     check_sprites : bool
         For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
         pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -160,12 +161,11 @@ class World:
         self._state = state = State(broadphase, lengths)
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
-        self._queries = Queries(state)
+        checks = Checks(state, self._dispatch.on_tiles) if arguments.flag(check, "check") else None
+        self._dispatch.checks = checks
+        self._queries = Queries(state) if checks is None else CheckedQueries(state, checks)
         self._many = ManyMotion(state, self._motion)
         self._walker = Character(state, self._motion, self._many)
-        self._dispatch.checks = (
-            Checks(state, self._dispatch.on_tiles) if arguments.flag(check, "check") else None
-        )
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
@@ -1297,8 +1297,8 @@ class World:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         tags = as_tags(pushes)
-        walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         self._dispatch.moves(body)
+        walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         if self._dispatch.checks is not None:
             self._dispatch.checks.pushed(tags)
             self._dispatch.checks.walked(body.id, dy, down[1], walk)
