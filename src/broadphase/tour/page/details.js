@@ -195,7 +195,7 @@ const READABLE = 9.5; // pixels that a row with words needs
 export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, frame, place) {
   const context = cleared(canvas, width, height);
   const own = copies[at];
-  const onScreen = (value) => (value - place.left) * place.scale;
+  const onScreen = (value) => ((value - place.left) * place.scale * width) / place.width;
   const top = HEAD + 2;
   const each = (height - top - 4) / (AROUND[0] + 1 + lanes + AROUND[1]);
   context.fillStyle = colour("test-tint");
@@ -211,7 +211,7 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
     const hit = isTested && isPair(frame.hits, own.ball, copy.ball);
     context.fillStyle = colour(row === 0 ? "ink" : hit ? "hit" : isTested ? "test" : "box");
     context.globalAlpha = row === 0 || isTested ? 1 : 0.55;
-    context.fillRect(onScreen(x - wide), y, 2 * wide * place.scale, each - 3);
+    context.fillRect(onScreen(x - wide), y, onScreen(x + wide) - onScreen(x - wide), each - 3);
     context.globalAlpha = 1;
     if (row < 1 || row > lanes) continue;
     context.fillStyle = colour("soft");
@@ -232,7 +232,7 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   context.lineTo(end, height - 4);
   context.stroke();
   context.setLineDash([]);
-  title(context, "One strip, sorted. Tinted: the sixteen boxes that a processor compares at once", width);
+  title(context, "One strip, sorted. Tinted: sixteen boxes, compared at once", width);
 }
 
 function isPair(hits, i, j) {

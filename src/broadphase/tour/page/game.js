@@ -1,6 +1,6 @@
 // The end of the tour: some questions about the reader's game, and what the map says of it: index, code and time.
 
-import { make, timesWords, timeWords } from "./map.js";
+import { make, REASONS, timesWords, timeWords } from "./map.js";
 
 const SAME = 1.1; // times the best: the default is taken
 const FRAME = 1000 / 60; // milliseconds
@@ -59,7 +59,9 @@ function sentencesFor(data, state, { lists, walls }) {
     ];
   }
   const { ms, ofDefault, method } = suited(data, state);
+  const [fastest] = data.ranked(state).ranked.filter((one) => one.method !== data.auto);
   return [
+    method === data.auto ? `${REASONS[method][state.ask]} Of the single methods ${data.classes[fastest.method]} is the fastest here: it takes ${timesWords(fastest.times && fastest.times / ofDefault.times)} the time.` : "",
     `A frame takes about ${timeWords(ms)}, ${shareOf(ms)}.`,
     method !== data.auto && ofDefault ? `The default, bp.make_index(), takes ${timesWords(ofDefault.times)} the time of the fastest.` : "",
     walls ? "Static boxes are not searched against each other; they cost only where something moves near them." : "",

@@ -4,18 +4,18 @@ import { sliderText } from "./words.js";
 
 const KEPT = "broadphase tour";
 
-/** For each step: a number of what is shown, whether it is reached, and the only value of the slider at which it counts. */
+/** For each step: the value of the slider for which it holds, if for one only, what is counted, and whether it is reached. */
 const GOALS = {
-  all: { value: ({ picture }) => mostPairs(picture), isReached: (pairs) => pairs >= 3 },
-  sorted: { at: 0, value: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 200 },
-  kept: { at: 10, value: ({ picture }) => picture.lanes[0].made, isReached: (swaps) => swaps < 50 },
-  cells: { at: 60, value: ({ picture }) => entriesIn(picture.lanes[0].cells), isReached: (entries) => entries < 36 },
-  twice: { at: "nothing", value: ({ picture }) => picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size, isReached: (more) => more === 0 },
-  slots: { at: 17, value: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 60 },
-  tree: { at: 96, value: ({ picture }) => picture.state.query.made, isReached: (tests, { picture }) => tests < 40 && picture.state.query.balls.length >= 8 },
-  strips: { at: 8, value: ({ work }) => work.entries, isReached: (copies) => copies < 40 },
-  lists: { value: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
-  together: { at: 10, value: ({ picture }) => picture.lanes.at(-1).made, isReached: (tests) => tests === 0 },
+  all: { count: ({ picture }) => mostPairs(picture), isReached: (pairs) => pairs >= 3 },
+  sorted: { value: 0, count: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 200 },
+  kept: { value: 10, count: ({ picture }) => picture.lanes[0].made, isReached: (swaps) => swaps < 50 },
+  cells: { value: 60, count: ({ picture }) => entriesIn(picture.lanes[0].cells), isReached: (entries) => entries < 36 },
+  twice: { value: "nothing", count: ({ picture }) => picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size, isReached: (more) => more === 0 },
+  slots: { value: 17, count: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 60 },
+  tree: { value: 96, count: ({ picture }) => picture.state.query.balls.length, isReached: (found, { picture }) => found >= 8 && picture.state.query.made < 40, more: ({ picture }) => ` found with ${picture.state.query.made} tests` },
+  strips: { value: 8, count: ({ work }) => work.entries, isReached: (copies) => copies < 40 },
+  lists: { count: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
+  together: { value: 10, count: ({ picture }) => picture.lanes.at(-1).made, isReached: (tests) => tests === 0 },
 };
 
 /** The most pairs that one of the first balls has. */
@@ -41,7 +41,11 @@ export class Guesses {
     for (const section of this.sections) {
       this.#ask(section);
       section.querySelector(".goal").append(make("output"));
-      section.querySelector("details").addEventListener("toggle", opened);
+      const details = section.querySelector("details");
+      details.addEventListener("toggle", () => {
+        details.querySelector("summary").textContent = details.open ? "Hide the answer" : "Show the answer";
+        opened();
+      });
     }
   }
 
@@ -95,23 +99,25 @@ export class Guesses {
   look(step, slider, picture, work) {
     const goal = this.sections.find(({ id }) => id === step.name)?.querySelector(".goal");
     if (!goal) return;
-    const { at, value: valueOf, isReached } = GOALS[step.name];
-    const isThere = at === undefined || step.values[slider] === at;
-    const value = isThere ? valueOf({ picture, work }) : null;
-    if (isThere && isReached(value, { picture })) this.#keep(step.name, { isReached: true });
-    const isDone = Boolean(this.#kept[step.name]?.isReached);
-    const now = isThere ? `Now: ${Math.round(value)}.` : isDone ? "" : `Move the slider to “${sliderText(step, step.values.indexOf(at))}”.`;
-    goal.classList.toggle("done", isDone);
-    goal.querySelector("output").value = ` ${now}${isDone ? " Done." : ""}`;
+    const { value, count, isReached, more } = GOALS[step.name];
+    const isThere = value === undefined || step.values[slider] === value;
+    const shown = { picture, work };
+    const counted = isThere ? Math.round(count(shown)) : 0;
+    const now = isThere ? `${counted}${more?.(shown) ?? ""}` : `the slider is at “${sliderText(step, slider)}”`;
+    const isDone = isThere && isReached(counted, shown);
+    if (isDone) this.#keep(step.name, { reached: now });
+    const { reached } = this.#kept[step.name] ?? {};
+    goal.classList.toggle("done", reached !== undefined);
+    goal.querySelector("output").value = isDone ? ` Done, with ${now}.` : ` Now: ${now}.${reached === undefined ? "" : ` Done before, with ${reached}.`}`;
   }
 
   /** What was guessed and reached, as rows of a list. */
   list() {
     return this.sections.map((section) => {
-      const { guess, isReached } = this.#kept[section.id] ?? {};
+      const { guess, reached } = this.#kept[section.id] ?? {};
       const { answer } = section.querySelector(".ask").dataset;
       const said = guess === undefined ? "no guess" : isSame(guess, answer) ? `your guess, ${guess}, was right` : `you guessed ${guess}; it is ${answer}`;
-      return make("li", {}, make("a", { href: `#${section.id}` }, section.dataset.short), `: ${said}${isReached ? "; goal reached" : ""}`);
+      return make("li", {}, make("a", { href: `#${section.id}` }, section.dataset.short), `: ${said}${reached === undefined ? "" : "; goal reached"}`);
     });
   }
 }

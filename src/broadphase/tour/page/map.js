@@ -12,7 +12,7 @@ const WORDS = {
 };
 const ANSWERS = { pairs: "pairs = index.pairs()", changes: "began, stayed, ended = index.changes()", queries: "found = index.query_box(queries)" };
 
-const REASONS = {
+export const REASONS = {
   auto: {
     pairs: "It returns the last pairs, asks its tree or sweeps strips, whichever is quickest here.",
     changes: "It asks its tree or finds all pairs again by strips, whichever is quickest here.",

@@ -110,8 +110,6 @@ export class Moving {
     this.counted = make("output");
     this.count.addEventListener("input", () => this.choose(this.#scene));
     this.speed = make("select", {}, ...[["0.1", "slow"], ["1", "as it is"], ["4", "fast"]].map(([value, text]) => make("option", { value, selected: value === "1" }, text)));
-    this.speedOf = make("label", {}, "Speed ", this.speed);
-    this.countOf = make("label", { className: "moving-count" }, "Boxes ", this.count, this.counted);
     this.play = make("button", { type: "button", className: "primary" });
     this.play.addEventListener("click", () => this.toggle());
     this.step = make("button", { type: "button" }, "One frame");
@@ -128,11 +126,12 @@ export class Moving {
     this.canvas = make("canvas", { className: "moving-room" });
     this.canvas.setAttribute("role", "img");
     this.rows = make("tbody");
+    this.controls = make("p", { className: "moving-controls" }, this.play, this.step, make("label", {}, "Speed ", this.speed), make("label", { className: "moving-count" }, "Boxes ", this.count, this.counted));
     element.append(
       make("fieldset", { className: "choices" }, make("legend", {}, "Scene"), ...this.choices),
       make("p", { className: "moving-file" }, make("label", { htmlFor: "moving-file" }, "Your boxes, from a CSV or .npy file "), this.file),
       this.canvas,
-      make("p", { className: "moving-controls" }, this.play, this.step, this.speedOf, this.countOf),
+      this.controls,
       make("div", { className: "moving-said" }, this.said, this.found),
       make("table", { className: "moving-tests" }, make("caption", {}, "Tests of this frame, and entries into cells or strips"), this.rows),
     );
@@ -219,8 +218,7 @@ export class Moving {
   draw() {
     const width = this.canvas.clientWidth;
     this.play.textContent = this.playing ? "Pause" : "Play";
-    // The boxes of a file lie still, and are as many as they are.
-    for (const control of [this.play, this.step, this.speedOf, this.countOf]) control.hidden = !this.#bodies.length;
+    this.controls.hidden = !this.#bodies.length; // the boxes of a file lie still, and are as many as they are
     const count = this.#boxes.length / 4;
     this.counted.value = whole(count);
     if (width) this.#show(width, this.#count(count));
@@ -279,14 +277,17 @@ export class Moving {
     }
     context.font = canvasFont();
     const entered = Object.keys(METHODS).map((method) => entries[method] ?? 0);
-    const works = tests.map((made, k) => (made ?? 0) + entered[k]);
-    const most = Math.log10(Math.max(...works, 10) + 1);
+    const works = tests.map((made, k) => [made ?? 0, (made ?? 0) + entered[k]].map((work) => Math.log10(work + 1)));
+    const most = Math.max(...works.flat(), 1);
     [...this.rows.rows].forEach((row, k) => {
-      row.cells[1].firstChild.style.setProperty("--share", `${(100 * Math.log10(works[k] + 1)) / most}%`);
+      const [made, all] = works[k];
+      const bar = row.cells[1].firstChild.style;
+      bar.setProperty("--share", `${(100 * all) / most}%`);
+      bar.setProperty("--tests", `${(100 * made) / (all || 1)}%`);
       row.cells[2].textContent = tests[k] === null ? "too many cells" : `${whole(tests[k])}${entered[k] ? ` + ${whole(entered[k])}` : ""}`;
     });
     if (this.said.textContent !== this.note) this.said.textContent = this.note;
-    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The bars are logarithmic; sweep and prune counts its swaps.`;
+    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The faint part of a bar counts the entries. The bars are logarithmic; sweep and prune counts its swaps.`;
     this.canvas.setAttribute("aria-label", `${whole(isMet.length)} boxes; those that overlap another are filled with vermilion.`);
     this.tests = Object.fromEntries(Object.keys(METHODS).map((method, k) => [method, tests[k]]));
     this.pairs = pairs.length / 2;

@@ -115,8 +115,7 @@ function edgesOf({ swept, borders }, place) {
   return Array.from(borders, (border) => (border - from) * place.scale);
 }
 
-/** Borders between strips and how many copies lie in each; `copies` are those of `copiesOf`, unless they are drawn
- * already. */
+/** Borders between strips; `copies` are those of `copiesOf`, unless they are drawn already. */
 export function drawStrips(context, strips, copies, place, shade) {
   const cut = stripsOf(strips);
   const rows = cut.swept === 0;
@@ -187,25 +186,23 @@ export function drawSweep(context, strips, { strip, box }, place) {
   context.restore();
 }
 
-/** How many copies each strip holds, above all else. */
+/** In each strip how many copies lie in it, on a plate: balls and tests are below. */
 export function writeCopies(context, strips, place, shade) {
-  const cut = stripsOf(strips);
-  const { count, copies } = cut;
+  const { swept, count, copies, borders } = stripsOf(strips);
   if (count < 2) return;
-  const [rows, edges] = [cut.swept === 0, edgesOf(cut, place)];
+  const rows = swept === 0;
+  const edges = edgesOf({ swept, borders }, place);
   context.save();
-  context.fillStyle = colour(shade);
   context.font = canvasFont(1, 700);
   context.textBaseline = "middle";
-  context.lineWidth = 4;
-  context.lineJoin = "round";
-  context.strokeStyle = colour("stage");
   for (let strip = 0; strip < count; strip++) {
     const low = Math.max(strip ? edges[strip - 1] : 0, 0);
     const high = Math.min(strip < count - 1 ? edges[strip] : Infinity, rows ? place.height : place.width);
     if (high - low < (rows ? 14 : 28)) continue;
     const [x, y] = rows ? [6, (low + high) / 2] : [(low + high) / 2 - 8, 10];
-    context.strokeText(whole(copies[strip]), x, y);
+    context.fillStyle = colour("stage");
+    context.fillRect(x - 4, y - 9, context.measureText(whole(copies[strip])).width + 8, 18);
+    context.fillStyle = colour(shade);
     context.fillText(whole(copies[strip]), x, y);
   }
   context.restore();

@@ -8,8 +8,8 @@ const HIGH = 16; // pixels that a word is high
 
 /** The reason why `i` is not compared with `j`. */
 function reasonOf({ state, lanes: [own] }, i, j) {
-  const [boxes, { options }] = [state.boxes, state];
-  const beyond = boxes[4 * j] > boxes[4 * i + 2] ? "starts after the end" : "ends before the start";
+  const [boxes, { options }, axis] = [state.boxes, state, own.order?.[0] ?? 0];
+  const beyond = boxes[4 * j + axis] > boxes[4 * i + 2 + axis] ? "starts after the end" : "ends before the start";
   if (options.way) return isBullet(options, i) === isBullet(options, j) ? "the same list" : options.way === "cells" ? "other cell" : beyond;
   if (own.order) return beyond;
   if (own.swaps) return "no edges passed";
@@ -33,7 +33,7 @@ export function skipsOf(picture, ball) {
     if (own.tests[at] === ball) tested.add(own.tests[at + 1]);
     else if (own.tests[at + 1] === ball) tested.add(own.tests[at]);
   }
-  const far = (other) => Math.hypot(centers[2 * other] - centers[2 * ball], own.order ? 0 : centers[2 * other + 1] - centers[2 * ball + 1]);
+  const far = (other) => Math.hypot(...[0, 1].map((axis) => ((own.order?.[0] ?? axis) === axis ? centers[2 * other + axis] - centers[2 * ball + axis] : 0)));
   const others = Array.from({ length: centers.length / 2 }, (_, other) => other).filter((other) => !tested.has(other));
   return others.sort((a, b) => far(a) - far(b)).map((other) => ({ ball: other, reason: reasonOf(picture, ball, other) }));
 }

@@ -25,8 +25,8 @@ const MOST_COMPARED = 3072; // with more balls, the tests of every pair are only
 export const STEPS = [
   { name: "all", methods: ["brute_force"], values: [3, 6, 9, 12, 16, 20, 24], start: 6, make: (count) => ({ balls: ballsIn(count) }) },
   {
-    name: "sorted", methods: ["sort_and_sweep"], values: [1, 0.8, 0.6, 0.4, 0.25, 0.1, 0], start: 0,
-    make: (share) => ({ balls: squeezed(ballsIn(FEW), share), options: { axis: 0 } }),
+    name: "sorted", methods: ["sort_and_sweep"], values: [1, 0.8, 0.6, 0.4, 0.25, 0.1, 0, "y"], start: 0,
+    make: (share) => ({ balls: squeezed(ballsIn(FEW), share === "y" ? 0 : share), options: { axis: share === "y" ? 1 : 0 } }),
   },
   {
     name: "kept", methods: ["sweep_and_prune"], values: [0, 1, 3, 10, 30], start: 1, frames: 8,
@@ -101,6 +101,8 @@ export function nextPrime(number) {
 }
 
 const trees = new Map(); // by number of balls
+/** What balls may move while the tree stays: none moves further than the margin before it is built anew. */
+const [TREE_STAYS, MARGIN] = [10, 15];
 
 /** What one state of a step shows; `places` are those of dragged balls, `[[ball, [x, y]], ...]`, of ball 0 also the
  * middle of the query box.
@@ -113,10 +115,15 @@ export function stateOf(step, slider, frame = 0, places = [], kept = true, layou
   const balls = step.hasQuery ? made : withBalls(made, places);
   const boxes = boxesOf(balls);
   const options = { ...own, before: before && boxesOf(withBalls(before, places)) };
-  if (step.hasQuery) { // where the balls stay where they are, so does the tree
-    if (!motion && !trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxes));
-    const tree = motion ? METHODS.box_tree(boxes) : trees.get(balls.count);
-    return { balls, boxes, options, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
+  if (step.hasQuery) {
+    const builds = motion ? Math.floor(motion / TREE_STAYS) : null;
+    if (trees.get(balls.count)?.builds !== builds) {
+      const grown = (value, at) => value + (at % 4 < 2 ? -MARGIN : MARGIN);
+      const tree = METHODS.box_tree(motion ? boxesOf(moved(start, builds * TREE_STAYS)).map(grown) : boxes);
+      trees.set(balls.count, Object.assign(tree, { builds }));
+    }
+    const tree = trees.get(balls.count);
+    return { balls, boxes, options, builds, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
   }
   const results = {};
   for (const method of step.methods) {

@@ -158,7 +158,7 @@ class Tour {
     find("weighing").hidden = !weigh;
     find("weighed").textContent = weigh ?? "";
     find("details").hidden = !isAlone || step.hasQuery || ["cells", "lists"].includes(step.name);
-    find("charts").className = `charts${bars && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " aligned" : ""}`;
+    find("charts").className = `charts${bars && !find("details").hidden ? " two" : ""}${step.name === "strips" ? " tall" : ""}`;
     find("legend").replaceChildren(...legendOf(step));
   }
 

@@ -58,7 +58,7 @@ export class View {
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
-      if (own.order && this.alone) drawSweepLine(on, picture, ballOf(picture, own, end), place);
+      if (own.order && this.alone) drawSweepLine(on, picture, own.order[0], ballOf(picture, own, end), place);
       if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
     };
     const tested = own.swaps ? testsOf(own.swaps, end) : end;
@@ -67,7 +67,7 @@ export class View {
     if (query) drawBallTests(context, query, picture.centers, place, end);
     if (this.alone && !query) {
       const ball = ballOf(picture, own, end);
-      if (own.order) drawOpen(context, picture, ball, place);
+      if (own.order) drawOpen(context, picture, own.order[0], ball, place);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place);
@@ -208,10 +208,13 @@ export class View {
 /** The ball whose turn it is, or the marked one. */
 const ballOf = (picture, own, end) => (end > 0 && end < own.made && !own.swaps ? own.tests[2 * (end - 1)] : picture.marked);
 
-/** The line that sweeps over the balls, at the left edge of a ball, and how far this ball looks: to its right edge. */
-function drawSweepLine(context, { centers, halves }, ball, { left, scale, height }) {
-  const [from, to] = [-1, 1].map((side) => (centers[2 * ball] + side * halves[2 * ball] - left) * scale);
+/** The line that sweeps over the balls, at the left or top edge of a ball, and how far this ball looks: to its other edge. */
+function drawSweepLine(context, { centers, halves }, axis, ball, place) {
+  const start = axis ? place.top : place.left;
+  const height = axis ? place.width : place.height;
+  const [from, to] = [-1, 1].map((side) => (centers[2 * ball + axis] + side * halves[2 * ball + axis] - start) * place.scale);
   context.save();
+  if (axis) context.transform(0, 1, 1, 0, 0, 0); // x and y change places
   context.fillStyle = context.strokeStyle = colour("test");
   context.globalAlpha = 0.14;
   context.fillRect(from, 0, to - from, height);
@@ -230,14 +233,15 @@ function drawSweepLine(context, { centers, halves }, ball, { left, scale, height
 }
 
 /** A thick frame around the boxes that are open: the line crosses them. */
-function drawOpen(context, { centers, halves }, ball, { left, top, scale }) {
-  const line = centers[2 * ball] - halves[2 * ball];
+function drawOpen(context, { centers, halves }, axis, ball, { left, top, scale }) {
+  const line = centers[2 * ball + axis] - halves[2 * ball + axis];
   context.save();
   context.strokeStyle = colour("method-sort_and_sweep");
   context.lineWidth = 3;
   for (let other = 0; other < centers.length / 2; other++) {
     const [x, y, wide, high] = [centers[2 * other], centers[2 * other + 1], halves[2 * other], halves[2 * other + 1]];
-    if (other === ball || x - wide > line || x + wide < line) continue;
+    const [middle, half] = axis ? [y, high] : [x, wide];
+    if (other === ball || middle - half > line || middle + half < line) continue;
     context.strokeRect((x - wide - left) * scale, (y - high - top) * scale, 2 * wide * scale, 2 * high * scale);
   }
   context.restore();

@@ -24,13 +24,13 @@ const WAYS = {
  * bar that finds pairs twice.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Push together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
-  kept: { label: "How far balls move in a frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
-  cells: { label: "Width of a cell", text: (value) => `${value} wide; balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
+  sorted: { label: "Push together sideways", text: (value) => ({ 1: "not pushed", 0: "in one column", y: "one column, sorted by y" })[value] ?? `${Math.round(100 * value)} % as wide` },
+  kept: { label: "Movement per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
+  cells: { label: "Width of a cell", text: (value) => `${value}; balls: 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none: wrong", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), bars: ["tests", "copies more than balls, each as 30 tests"], weights: 30 },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["tests", "copies more than balls, 30 tests each"], weights: 30 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
@@ -45,8 +45,8 @@ export function figuresOf(step, picture, end, total, work, all) {
   const result = picture.state.results[step.methods[0]];
   const made = step.name === "kept" ? result.tests.length / 2 : result.made;
   const found = [];
-  const pairsFound = picture.found ?? picture.pairs;
-  const pairs = { name: pairsFound === 1 ? "pair found" : "pairs found", figure: whole(pairsFound), meaning: "whose boxes overlap", kind: "hit" };
+  const number = picture.found ?? picture.pairs;
+  const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
   const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
@@ -56,13 +56,13 @@ export function figuresOf(step, picture, end, total, work, all) {
   const touching = touchingPairs(picture);
   pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
   found.push(pairs);
-  if (step.name === "strips") found.push({ name: "compares of sixteen", figure: whole(comparesOf(result)), meaning: "by a processor that compares a box with the next sixteen at once", kind: "test" });
+  if (step.name === "strips") found.push({ name: "compares of sixteen", figure: whole(comparesOf(result)), meaning: "of a box with the next sixteen at once", kind: "test" });
   return found;
 }
 
 const OWN_FIGURES = {
   sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
-  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; only a near and a far edge are tested; ${whole(all)} in all frames so far` }),
+  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; ${whole(all)} in all frames so far` }),
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
@@ -70,15 +70,17 @@ const OWN_FIGURES = {
   strips: ({ copies }, count) => ({ name: "copies per ball", figure: (copies.length / count).toFixed(1), meaning: "one in each strip that it touches" }),
 };
 
-function figuresOfQuery({ query, balls, results }, end, total) {
+function figuresOfQuery({ query, balls, results, builds }, end, total) {
   const made = query.tests.slice(0, end);
   const visited = 1 + made.filter(({ node, hit }) => node.level && hit).length;
   const found = made.filter(({ node, hit }) => !node.level && hit).length;
   const { nodes } = results.box_tree;
+  const built = builds === null ? [] : [{ name: builds === 1 ? "new tree" : "new trees", figure: whole(builds), meaning: "because balls left their margins; in between no node changes", kind: "own" }];
   return [
     { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
     { name: "nodes visited", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others are skipped`, kind: "own" },
     { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the query box", kind: "hit" },
+    ...built,
   ];
 }
 
@@ -119,7 +121,7 @@ const LEGENDS = {
   lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
   tree: [["root own", "node visited"], ["leaf own", "node skipped"]],
-  strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["sweep", "how far one ball is swept"]],
+  strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["digits", "in a strip: its balls and copies"], ["sweep", "how far one ball is swept"]],
 };
 
 /** The colours of a step, as items of a list. */
@@ -133,6 +135,7 @@ export function legendOf(step) {
     const item = document.createElement("li");
     const swatch = document.createElement("span");
     swatch.className = `swatch ${kind}`;
+    if (kind === "digits") swatch.textContent = "54";
     swatch.style.setProperty("--own", `var(--method-${step.methods[0]})`);
     item.append(swatch, text);
     return item;

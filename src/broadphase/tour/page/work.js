@@ -13,11 +13,12 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
   const [left, bottom] = [8, 24];
   const top = 10 + words(context, nouns, method, width);
   const step = (width - 2 * left) / texts.length;
-  const most = Math.max(...works.map((one, k) => one.tests + weightOf(k) * one.entries), 1);
-  const tall = height - top - bottom;
-  const sums = works.map((one, k) => whole(one.tests + weightOf(k) * one.entries));
   context.font = canvasFont(0.95);
-  const isRoomy = sums.every((sum) => context.measureText(sum).width + 4 < step); // else only that of now is written
+  const sums = works.map((one, k) => one.tests + weightOf(k) * one.entries);
+  const widest = Math.max(...sums.map((sum) => context.measureText(whole(sum)).width));
+  const size = 0.95 * Math.min(1, step / (widest + 4)); // so that no two numbers meet
+  const most = Math.max(...sums, 1);
+  const tall = height - top - bottom;
   works.forEach((one, k) => {
     const x = left + k * step + step * 0.12;
     const wide = step * 0.76;
@@ -28,7 +29,8 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
     context.fillText(texts[k], x + wide / 2, height - 7);
     const [tests, entries] = [(one.tests / most) * (tall - 14), ((weightOf(k) * one.entries) / most) * (tall - 14)];
     if (k === wrong) context.fillStyle = colour("bad");
-    if (isRoomy || k === now) context.fillText(k === wrong ? "reported twice" : sums[k], x + wide / 2, height - bottom - tests - entries - 5);
+    context.font = canvasFont(size, k === now ? 700 : 400);
+    context.fillText(k === wrong ? "reported twice" : whole(sums[k]), x + wide / 2, height - bottom - tests - entries - 5);
     context.globalAlpha = k === now ? 1 : FAINT;
     context.fillStyle = colour("test");
     context.fillRect(x, height - bottom - tests, wide, tests);
@@ -40,20 +42,19 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
   canvas.setAttribute("aria-label", `Work of each value. ${label.join("; ")}.`);
 }
 
-/** What the colours of the bars mean, one after the other or, where that is too wide, below each other; how high it is. */
+/** What the colours mean, in a second line where the first is full; returns how high they are. */
 function words(context, nouns, method, width) {
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.font = canvasFont(0.95);
   let [x, y] = [8, 16];
   for (const [at, text] of nouns.entries()) {
-    const wide = 34 + context.measureText(text).width;
-    if (x > 8 && x + wide - 18 > width) [x, y] = [8, y + 18];
+    if (at && x + 16 + context.measureText(text).width > width) [x, y] = [8, 32];
     context.fillStyle = colour(at ? `method-${method}` : "test");
     context.fillRect(x, y - 10, 11, 11);
     context.fillStyle = colour("soft");
-    context.fillText(text, x + 16, y, width - x - 16);
-    x += wide;
+    context.fillText(text, x + 16, y);
+    x += 34 + context.measureText(text).width;
   }
   return y;
 }
