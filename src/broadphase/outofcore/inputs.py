@@ -156,18 +156,13 @@ def buffer_to_files(
     files: list[InputFile] = []
     for number, batch in enumerate([source] if _is_one_batch(source) else source):
         batch_name = f"{name}, batch {number}"
-        if hasattr(type(batch), "geom_type"):
-            batch = _bounds_of(batch, batch_name, [*([] if ids is None else [ids]), *rules])
-        if _is_table(batch):
-            file = InputFile(str(folder / f"{number:06}.arrow"), "Arrow", batch_name)
-            table = pa.table(batch)
-            layout = _layout_of(table.schema, file, ids, rules)
-            table = table.flatten().select(_columns(layout, ids, rules))
-            with pa.OSFile(file.path, "wb") as opened, ipc.new_file(opened, table.schema) as writer:
-                writer.write_table(table, max_chunksize=_GROUP_ROWS)
-        else:
-            file = InputFile(str(folder / f"{number:06}.npy"), "npy", batch_name)
-            np.save(file.path, as_boxes(batch, batch_name))
+        if not _is_table(batch) or hasattr(type(batch), "geom_type"):
+            batch = _boxes_of(batch, batch_name, [*([] if ids is None else [ids]), *rules])
+        file, table = InputFile(str(folder / f"{number:06}.arrow"), "Arrow", batch_name), pa.table(batch)
+        layout = _layout_of(table.schema, file, ids, rules)
+        table = table.flatten().select(_columns(layout, ids, rules))
+        with pa.OSFile(file.path, "wb") as opened, ipc.new_file(opened, table.schema) as writer:
+            writer.write_table(table, max_chunksize=_GROUP_ROWS)
         files.append(file)
         report(sum(file_info(file, ids, rules).sizes))
     return files
@@ -186,14 +181,14 @@ def _is_table(batch: Any) -> bool:
     return hasattr(batch, "__arrow_c_stream__") or hasattr(batch, "__arrow_c_array__")
 
 
-def _bounds_of(shapes: Any, name: str, columns: Sequence[str]) -> Any:
-    """The bounds of the shapes of a GeoDataFrame or GeoSeries, and these columns."""
-    boxes = as_boxes(shapes, name)
+def _boxes_of(batch: Any, name: str, columns: Sequence[str]) -> Any:
+    """An array of boxes, or the bounds of the shapes of a GeoDataFrame or GeoSeries; and these columns."""
+    boxes = as_boxes(batch, name)
     table = pa.table(list(boxes.T.copy()), names_without_header(boxes.shape[1]))
     for column in columns:
-        if column not in getattr(shapes, "columns", ()):
-            raise ValueError(f"{name}: no column {column!r}")
-        table = table.append_column(column, pa.array(shapes[column]))
+        if column not in getattr(batch, "columns", ()):
+            raise ValueError(f"{name}: no column {column!r}; an array has none, give tables")
+        table = table.append_column(column, pa.array(batch[column]))
     return table
 
 
