@@ -11,7 +11,7 @@ from PIL import Image
 import broadphase as bp
 from broadphase.api.one_shot import search
 from broadphase.cli import run
-from broadphase.cli.demo import Balls, save_picture
+from broadphase.cli.demo import boxes_of, save_picture, scattered
 from broadphase.methods import NAMES
 
 
@@ -55,20 +55,11 @@ class TestDemo:
         )
         assert not picture.exists()
 
-    def test_the_balls_stay_inside_keep_their_speed_and_overlap(self):
-        balls = Balls.scattered(500, seed=3)
-        speeds = np.hypot(*balls.velocities.T)
-        for _ in range(200):
-            balls.advance()
-        boxes = balls.boxes()
-        assert boxes.min() >= -1e-3
-        assert boxes.max() <= balls.side + 1e-3
-        assert np.allclose(np.hypot(*balls.velocities.T), speeds)
-        assert 100 < bp.count_pairs(boxes) < 1000
-
-    def test_the_same_seed_gives_the_same_balls(self):
-        assert np.array_equal(Balls.scattered(9, 1).boxes(), Balls.scattered(9, 1).boxes())
-        assert not np.array_equal(Balls.scattered(9, 1).boxes(), Balls.scattered(9, 2).boxes())
+    def test_the_balls_fly_and_their_boxes_overlap(self):
+        balls = scattered(500, seed=3)
+        for _ in range(50):
+            balls.step(1.0)
+        assert 50 < bp.count_pairs(boxes_of(balls)) < 500
 
     def test_pictures_show_the_balls_their_boxes_pairs_and_cells(self, tmp_path):
         boxes = np.array([[0, 0, 3, 3], [2, 1, 4, 3], [9, 9, 12, 12]], np.float32)
@@ -85,9 +76,9 @@ class TestDemo:
 
     @pytest.mark.parametrize(("ending", "begin"), [("jpg", b"\xff\xd8"), ("webp", b"RIFF"), ("pdf", b"%PDF")])
     def test_pictures_are_of_the_kind_that_their_name_says(self, tmp_path, ending, begin):
-        balls = Balls.scattered(1, 1)
+        balls = scattered(1, 1)
         picture = tmp_path / f"one.{ending}"
-        save_picture(balls.boxes(), bp.pairs(balls.boxes()), balls.radii, str(picture))
+        save_picture(balls.boxes, bp.pairs(balls.boxes), balls.radii, str(picture))
         assert picture.read_bytes().startswith(begin)
 
     def test_pictures_need_the_extra(self, capfd, monkeypatch):

@@ -18,6 +18,7 @@ from rich.table import Table
 from broadphase import methods, plot
 from broadphase import pairs as find_pairs
 from broadphase.api.one_shot import search
+from broadphase.balls import BallSimulation
 from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
 from broadphase.files.tables import whole_file
@@ -97,44 +98,18 @@ def save_picture(boxes: BoxArray, pairs: PairArray, radii: npt.NDArray[Any], out
         figure.savefig(file, format=_format(output))
 
 
-Vectors = npt.NDArray[np.float32]
-
 REFERENCE = "brute_force"
 
 
-@dataclass
-class Balls:
-    """Balls in a square box; they bounce off the walls, but not off each other."""
+def scattered(count: int, seed: int) -> BallSimulation:
+    """Balls of one to three units across, which fill a third of a square box."""
+    side = max(4.0, 3.0 * count**0.5)
+    return BallSimulation(count, radius=(0.5, 1.5), bounds=(0.0, 0.0, side, side), speed=0.5, seed=seed)
 
-    centers: Vectors
-    velocities: Vectors
-    radii: Vectors
-    side: float
 
-    @classmethod
-    def scattered(cls, count: int, seed: int) -> "Balls":
-        """``count`` balls of one to three units across, with about one overlap for every two balls."""
-        random = np.random.default_rng(seed)
-        radii = random.uniform(0.5, 1.5, count).astype(np.float32)
-        side = max(4.0, 4 * count**0.5)
-        centers = random.uniform(radii[:, None], side - radii[:, None], (count, 2)).astype(np.float32)
-        angles = random.uniform(0, 2 * np.pi, count)
-        speeds = random.uniform(0.1, 0.5, count)
-        velocities = (np.stack([np.cos(angles), np.sin(angles)], 1) * speeds[:, None]).astype(np.float32)
-        return cls(centers, velocities, radii, side)
-
-    def advance(self) -> None:
-        """Advance by one frame."""
-        self.centers += self.velocities
-        low, high = self.radii[:, None], self.side - self.radii[:, None]
-        outside_low, outside_high = self.centers < low, self.centers > high
-        np.copyto(self.centers, 2 * low - self.centers, where=outside_low)
-        np.copyto(self.centers, 2 * high - self.centers, where=outside_high)
-        self.velocities[outside_low | outside_high] *= -1
-
-    def boxes(self) -> BoxArray:
-        """The bounding box of each ball."""
-        return np.hstack([self.centers - self.radii[:, None], self.centers + self.radii[:, None]])
+def boxes_of(balls: BallSimulation) -> BoxArray:
+    """The boxes of the balls, in float32 as in games."""
+    return balls.boxes.astype(np.float32)
 
 
 @dataclass
@@ -155,15 +130,15 @@ def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output
     """Run the demonstration; 0 if all methods agree on every frame."""
     _check(balls, frames, output)
     names = list(dict.fromkeys(names or methods.NAMES))
-    scene = Balls.scattered(balls, seed)
+    scene = scattered(balls, seed)
     records = {name: Record() for name in names}
     console = Console(soft_wrap=True, highlight=False)
     try:
         with Steps(patience=0) as steps:
-            _load(scene.boxes(), records)
+            _load(boxes_of(scene), records)
             last_pairs = _run(scene, frames, records, steps.step(f"{balls} balls"))
             steps.step("Drawing")
-            save_picture(scene.boxes(), last_pairs, scene.radii, output)
+            save_picture(boxes_of(scene), last_pairs, scene.radii, output)
     except DisagreementError as error:
         return complain(f"{error} (replay with --balls {balls} --seed {seed})", DISAGREEMENT)
     console.print(_table(records, balls, frames))
@@ -198,12 +173,12 @@ def _load(boxes: BoxArray, records: dict[str, Record]) -> None:
 
 
 def _run(
-    scene: Balls, frames: int, records: dict[str, Record], report: Callable[[int, int], None]
+    scene: BallSimulation, frames: int, records: dict[str, Record], report: Callable[[int, int], None]
 ) -> PairArray:
     """Run all frames; returns the pairs of the last."""
     for frame in range(frames):
-        scene.advance()
-        boxes = scene.boxes()
+        scene.step(1.0)
+        boxes = boxes_of(scene)
         expected: PairArray | None = None
         for name, record in records.items():
             task = _task(boxes, record.scratch)

@@ -10,7 +10,6 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from http.server import SimpleHTTPRequestHandler
-from os import PathLike
 from pathlib import Path
 from socketserver import ThreadingTCPServer
 from typing import Any, NoReturn
@@ -53,12 +52,10 @@ class Server(ThreadingTCPServer):
 
 
 class _Handler(SimpleHTTPRequestHandler):
+    extensions_map = _KINDS
+
     def __init__(self, *connection: Any) -> None:
         super().__init__(*connection, directory=str(FOLDER))
-
-    def guess_type(self, path: str | PathLike[str]) -> str:
-        """What a file is."""
-        return _KINDS.get(Path(path).suffix, "application/octet-stream")
 
     def end_headers(self) -> None:
         """Nothing is loaded from other machines, and an old page is not shown after an update."""
