@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Box, Circle, Polygon, Shape, columns_of
+from broadphase.geometry.shapes import Shape, row_of
 from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
 from broadphase.kernels.shapes import contact as kernel
-from broadphase.kernels.shapes.contact import touch_rounded
 from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray
 
@@ -98,16 +97,11 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     >>> found.normal, found.depth
     ((-1.0, 0.0), 2.0)
     """
-    forward, pair = _PAIRS.get((type(a), type(b))) or _any_pair(a, b)
+    first, second = row_of(a, "a"), row_of(b, "b")
     if not _bounds_overlap(a, b, touching):
         return None
-    found: tuple[bool, float, float, float] = (
-        pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
-    )
-    hit, nx, ny, depth = found
-    if not hit:
-        return None
-    return ShapeContact(a, b, (nx, ny) if forward else (0.0 - nx, 0.0 - ny), depth)
+    hit, nx, ny, depth = kernel.touch(first, second, bool(touching))
+    return ShapeContact(a, b, (nx, ny), depth) if hit else None
 
 
 def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) -> ContactArrays:
@@ -245,65 +239,3 @@ def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
     if touching:
         return ax <= b_right and bx <= a_right and ay <= b_bottom and by <= a_bottom
     return ax < b_right and bx < a_right and ay < b_bottom and by < a_bottom
-
-
-def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], Any]]:
-    """Handle subclasses of polygons."""
-    kinds = []
-    for shape in (a, b):
-        if not isinstance(shape, (Box, Circle, Polygon)):
-            hint = "; a body has its shape as .shape" if hasattr(shape, "shape") else ""
-            raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}{hint}")
-        kinds.append(Polygon if isinstance(shape, Polygon) else type(shape))
-    return _PAIRS[kinds[0], kinds[1]]
-
-
-def _is_rounded(polygon: Polygon) -> bool:
-    return polygon.radius > 0.0 or len(polygon.offsets) == 2
-
-
-def _rounded(a: Shape, b: Shape, touching: bool) -> Any:
-    return touch_rounded(columns_of(a), columns_of(b), touching)
-
-
-def _circle_circle(a: Circle, b: Circle, touching: bool) -> Any:
-    return kernel.circle_circle(a.x, a.y, a.radius, b.x, b.y, b.radius, touching)
-
-
-def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> Any:
-    if _is_rounded(b):
-        return _rounded(a, b, touching)
-    return kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
-
-
-def _circle_box(a: Circle, b: Box, touching: bool) -> Any:
-    return kernel.circle_box(a.x, a.y, a.radius, *b.bounds, touching)
-
-
-def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> Any:
-    if _is_rounded(a) or _is_rounded(b):
-        return _rounded(a, b, touching)
-    return kernel.polygon_polygon(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching)
-
-
-def _polygon_box(a: Polygon, b: Box, touching: bool) -> Any:
-    if _is_rounded(a):
-        return _rounded(a, b, touching)
-    return kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
-
-
-def _box_box(a: Box, b: Box, touching: bool) -> Any:
-    return kernel.box_box(*a.bounds, *b.bounds, touching)
-
-
-_PAIRS: dict[tuple[type, type], tuple[bool, Callable[[Any, Any, bool], Any]]] = {
-    (Circle, Circle): (True, _circle_circle),
-    (Circle, Polygon): (True, _circle_polygon),
-    (Polygon, Circle): (False, _circle_polygon),
-    (Circle, Box): (True, _circle_box),
-    (Box, Circle): (False, _circle_box),
-    (Polygon, Polygon): (True, _polygon_polygon),
-    (Polygon, Box): (True, _polygon_box),
-    (Box, Polygon): (False, _polygon_box),
-    (Box, Box): (True, _box_box),
-}

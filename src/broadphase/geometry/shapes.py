@@ -18,6 +18,7 @@ from broadphase.geometry.polygons import convex_parts, corners_of, form_of, midd
 from broadphase.inputs.foreign import rectangle_of
 from broadphase.inputs.numeric import real
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, cosine_sine, turn_points
+from broadphase.runtime.arrays import Floats
 
 # -----------------------------------------------------------------------------------------------------------
 # Single numbers from the caller, checked once.
@@ -668,20 +669,32 @@ def from_outline(kind: type[Polygon], outline: Any, radius: Any) -> Polygon:
 # One shape as columns, for kernels that take tables of shapes.
 
 
+_CIRCLE, _POLYGON, _BOX = map(int, (CIRCLE, POLYGON, BOX))
 _NO_ONE = np.zeros(1, np.int64)
 _NO_POINTS = np.empty((0, 2))
 
 
+def row_of(shape: Any, name: str = "shape") -> tuple[int, float, float, float, float, Floats, Floats]:
+    """The row of a table: kind, ``x, y, width, height``, points and axes.
+
+    Raises
+    ------
+    TypeError
+        It is none of the three shapes.
+    """
+    if isinstance(shape, Box):
+        return _BOX, shape.x, shape.y, shape.width, shape.height, _NO_POINTS, _NO_POINTS
+    if isinstance(shape, Circle):
+        return _CIRCLE, shape.x, shape.y, shape.radius, 0.0, _NO_POINTS, _NO_POINTS
+    if isinstance(shape, Polygon):
+        return _POLYGON, shape.x, shape.y, shape.radius, 0.0, shape.offsets, shape.axes
+    hint = "; a body has its shape as .shape" if hasattr(shape, "shape") else ""
+    raise TypeError(f"{name} must be Box, Circle or Polygon; got {shape!r}{hint}")
+
+
 def columns_of(shape: Shape) -> ShapeColumns:
     """The columns of a table with only this shape, in a fraction of the time."""
-    kind, width, height = CIRCLE, 0.0, 0.0
-    counts, points, axes = _NO_ONE, _NO_POINTS, _NO_POINTS
-    if isinstance(shape, Polygon):
-        kind, width = POLYGON, shape.radius
-        counts, points, axes = np.array([len(shape.offsets)], np.int64), shape.offsets, shape.axes
-    elif isinstance(shape, Box):
-        kind, width, height = BOX, shape.width, shape.height
-    else:
-        width = shape.radius
-    x, y, w, h = np.array([[shape.x], [shape.y], [width], [height]])
-    return ShapeColumns(np.array([kind]), x, y, w, h, _NO_ONE, counts, points, axes)
+    kind, *values, points, axes = row_of(shape)
+    x, y, width, height = np.array(values)[:, None]
+    counts = np.array([len(points)], np.int64)
+    return ShapeColumns(np.array([kind], np.uint8), x, y, width, height, _NO_ONE, counts, points, axes)

@@ -12,10 +12,14 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 
 import math
 
+import numpy as np
+
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.memory import few
 from broadphase.kernels.shapes.table import (
     BOX,
     CIRCLE,
+    ShapeColumns,
     axes_of,
     axis_at,
     corner_at,
@@ -67,7 +71,7 @@ def part_intervals(a_lo, a_hi, b_lo, b_hi):
     return 1.0, up
 
 
-@holds_gil
+@inline
 def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     """Two boxes, each by its edges; a tie between the axes goes to x."""
     if touching:
@@ -82,7 +86,7 @@ def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     return True, 0.0, sign_y, depth_y
 
 
-@holds_gil
+@inline
 def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     """Two circles; with the same centre, the first moves towards smaller x."""
     dx = ax - bx
@@ -96,7 +100,7 @@ def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     return True, dx / distance, dy / distance, reach - distance
 
 
-@holds_gil
+@inline
 def circle_box(x, y, radius, left, top, right, bottom, touching):
     """A circle against a box."""
     near_x = min(max(x, left), right)
@@ -157,7 +161,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
     return True, sign * nx + 0.0, sign * ny + 0.0, depth
 
 
-@holds_gil
+@inline
 def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching):
     """Two convex polygons: points relative to their positions, and one axis for each edge."""
     dx = bx - ax
@@ -174,7 +178,7 @@ def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching
     return best
 
 
-@holds_gil
+@inline
 def polygon_box(x, y, points, axes, left, top, width, height, touching):
     """A convex polygon against a box: the axes x and y, then the polygon's own."""
     dx = left - x
@@ -193,7 +197,7 @@ def polygon_box(x, y, points, axes, left, top, width, height, touching):
     return best
 
 
-@holds_gil
+@inline
 def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     """A circle against a convex polygon whose points run counter-clockwise."""
     cx = x - polygon_x
@@ -347,12 +351,6 @@ def contact_rounded(a, i, b, j, touching):
     return True, dx / near + 0.0, dy / near + 0.0, reach - near
 
 
-@holds_gil
-def touch_rounded(a, b, touching):
-    """The only shape of a table against the only one of another."""
-    return contact_rounded(a, 0, b, 0, touching)
-
-
 # -----------------------------------------------------------------------------------------------------------
 # Contacts for whole arrays of pairs: boxes, circles, or shapes of any kind in one table.
 
@@ -436,3 +434,18 @@ def _in_order(a, i, b, j, touching):
     if b.kinds[j] == BOX:
         return polygon_box(ax, ay, points, axes, bx, by, b.width[j], b.height[j], touching)
     return polygon_polygon(ax, ay, points, axes, bx, by, points_of(b, j), axes_of(b, j), touching)
+
+
+@holds_gil
+def touch(a, b, touching):
+    """Two shapes, each a row of a table: kind, ``x, y, width, height``, points and axes."""
+    kinds, values, counts = few(2, np.uint8), few(8, np.float64), few(3, np.int64)
+    kinds[0], kinds[1], counts[0], counts[1], counts[2] = a[0], b[0], 0, a[5].shape[0], b[5].shape[0]
+    values[0], values[1], values[2], values[3] = a[1:5]
+    values[4], values[5], values[6], values[7] = b[1:5]
+    size, other_size = (values[2:3], values[3:4]), (values[6:7], values[7:])
+    first = ShapeColumns(kinds[:1], values[:1], values[1:2], *size, counts[:1], counts[1:2], a[5], a[6])
+    second = ShapeColumns(
+        kinds[1:], values[4:5], values[5:6], *other_size, counts[:1], counts[2:], b[5], b[6]
+    )
+    return contact_of(first, 0, second, 0, touching)
