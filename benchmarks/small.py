@@ -1,11 +1,12 @@
-"""Small calls: each way to ask about five rows, beside NumPy by hand, SciPy and vesin.
+"""Small calls: each way to ask about five rows, beside NumPy by hand, SciPy, vesin, pymunk and two trees.
 
-    python -m pip install scipy vesin
+    python -m pip install scipy vesin pymunk fastquadtree indexicon
     python benchmarks/small.py [--parts points crystals boxes queries] [--rounds 20]
 
 The arrays are given; trees are built in the call.  By hand is the least that a program would write in NumPy,
 all rows against all.  All must find the same before they are timed; then they take turns, and the best of
-each counts.  The last figure is ours divided by NumPy by hand, or by the first peer where there is none.
+each counts.  Libraries without a call for many are called once for each query.  The last figure is ours
+divided by NumPy by hand, or by the first peer where there is none.
 """
 
 import argparse
@@ -276,6 +277,35 @@ def of_boxes() -> list[Row]:
 # Queries: three at once, of five boxes that are kept.
 
 
+def boxes_of_peers(boxes: Any, asked: Any) -> dict[str, Callable[[], Any]]:
+    """`query_box` of other libraries, where they are installed, one box at a time."""
+    peers: dict[str, Callable[[], Any]] = {}
+
+    def rows(query: Callable[[int], Any]) -> Callable[[], Any]:
+        return lambda: np.array([(k, one) for k in range(len(asked)) for one in sorted(query(k))])
+
+    if find_spec("pymunk"):
+        pymunk = import_module("pymunk")
+        space, every = pymunk.Space(), pymunk.ShapeFilter()
+        shapes = [pymunk.Poly.create_box_bb(space.static_body, pymunk.BB(*box)) for box in boxes.tolist()]
+        space.add(*shapes)
+        number, areas = (
+            {shape: k for k, shape in enumerate(shapes)},
+            [pymunk.BB(*box) for box in asked.tolist()],
+        )
+        peers["pymunk"] = rows(lambda k: (number[shape] for shape in space.bb_query(areas[k], every)))
+    if find_spec("fastquadtree"):
+        tree = import_module("fastquadtree").RectQuadTree((0, 0, 20, 20), 16, dtype="f64")
+        tree.insert_many_np(boxes)
+        bounds = [tuple(box) for box in asked.tolist()]
+        peers["fastquadtree"] = rows(lambda k: (one[0] for one in tree.query(bounds[k])))
+    if find_spec("indexicon"):
+        other = import_module("indexicon").RTree(data="box", dims=2)
+        other.bulk_load(boxes[:, :2].copy(), boxes[:, 2:].copy())
+        peers["indexicon"] = rows(lambda k: other.query(asked[k, :2], asked[k, 2:]))
+    return peers
+
+
 def of_queries() -> list[Row]:
     """Queries of an index, a world and a `ShapeIndex`."""
     random = np.random.default_rng(SEED)
@@ -295,6 +325,7 @@ def of_queries() -> list[Row]:
         return ids, far[np.arange(3), ids]
 
     by_hand = {"NumPy": lambda: np.column_stack(np.nonzero(overlaps_by_hand(asked, boxes)))}
+    by_hand |= boxes_of_peers(boxes, asked)
     within = {"NumPy": lambda: np.column_stack(np.nonzero(distances() < r))}
     nearest = {"NumPy": nearest_by_hand}
     rows = [Row("index.query_box", lambda: index.query_box(asked), by_hand)]
