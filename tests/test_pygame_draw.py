@@ -32,16 +32,6 @@ def test_boxes_are_outlined_where_the_camera_sees_them():
     assert infinite[:, 10, 0].all()
 
 
-def test_contacts_show_the_overlap_of_two_boxes_and_the_normal():
-    boxes = [[10, 10, 40, 40], [30, 10, 60, 40], [0, 50, 5, 55]]
-    drawn = picture(lambda s: ours.draw_contacts(s, boxes, [[0, 1]], [[-1, 0]], color="red"))
-    red = np.argwhere(drawn[:, :, 0] == 255)
-    assert red[:, 0].min() < 30
-    assert red[:, 0].max() < 42
-    assert drawn[30:32, 12:38, 0].all()
-    assert not picture(lambda s: ours.draw_contacts(s, boxes, [])).any()
-
-
 def test_cells_are_outlined_with_their_counts():
     boxes = [[2, 2, 5, 5], [3, 3, 6, 6], [18, 2, 25, 5]]
     drawn = picture(lambda s: ours.draw_cells(s, boxes, 20, color="red"))

@@ -10,8 +10,8 @@ sprites were added.
 
 arcade iterates over all sprites in Python, or keeps a spatial hash, which costs some microseconds whenever a
 sprite moves.  But it also stores positions and sizes of all sprites in arrays for the graphics card.  A
-kernel runs over these arrays in a few nanoseconds per sprite, so nothing else has to be updated.  Up to some
-thousand moving sprites, do not use ``use_spatial_hash``, or use `SpatialHash`, in which moving is cheap.
+kernel runs over these arrays in a few nanoseconds per sprite, so nothing else has to be updated.  Do not use
+``use_spatial_hash`` where sprites move; test many of them in one call, `check_for_collision_between_lists`.
 
 Cost: some ten microseconds and 3 n nanoseconds per call, and a few microseconds for each sprite that is so
 near that hit boxes are compared.
@@ -22,7 +22,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, partial
 from itertools import chain
-from math import trunc
 from typing import Any
 
 import numpy as np
@@ -42,16 +41,13 @@ from broadphase.api.one_shot import join
 from broadphase.errors import WorldWarning, users_level
 from broadphase.geometry.polygons import orient
 from broadphase.geometry.shapes import Box, Polygon, Shape
-from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
-from broadphase.runtime.arrays import Floats
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.outlines import SHOWN, Kind
 from broadphase.world.world import World
 
 __all__ = [
-    "SpatialHash",
     "SpriteBodies",
     "check_for_collision_between_lists",
     "check_for_collision_with_list",
@@ -220,185 +216,6 @@ def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
     start = ends[0]
     sprite_kernels.meets(corners[:start], 0.0, 0.0, corners[start:], ends[1:] - start, hits)
     return [other for other, hit in zip(others, hits.tolist(), strict=True) if hit]
-
-
-# ---- a spatial hash
-
-Extent = tuple[float, float, float, float]
-
-# Sprites of one picture share an extent; rotating ones need new ones, so the cache is cleared when full.
-_MOST_EXTENTS = 10_000
-
-
-class SpatialHash:
-    """Replaces arcade's spatial hash: the same queries and results, but moving is cheap.
-
-    arcade removes a sprite from its cells and adds it to others whenever it moves or turns.  Here a move is
-    only recorded, and the next query updates all moved sprites in one call.  Cells are not stored: a sprite
-    covers a rectangle of cells, and two sprites share a cell if their rectangles overlap.  An index of these
-    rectangles gives exact results.
-
-    Parameters
-    ----------
-    cell_size : int
-        The side of a cell in pixels, as in arcade.
-
-    Raises
-    ------
-    TypeError
-        ``cell_size`` is not an int.
-    ValueError
-        It is not positive.
-
-    Examples
-    --------
-    >>> import os; os.environ["ARCADE_HEADLESS"] = "True"
-    >>> import arcade
-    >>> from broadphase.adapters.arcade import SpatialHash
-    >>> coins = arcade.SpriteList(lazy=True)
-    >>> coins.extend(arcade.SpriteSolidColor(8, 8, center_x=100 * k) for k in range(5))
-    >>> hashed = SpatialHash.of(coins, cell_size=32)
-    >>> coins[4].center_x = 3
-    >>> hashed.get_sprites_near_point((0, 0)) == {coins[0], coins[4]}
-    True
-    """
-
-    def __init__(self, cell_size: int) -> None:
-        if not isinstance(cell_size, int):
-            raise TypeError(f"cell_size must be an int; got {cell_size!r}")
-        if cell_size <= 0:
-            raise ValueError(f"cell_size must be greater than 0; got {cell_size}")
-        self.cell_size = cell_size
-        self.reset()
-
-    @classmethod
-    def of(cls, sprite_list: Any, cell_size: int = 128) -> "SpatialHash":
-        """Replace the spatial hash of a sprite list, or give it one.
-
-        Parameters
-        ----------
-        sprite_list : SpriteList
-        cell_size : int
-
-        Returns
-        -------
-        SpatialHash
-            Also ``sprite_list.spatial_hash``, until `SpriteList.clear` replaces it with arcade's.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for the class; nothing has changed.
-        """
-        made = cls(cell_size)
-        for sprite in sprite_list:
-            made.add(sprite)
-        sprite_list.spatial_hash = made
-        return made
-
-    def reset(self) -> None:
-        """Remove all sprites."""
-        self._ids: dict[Any, int] = {}
-        self._sprites: dict[int, Any] = {}
-        self._new: dict[Any, None] = {}
-        self._moved: dict[Any, None] = {}
-        self._extents: dict[Any, tuple[Extent, Any]] = {}
-        self._index = make_index("box_tree")
-
-    def add(self, sprite: Any) -> None:
-        """Add a sprite, or update one that was added."""
-        (self._moved if sprite in self._ids else self._new)[sprite] = None
-
-    def move(self, sprite: Any) -> None:
-        """Record that a sprite has moved, turned or changed its size.
-
-        Raises
-        ------
-        KeyError
-            It is not in.
-        """
-        if sprite in self._ids:
-            self._moved[sprite] = None
-        elif sprite not in self._new:
-            raise KeyError(sprite)
-
-    def remove(self, sprite: Any) -> None:
-        """Remove a sprite.
-
-        Raises
-        ------
-        KeyError
-            It is not in.
-        """
-        if sprite in self._new:
-            del self._new[sprite]
-            return
-        row = self._ids.pop(sprite)
-        self._moved.pop(sprite, None)
-        del self._sprites[row]
-        self._index.remove(row)
-
-    @property
-    def count(self) -> int:
-        """The number of sprites."""
-        return len(self._ids) + len(self._new)
-
-    def get_sprites_near_sprite(self, sprite: Any) -> set[Any]:
-        """All sprites that share a cell with a sprite."""
-        return self._in_cells(sprite.left, sprite.bottom, sprite.right, sprite.top)
-
-    def get_sprites_near_point(self, point: tuple[float, float]) -> set[Any]:
-        """All sprites in the cell of a point."""
-        x, y = point[0], point[1]
-        return self._in_cells(x, y, x, y)
-
-    def get_sprites_near_rect(self, rect: Any) -> set[Any]:
-        """All sprites that share a cell with an ``arcade.Rect``."""
-        left, right, bottom, top = rect.lrbt
-        return self._in_cells(left, bottom, right, top)
-
-    # ---- inside
-
-    def _in_cells(self, left: float, bottom: float, right: float, top: float) -> set[Any]:
-        self._update_index()
-        cells = [float(trunc(edge) // self.cell_size) for edge in (left, bottom, right, top)]
-        if cells[0] > cells[2] or cells[1] > cells[3]:  # flipped by a negative scale
-            return set()
-        return {self._sprites[row] for row in self._index.query_box(cells).tolist()}
-
-    def _update_index(self) -> None:
-        """Add the new sprites to the index and move those that moved."""
-        if self._new:
-            rows = self._index.insert_many(self._cells_of(list(self._new)))
-            for sprite, row in zip(self._new, rows.tolist(), strict=True):
-                self._ids[sprite], self._sprites[row] = row, sprite
-            self._new.clear()
-        if self._moved:
-            rows = np.fromiter(map(self._ids.__getitem__, self._moved), np.int32, len(self._moved))
-            self._index.move_many(rows, self._cells_of(list(self._moved)))
-            self._moved.clear()
-
-    def _cells_of(self, sprites: list[Any]) -> Floats:
-        """The first and the last cell of each sprite on x and y."""
-        boxes = [sprite.hit_box for sprite in sprites]
-        places = np.array([box.position for box in boxes], np.float64)
-        extents = np.array([self._extent(box) for box in boxes], np.float64)
-        edges = extents + np.hstack((places, places))
-        cells: Floats = np.floor_divide(np.trunc(edges), self.cell_size)
-        return cells
-
-    def _extent(self, box: Any) -> Extent:
-        """The bounds of a hit box at the origin; adding its position rounds as arcade's sums do."""
-        points = box.points
-        state = id(points), box.scale, getattr(box, "angle", 0.0)
-        known = self._extents.get(state)
-        if known is None:
-            unmoved = type(box)(points, scale=box.scale).create_rotatable(state[2])
-            xs, ys = zip(*unmoved.get_adjusted_points(), strict=True)
-            if len(self._extents) >= _MOST_EXTENTS:
-                self._extents.clear()
-            known = self._extents[state] = (min(xs), min(ys), max(xs), max(ys)), points
-        return known[0]
 
 
 # ---- bodies of a world for sprites

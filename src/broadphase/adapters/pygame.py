@@ -34,7 +34,6 @@ from broadphase.adapters.pygame_world import (
     WorldGroup,
     draw_boxes,
     draw_cells,
-    draw_contacts,
     draw_world,
 )
 from broadphase.api.one_shot import join, pairs
@@ -52,7 +51,6 @@ __all__ = [
     "collide",
     "draw_boxes",
     "draw_cells",
-    "draw_contacts",
     "draw_world",
     "groupcollide",
     "rect_first",

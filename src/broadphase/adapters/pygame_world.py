@@ -295,9 +295,6 @@ class SpriteBodies(Following[_Followed]):
         self._agree(sprite)
         return body
 
-    def _id_of(self, sprite: Any) -> int:
-        return self._known[sprite].body._row
-
     def _is_known(self, data: Any) -> bool:
         """Whether the data of a body is a sprite that has its body here."""
         return isinstance(data, _Sprite) and data in self._known
@@ -707,10 +704,8 @@ Color = tuple[int, int, int] | str
 Point = tuple[float, float]
 
 BOXES = (0, 114, 178)
-CONTACTS = (213, 94, 0)
 CELLS = (128, 128, 128)
 _FAR = 1e6  # pixels, beyond any surface
-_ARROW = 12.0
 _FAINT = (60, 60, 60)
 
 
@@ -733,41 +728,6 @@ def draw_boxes(
     for left, top, right, bottom in _on_screen(boxes, camera).tolist():
         area = (round(left), round(top), max(round(right - left), 1), max(round(bottom - top), 1))
         _pygame.draw.rect(surface, color, area, width)
-
-
-def draw_contacts(
-    surface: Any,
-    boxes: Any,
-    pairs: Any,
-    normals: Any = None,
-    *,
-    color: Color = CONTACTS,
-    camera: Point = (0.0, 0.0),
-) -> None:
-    """Outline the overlap of pairs of boxes, with a line along the normal.
-
-    Parameters
-    ----------
-    surface, color, camera
-        As for `draw_boxes`.
-    boxes : array_like, shape (n, 4), or iterable of sprites
-    pairs : array_like, shape (m, 2)
-        Rows of ``boxes``, such as `broadphase.pairs` returns.
-    normals : array_like, shape (m, 2), optional
-        The directions in which the second box of each pair pushes the first, such as
-        ``contact_boxes(...).normals``.
-    """
-    rows = _on_screen(boxes, camera)
-    chosen = np.asarray(pairs, np.int64).reshape(-1, 2)
-    first, second = rows[chosen[:, 0]], rows[chosen[:, 1]]
-    low, high = np.maximum(first[:, :2], second[:, :2]), np.minimum(first[:, 2:], second[:, 2:])
-    shared = np.concatenate((np.minimum(low, high), np.maximum(low, high)), axis=1)
-    draw_boxes(surface, shared, color=color, width=2)
-    if normals is not None:
-        middles = (low + high) / 2
-        ends = middles + _ARROW * np.asarray(normals, np.float64)
-        for middle, end in zip(middles.tolist(), ends.tolist(), strict=True):
-            _pygame.draw.line(surface, color, middle, end, 2)
 
 
 def draw_cells(
