@@ -5,27 +5,57 @@ from fractions import Fraction
 
 import numpy as np
 
+import broadphase as bp
 from broadphase import Box
-from broadphase.geometry.table import plain_columns
-from broadphase.kernels.shapes.table import BOX
-from broadphase.world.hits import Blockers
-from broadphase.world.movement.sweep import resolve
+
+
+class Around:
+    """A world of static shapes, which hits name by their numbers, or by other names, and tiles."""
+
+    def __init__(self, shapes, others=None):
+        self.names = list(range(len(shapes))) if others is None else list(others)
+        self.shapes = shapes
+
+    def world(self, tiles=None):
+        world = bp.World()
+        for shape, name in zip(self.shapes, self.names, strict=True):
+            world.add(shape, static=True, data=name)
+        world.tiles = tiles
+        return world
+
+
+def named(other):
+    return other.data if isinstance(other, bp.Body) else other
+
+
+def resolve(shape, dx, dy, around=None, tiles=None, response="slide"):
+    """The movement of one shape."""
+    world = (around or Around([])).world(tiles)
+    answer = response
+    if callable(response):
+
+        def answer(hit):
+            return response(hit._replace(other=named(hit.other)))
+
+    move = world.move(world.add(shape), dx, dy, response=answer)
+    return move._replace(hits=tuple(hit._replace(other=named(hit.other)) for hit in move.hits))
+
+
+def beside(shape, direction, around=None, tiles=None):
+    """What touches a shape in a direction."""
+    world = (around or Around([])).world(tiles)
+    hit = world.grounded(world.add(shape), direction)
+    return hit and hit._replace(other=named(hit.other))
+
+
+def blocker_at(shape, around=None, tiles=None):
+    """The first blocker that a shape overlaps."""
+    return named((around or Around([])).world(tiles).blocker(shape))
 
 
 def around_boxes(boxes, others=None):
-    """Blockers by brute force; a hit names a box by its number."""
     array = np.array(boxes, np.float64).reshape(-1, 4)
-    names = list(range(len(array))) if others is None else list(others)
-
-    def around(bounds):
-        left, top, right, bottom = bounds
-        near = (array[:, 0] <= right) & (left <= array[:, 2]) & (array[:, 1] <= bottom) & (top <= array[:, 3])
-        rows = np.flatnonzero(near)
-        some, each = array[rows], np.arange(len(rows), dtype=np.int32)
-        table = plain_columns(BOX, some[:, :2], *(some[:, 2:] - some[:, :2]).T)
-        return Blockers(some, [names[row] for row in rows], table, each, np.ones(len(rows), np.bool_))
-
-    return around
+    return Around([Box(*box[:2], *(box[2:] - box[:2])) for box in array], others)
 
 
 def go(box, motion, boxes=(), tiles=None, response="slide"):

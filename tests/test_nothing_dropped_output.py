@@ -5,6 +5,7 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import changes
+from broadphase.world.broad_phase import new_buffers
 from broadphase.world.movement import motion_many, sweep
 
 smaller_set = pytest.mark.smaller_set
@@ -31,6 +32,7 @@ def test_a_body_in_a_pile_meets_all_of_it(form, first_capacity, monkeypatch):
     monkeypatch.setattr(sweep, "FIRST_CAPACITY", first_capacity)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
+    assert [hit.other for hit in world.move(mover, 0, 0, lambda hit: "cross").hits] == met
     assert [body.id for body in met[:count]] == list(range(count))
     assert met[count:] == [
         tuple(tile) for tile in world.tiles.tiles_in(form).tolist() if form_meets(form, tile)
@@ -107,11 +109,13 @@ def test_growing_is_limited_by_memory(monkeypatch):
     world, movers = crowd()
     before = world.positions
 
-    def no_more(buffers):
-        raise MemoryError
+    def no_more(near, hits, farthest):
+        if hits > 1:
+            raise MemoryError
+        return new_buffers(near, hits, farthest)
 
     begin_with(1, monkeypatch)
-    monkeypatch.setattr(motion_many, "with_more_hits", no_more)
+    monkeypatch.setattr(motion_many, "new_buffers", no_more)
     with pytest.raises(MemoryError):
         world.move_many(movers, 40, 10, movers_block=True)
     np.testing.assert_array_equal(world.positions, before)

@@ -1,7 +1,5 @@
 """Bodies that start inside something are first pushed out by the shortest displacement (depenetration)."""
 
-import math
-
 import numpy as np
 import pytest
 from cases import examples
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep_scenes import boxes_of_tiles, go, overlaps
 
-from broadphase import Tile, TileMap
+from broadphase import Box, Circle, Tile, TileMap, World
 from broadphase.kernels.movement.depenetration import MOST_EDGES
 
 BLOCK = (0, 0, 10, 10)
@@ -104,10 +102,12 @@ def test_out_of_a_huge_pile():
 
 @pytest.mark.smaller_set
 def test_no_free_place():
-    everything = (-math.inf, -math.inf, math.inf, math.inf)
-    move = go((3, 4, 5, 6), (7, 1), [everything])
-    assert (move.x, move.y) == (10, 5)
-    assert [(hit.other, hit.time) for hit in move.hits] == [(0, 0)]
+    for shape in (Box(3, 4, 5, 6), Circle(3, 4, 5)):
+        world = World(period=(20, 20))
+        everything = world.add(Box(0, 0, 20, 20), static=True)
+        move = world.move(world.add(shape), 7, 1)
+        assert (move.x, move.y) == (10, 5)
+        assert {(hit.other, hit.time) for hit in move.hits} == {(everything, 0)}
 
 
 @pytest.mark.smaller_set

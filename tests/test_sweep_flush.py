@@ -85,7 +85,7 @@ def test_pushing_against_a_wall_for_ever_changes_nothing():
 def test_a_box_in_a_corridor_of_its_own_width_never_jitters():
     left, width = 0.1, 0.7
     right = left + width
-    boxes = [(left - 1, -100, left, 100), (right, -100, right + 1, 100)]
+    boxes = [(0, -100, left, 100), (right, -100, right + 1, 100)]
     x, y = left, 0.0
     for step in range(50):
         move = go((x, y, width, 1), (0.3 if step % 2 else -0.3, 1.1), boxes)

@@ -7,31 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweep_scenes import around_boxes, boxes_of_tiles
+from sweep_scenes import Around, around_boxes, boxes_of_tiles, resolve
 
 from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
-from broadphase.geometry.table import table_of
-from broadphase.world.hits import Blockers
-from broadphase.world.movement.sweep import resolve
 
 HALF = math.sqrt(0.5)
 DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
 
 
-def around_shapes(others):
-    table = table_of(others)
-    bounds, fixed = table.bounds(), np.ones(len(others), np.bool_)
-
-    def around(region):
-        near = (bounds[:, :2] <= region[2:]).all(axis=1) & (region[:2] <= bounds[:, 2:]).all(axis=1)
-        rows = np.flatnonzero(near).astype(np.int32)
-        return Blockers(bounds[rows], rows.tolist(), table.columns, rows, fixed)
-
-    return around
-
-
 def go(shape, motion, others=(), tiles=None, response="slide"):
-    return resolve(shape, *motion, around_shapes(others), tiles, response)
+    return resolve(shape, *motion, Around(others), tiles, response)
 
 
 # --- worked cases -------------------------------------------------------------------------------------

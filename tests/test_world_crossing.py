@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 import broadphase as bp
 from broadphase import ANY, Box, Circle, Polygon, World
-from broadphase.world.hits import Blockers
-from broadphase.world.movement.sweep import resolve
 
 
 def ids(hits):
@@ -365,14 +363,9 @@ def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
     world = World()
     body = world.add(shape)
     world.add(other, sensor=True)
-    blockers = Blockers(
-        np.array([other.bounds]),
-        ["other"],
-        world._state.store.table.columns,
-        np.array([1], np.int32),
-        np.zeros(2, np.bool_),
-    )
-    hits = resolve(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
+    solid = World()
+    mover, _ = solid.add(shape), solid.add(other)
+    hits = solid.move(mover, dx, dy, "cross").hits
     crossed = world.move(body, dx, dy).crossed
     assert [(hit.time, hit.touch) for hit in crossed] == [(hit.time, hit.touch) for hit in hits[:1]]
 

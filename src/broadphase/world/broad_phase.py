@@ -119,8 +119,10 @@ class BroadPhase:
         """The indexes that were being changed when a call was interrupted."""
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
-        self.buffers, self.frame = new_buffers(FEW, FEW), new_frame(FEW)
+        self.buffers, self.frame = new_buffers(FEW, FEW, store.space.repeats), new_frame(FEW)
         """The results of the last query, and scratch memory of the kernels that read them."""
+        self.spare: list[tuple[Buffers, Frame]] = []
+        """More of that, for paths during which a function is called that may move others."""
         self._filled: list[int] = []
         """The indexes that ever held a body."""
         self._trees: tuple[Any, ...] = (None,) * len(_BOTH)
@@ -130,7 +132,7 @@ class BroadPhase:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
-        return self.__dict__ | {"_trees": (None,) * len(_BOTH), "_outdated": {*_BOTH}}
+        return self.__dict__ | {"_trees": (None,) * len(_BOTH), "_outdated": {*_BOTH}, "spare": []}
 
     @property
     def pattern(self) -> Index:
@@ -395,7 +397,8 @@ class BroadPhase:
     def reserve(self, rows: int, count: int = 0) -> None:
         """Make room for the scene of a movement; the first ``count`` rows that are near are kept."""
         if rows > len(self.buffers.near):
-            smaller, self.buffers, self.frame = self.buffers, new_buffers(rows, rows), new_frame(rows)
+            smaller, self.frame = self.buffers, new_frame(rows)
+            self.buffers = new_buffers(rows, rows, smaller.farthest)
             self.buffers.near[:count] = smaller.near[:count]
 
     def rows_in_boxes(self, boxes: Floats, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
@@ -559,12 +562,12 @@ def _longer(numbers: Rows, least: int) -> Rows:
     return longer
 
 
-def new_buffers(near: int, hits: int) -> Buffers:
-    """Memory for so many bodies near a path, and so many hits."""
+def new_buffers(near: int, hits: int, farthest: float = math.inf) -> Buffers:
+    """Memory for so many bodies near a path, and so many hits; see `Buffers.farthest`."""
     rows, opened, chosen = np.empty((3, near), np.int32)
     bodies = rows, np.empty((near, 4)), np.full(near, 15, np.uint8), opened, np.empty(near, np.int64), chosen
-    state = np.empty((MOST_TURNS, 2)), np.zeros(20), np.zeros(8, np.int64)
-    return Buffers(*bodies, np.empty((hits, 9)), *state)
+    state = np.empty((MOST_TURNS, 2)), np.zeros(20), np.zeros(9, np.int64)
+    return Buffers(*bodies, np.empty((hits, 9)), *state, farthest)
 
 
 def new_frame(rows: int) -> Frame:

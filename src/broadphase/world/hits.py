@@ -1,6 +1,5 @@
 """The input and output of a movement: blockers, hits and final places of bodies."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -8,14 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import not_one_of
-from broadphase.geometry.shapes import Bounds
-from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import sweep
-from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles import grid as sides
-from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, Integers, briefly
-from broadphase.world.tiles import NO_TILES, Tile
+from broadphase.world.tiles import Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -28,41 +23,6 @@ RESPONSES: dict[Answer, int] = {
     "bounce": sweep.BOUNCE,
 }
 """The names of the responses: keep the free axis, stop, only report, mirror the rest of the displacement."""
-
-
-class Blockers(NamedTuple):
-    """The boxes that may block a movement."""
-
-    bounds: Floats
-    """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
-    others: Sequence[Any]
-    """The object that a hit names for each of them."""
-    table: ShapeColumns
-    """Their shapes."""
-    rows: npt.NDArray[np.int32]
-    """``(n,)``: the row of each of them in the table."""
-    fixed: npt.NDArray[np.bool_]
-    """Which rows of the table do not move."""
-    repeats: float = math.inf
-    """In a periodic world: if no place within this distance is free, no place is."""
-    sides: npt.NDArray[np.uint8] | None = None
-    """``(n,)``: the sides of each that stop the mover from where it starts; ``None``: all of all."""
-    grid: TileGrid = NO_TILES
-    """The tiles that block, too."""
-
-    def at(self, chosen: npt.NDArray[np.bool_]) -> "Blockers":
-        """Some of them."""
-        kept = np.flatnonzero(chosen)
-        others = [self.others[k] for k in kept.tolist()]
-        sides = None if self.sides is None else self.sides[kept]
-        return self._replace(bounds=self.bounds[kept], others=others, rows=self.rows[kept], sides=sides)
-
-
-NOTHING = Blockers(np.empty((0, 4)), (), table_of(()).columns, np.empty(0, np.int32), np.empty(0, np.bool_))
-"""No bodies in the way."""
-
-Around: TypeAlias = Callable[[Bounds], Blockers]
-"""A function that returns everything that blocks and overlaps or touches bounds; more does no harm."""
 
 
 class Hit(NamedTuple):
@@ -173,8 +133,11 @@ class HitArrays(NamedTuple):
     """``(h, 2)``: the place of the mover then."""
 
 
-def hits_of(bodies: Sequence[Any], rows: Floats, response: Answer) -> list[Hit]:
-    """Hits of one mover that a kernel has written: rows of `kernels.movement.path.Buffers`."""
+def hits_of(bodies: Any, rows: Floats, response: Answer | Literal[""]) -> list[Hit]:
+    """Hits of one mover that a kernel has written: rows of `kernels.movement.path.Buffers`.
+
+    ``bodies`` are a list or a dict by row.
+    """
     hits = []
     for time, nx, ny, x, y, other, column, cell, _ in rows.tolist():
         met = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))

@@ -14,7 +14,7 @@ import numpy as np
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few, some_rows
-from broadphase.kernels.movement.sweep import edges_of_body, flush_before
+from broadphase.kernels.movement.sweep import ALL_SIDES, FARTHEST, edges_of_body, flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack, table_for_one
 from broadphase.kernels.shapes.contact import box_box, contact_of, length, part_intervals
 from broadphase.kernels.shapes.images import (
@@ -32,7 +32,7 @@ MOST_EDGES = 256
 
 
 @inline
-def _filled_in(grid, left, top, right, bottom):
+def filled_in(grid, left, top, right, bottom):
     """Whether a box overlaps a solid tile, or a slope by its bounds, and the column and row of the first."""
     if grid.solid.shape[0] > 0:
         first, last, top_row, low_row = cells_of_box(grid, left, top, right, bottom)
@@ -124,7 +124,7 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign, reach):
         if body >= 0:
             near, far = boxes[body, axis], boxes[body, 2 + axis]
         else:
-            found, column, row = _filled_in(grid, x, y, right, bottom)
+            found, column, row = filled_in(grid, x, y, right, bottom)
             if not found:
                 return x, y
             if axis == 0:
@@ -138,7 +138,7 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign, reach):
     return x, y
 
 
-@jit
+@inline
 def deepest(x, y, width, height, boxes, grid):
     """The displacement to leave each single blocker: the longest of these; 0 if the box is free."""
     right, bottom = x + width, y + height
@@ -148,12 +148,12 @@ def deepest(x, y, width, height, boxes, grid):
             across = part_intervals(x, right, boxes[k, 0], boxes[k, 2])[1]
             along = part_intervals(y, bottom, boxes[k, 1], boxes[k, 3])[1]
             longest = max(longest, min(across, along))
-    if _filled_in(grid, x, y, right, bottom)[0]:
+    if filled_in(grid, x, y, right, bottom)[0]:
         longest = max(longest, min(grid.width, grid.height))
     return longest
 
 
-@jit
+@inline
 def push_out(x, y, width, height, boxes, grid, reach, scratch):
     """The nearest free place within ``reach`` on each axis: ``found, x, y, distance``.
 
@@ -182,7 +182,7 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
                 break
             if _body_in(boxes, at_x, at_y, at_x + width, at_y + height) >= 0:
                 continue
-            if not _filled_in(grid, at_x, at_y, at_x + width, at_y + height)[0]:
+            if not filled_in(grid, at_x, at_y, at_x + width, at_y + height)[0]:
                 best, best_x, best_y = distance, at_x, at_y
                 break
     return best < math.inf, best_x, best_y, best
@@ -263,10 +263,136 @@ def free_places(shapes, rows, hits, period, grid, places):
         begin = end
 
 
-@jit
-def overlapping(mover, table, rows, boxes, chosen, exact, grid, out):
-    """`write_overlaps`, as Python calls it."""
-    return write_overlaps(mover, table, rows, boxes, chosen, exact, grid, out)
+# A shape is pushed out of one obstacle at a time; after so many pushes its bounds are pushed out as a box.
+# The searched region doubles until it has a free place; so many rounds reach any place.
+_MOST_PUSHES, _MOST_ROUNDS = 16, 200
+
+
+@inline
+def _reaches(searched, region, numbers):
+    """Whether a region was searched; it is noted as needed if not."""
+    inside = searched[0] <= region[0] and searched[1] <= region[1]
+    inside = inside and region[2] <= searched[2] and region[3] <= searched[3]
+    for k in range(0 if inside else 4):
+        numbers[k] = region[k]
+    return inside
+
+
+@inline
+def _place_of_box(box, walls, grid, searched, buffers):
+    """The nearest free place of a box: whether all was searched, whether there is one, and ``x, y``."""
+    x, y, width, height = box
+    reach = deepest(x, y, width, height, walls, grid)
+    scratch = np.empty((2, MOST_EDGES))
+    for _ in range(_MOST_ROUNDS if reach > 0.0 else 0):
+        if not reach < FARTHEST:
+            break
+        if not _reaches(
+            searched, (x - reach, y - reach, x + width + reach, y + height + reach), buffers.numbers
+        ):
+            return False, False, x, y
+        found, free_x, free_y, distance = push_out(x, y, width, height, walls, grid, reach, scratch)
+        if found and distance <= reach:
+            return True, True, free_x, free_y
+        if reach >= buffers.farthest:
+            break
+        # What was found is a bound: nothing nearer lies beyond its distance.
+        reach = distance if found else 2.0 * reach
+    return True, reach == 0.0, x, y
+
+
+@inline
+def _left_along(normal, start, free, width, box):
+    """The axis along which a box has left an obstacle; the ``normal`` there was if it has not moved."""
+    if free[0] >= box[2] or free[0] + width <= box[0]:
+        return (1.0 if free[0] > start[0] else -1.0), 0.0
+    if free[0] == start[0] and free[1] == start[1]:
+        return normal[0], normal[1]
+    return 0.0, (1.0 if free[1] > start[1] else -1.0)
+
+
+@inline
+def _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, numbers):
+    """Push a shape out of its deepest overlap until it is free: whether all was searched, and it is free."""
+    found = np.empty((_MOST_PUSHES, 7))
+    for _ in range(_MOST_PUSHES):
+        if not _reaches(searched, bounds_of(mover, ROW), numbers):
+            return False, False
+        count = write_overlaps(mover, table, rows, boxes, chosen, False, grid, found)
+        if count > found.shape[0]:
+            found = np.empty((count, 7))
+            write_overlaps(mover, table, rows, boxes, chosen, False, grid, found)
+        if count == 0:
+            return True, True
+        most = 0
+        for k in range(1, count):
+            if found[k, 5] > found[most, 5]:
+                most = k
+        far = found[most, 5] + found[most, 6]
+        mover.x[ROW] += found[most, 3] * far
+        mover.y[ROW] += found[most, 4] * far
+    return True, False
+
+
+@common
+def push_from_walls(mover, table, fixed, near, exact, grid, searched, starts, buffers):
+    """Push a shape out of all that does not move, if it starts in some of that.
+
+    False, and nothing has changed: more has to be searched.  ``starts`` are the hits of what it starts in;
+    those of a box get the axis along which it has left.  One-way bodies that it does not start in are no
+    obstacles, as tiles of this kind are none.
+    """
+    x, y, count, inside = mover.x[ROW], mover.y[ROW], np.int64(0), False
+    rows, boxes, chosen = np.empty(near, np.int32), np.empty((near, 4)), np.empty(near, np.int64)
+    for k in range(starts.shape[0]):
+        inside |= starts[k, 5] < 0.0
+    for k in range(near):
+        row, met = buffers.near[k], False
+        for j in range(starts.shape[0]):
+            met |= np.int64(starts[j, 5]) == row
+        if fixed[row] and buffers.sides[k] != 0 and (met or buffers.sides[k] == ALL_SIDES):
+            rows[count], chosen[count] = row, count
+            for column in range(4):
+                boxes[count, column] = buffers.boxes[k, column]
+            count += 1
+            inside |= met
+    if not inside:
+        return True
+    rows, boxes, chosen = rows[:count], boxes[:count], chosen[:count]
+    if exact:
+        box = x, y, mover.width[ROW], mover.height[ROW]
+        enough, _, free_x, free_y = _place_of_box(box, boxes, grid, searched, buffers)
+        if not enough:
+            return False
+        mover.x[ROW], mover.y[ROW] = free_x, free_y
+        for k in range(starts.shape[0]):
+            for j in range(count if starts[k, 5] >= 0.0 else 0):
+                if np.int64(starts[k, 5]) == rows[j]:
+                    wall = edges_of_body(boxes, j)
+                    normal = _left_along((starts[k, 1], starts[k, 2]), (x, y), (free_x, free_y), box[2], wall)
+                    starts[k, 1], starts[k, 2] = normal
+            if starts[k, 5] < 0.0:
+                wall = bounds_of_cell(grid, np.int64(starts[k, 6]), np.int64(starts[k, 7]))
+                normal = _left_along((starts[k, 1], starts[k, 2]), (x, y), (free_x, free_y), box[2], wall)
+                starts[k, 1], starts[k, 2] = normal
+        return True
+    left, top, right, bottom = bounds_of(mover, ROW)
+    enough, is_free = _pushed_apart(mover, table, rows, boxes, chosen, grid, searched, buffers.numbers)
+    by_shape = mover.x[ROW], mover.y[ROW]
+    mover.x[ROW], mover.y[ROW] = x, y
+    if not enough:
+        return False
+    enough, by_box, free_x, free_y = _place_of_box(
+        (left, top, right - left, bottom - top), boxes, grid, searched, buffers
+    )
+    if not enough:
+        return False
+    far, by_box_far = length(by_shape[0] - x, by_shape[1] - y), length(free_x - left, free_y - top)
+    if is_free and (not by_box or far <= by_box_far):
+        mover.x[ROW], mover.y[ROW] = by_shape
+    elif by_box:
+        mover.x[ROW], mover.y[ROW] = x + (free_x - left), y + (free_y - top)
+    return True
 
 
 @common

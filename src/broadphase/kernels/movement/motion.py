@@ -15,12 +15,11 @@ from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import cross_on_way
-from broadphase.kernels.movement.depenetration import free_place
+from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
     DONE,
     FULL,
-    INSIDE,
     START,
     begin,
     enlarged,
@@ -223,9 +222,11 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 # How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
 # the gap before sloped surfaces, or for any change of direction.
 EXACT, PADDED, WIDE = 1, 2, 3
-CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
+# Beside the results of `path.follow`: more images are near than the memory holds; this mover goes alone.
+CROWDED, ALONE = 4, 5
 EVERY_LAYER = 15  # a bit for each layer
 SENSORS = 4  # the bit for sensors in any layer
+ALL_OF_THEM = -1  # in place of layers: what is near blocks, whatever its rules
 
 _EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
 _PLAIN = math.inf, math.inf  # the period of a world that has none
@@ -365,21 +366,30 @@ def put_image(frame, at, shapes, fixed, one_way, row, x, y):
 
 @inline
 def _sift_images(
-    shapes, bodies, one_way, row, source, first, end, layers, region, period, frame, table, buffers
+    mover, shapes, bodies, one_way, row, source, first, end, layers, region, period, frame, table, buffers
 ):
     """`_sift` for all images of bodies that reach a region: they are written to ``table``, over `Frame`.
 
+    ``mover`` are a table and the row in it that begins to move: that of body ``row``, or with -1 a shape that
+    all bodies with a category and a mask stop.  With `ALL_OF_THEM` they stop it whatever their rules.
     Returns -1 for how many block if they are more than the memory holds.
     """
     rows = opened = np.int64(0)
     for k in range(first, end):
         other = source[k]
-        if other == row or not agree(bodies.category, bodies.mask, row, other):
-            continue
-        if bodies.sensor[other] or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
-            buffers.open[opened] = other
-            opened += 1
-            continue
+        if layers != ALL_OF_THEM:
+            sensor = bodies.sensor[other]
+            if row < 0:
+                if sensor or bodies.category[other] == 0 or bodies.mask[other] == 0:
+                    continue
+            elif other == row or not agree(bodies.category, bodies.mask, row, other):
+                continue
+            elif sensor or bodies.sensor[row] or not (layers >> np.int64(bodies.layer[other])) & 1:
+                if opened == buffers.open.shape[0]:
+                    return np.int64(-1), opened
+                buffers.open[opened] = other
+                opened += 1
+                continue
         least_x, most_x, least_y, most_y = turns_between(region, bounds_of(shapes, other), period)
         for across in range(least_x, most_x + 1):
             for down in range(least_y, most_y + 1):
@@ -390,11 +400,18 @@ def _sift_images(
                 if rows == frame.x.shape[0]:
                     return np.int64(-1), opened
                 put_image(frame, rows, shapes, bodies.static, one_way, other, x, y)
-                sides = sides_from(shapes, row, table, rows, one_way[other])
+                sides = sides_from(mover[0], mover[1], table, rows, one_way[other])
                 if sides != 0:
                     put_near(buffers, rows, rows, box, sides)
                     rows += 1
     return rows, opened
+
+
+@holds_gil
+def lay_out(mover, shapes, bodies, one_way, row, others, layers, region, frame, period, buffers):
+    """`_sift_images` for a shape, as Python calls it."""
+    known = shapes, bodies, one_way, row, others, 0, others.shape[0], layers, region, period
+    return _sift_images((mover, 0), *known, frame, table_of(frame, shapes), buffers)
 
 
 @inline
@@ -424,7 +441,8 @@ def move_among_images(
     start_x, start_y = shapes.x[row], shapes.y[row]
     table = table_of(frame, shapes)
     among = layers, searched, period, frame, table, buffers
-    blockers, opened = _sift_images(shapes, bodies, one_way, row, others, 0, others.shape[0], *among)
+    known = shapes, bodies, one_way, row, others, 0, others.shape[0]
+    blockers, opened = _sift_images((shapes, row), *known, *among)
     if blockers < 0:
         return CROWDED, np.int64(0), opened, start_x, start_y, np.int64(0)
     path = row, dx, dy, response, when
@@ -561,19 +579,18 @@ def wrap_touches(hits, period):
 
 
 @jit
-def pushes_of(shapes, fixed, rows, near, period, pushes):
-    """How far each mover may be pushed by others that it starts in and that are not ``fixed``, by row.
-
-    Returns whether any is.
-    """
+def pushes_of(shapes, rows, near, period, grid, pushes):
+    """How far each mover may be pushed by what it starts in; returns whether any is."""
     starts, others = near
     pushed, plain, numbers = False, is_plain(period), new_places()
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         bounds, deepest = bounds_of(shapes, row), 0.0
+        if filled_in(grid, *bounds)[0]:
+            deepest = min(grid.width, grid.height)
         for k in range(starts[m], starts[m + 1]):
             other = np.int64(others[k])
-            if other == row or fixed[other]:
+            if other == row:
                 continue
             if plain and not bounds_overlap(bounds, bounds_of(shapes, other)):
                 continue
@@ -622,7 +639,7 @@ def move_many(
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
         if alone[m]:
-            return m, INSIDE, found
+            return m, ALONE, found
         row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         region = regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3]
@@ -630,7 +647,7 @@ def move_many(
         known = shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region
         if across[m]:
             table, fixed = shapes_there, frame.fixed
-            blockers, _ = _sift_images(*known, period, frame, shapes_there, buffers)
+            blockers, _ = _sift_images((shapes, row), *known, period, frame, shapes_there, buffers)
             if blockers < 0:
                 return m, CROWDED, found
         else:

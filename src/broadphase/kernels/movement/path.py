@@ -4,9 +4,9 @@ Everything that is swept goes this way: one body or thousands, a body that other
 are answered by a function in Python.  For that `follow` can be left and continued: its state is in memory
 (`Buffers`); where the hits are full it returns, and takes the response to the last one with the next call.
 
-1. *Start.*  What the body starts in is a hit at time 0.  It has to be pushed out of what does not move first
-   (`INSIDE`: see `world.movement.sweep`); others that move push it gently, until something that does not
-   move stops it.
+1. *Start.*  What the body starts in is a hit at time 0.  What does not move pushes it out the shortest way
+   (`depenetration.push_from_walls`); then others that move push it gently, until something that does not move
+   stops it.  It moves on through what it is still in.
 2. *Leg.*  What is near a straight leg is chosen from all that is near the path.  A box among boxes is exact
    and needs one choice, because a hit only shortens its path or mirrors it.  Other shapes may be turned aside
    by a slope, so it is chosen again for each leg; `TOO_FAR` says that the leg needs what is near in a larger
@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.movement.depenetration import write_overlaps
+from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.movement.depenetration import push_from_walls, write_overlaps
 from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
@@ -39,18 +39,16 @@ from broadphase.kernels.movement.sweep import (
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_of, bounds_overlap, tolerance_of, widened
-from broadphase.kernels.tiles.grid import cells_of_box, is_solid, tile_of
+from broadphase.kernels.tiles.grid import cells_of_box, is_solid, tile_of, without_tiles
 from broadphase.kernels.tiles.slopes import any_slope, profile_at
 
 # The results of `follow`.
 DONE = 0
 TOO_FAR = 1  # call again with all that is near in `Buffers.region`
 FULL = 2  # read the hits, and call again with the response to the last
-INSIDE = 3  # nothing has changed: it starts in something that does not move, or that a function may ignore
 
-# The stages of a path.
-START, PUSHED, ON = 0, 1, 2
-FREED = 3  # a start where only others that move still push
+# The stages of a path: at its start, out of what does not move, while others push it, and on its way.
+START, FREED, PUSHED, ON = 0, 1, 2, 3
 
 
 class Buffers(NamedTuple):
@@ -76,8 +74,11 @@ class Buffers(NamedTuple):
     """``(20,)``: the region that the leg needs; the goal, the whole displacement, the time at which the leg
     begins; the last hit, its place, and its time."""
     counts: npt.NDArray[np.int64]
-    """``(8,)``: the stage, turns, how many surfaces hold it, whether the last hit waits for its response, how
-    many are chosen (-1: none yet), whether the leg is exact, and how many hits there were before, and are."""
+    """``(9,)``: the stage, turns, how many surfaces hold it, whether the last hit waits for its response, how
+    many are chosen (-1: none yet), whether the leg is exact, how many hits there were before, and are, and
+    whether tiles push it out."""
+    farthest: float
+    """No place for a body that starts in something is looked for farther away."""
 
 
 @inline
@@ -86,7 +87,7 @@ def begin(buffers, x, y, dx, dy, stage, found):
     numbers, counts = buffers.numbers, buffers.counts
     numbers[4], numbers[5], numbers[6], numbers[7], numbers[8] = x + dx, y + dy, dx, dy, 0.0
     counts[0], counts[1], counts[2], counts[3] = stage, 0, 0, 0
-    counts[4], counts[5], counts[6], counts[7] = -1, 0, found, found
+    counts[4], counts[5], counts[6], counts[7], counts[8] = -1, 0, found, found, 1
 
 
 @inline
@@ -145,7 +146,7 @@ def _choose(table, buffers, near, fixed, stage, searched, region):
     count, only_boxes = np.int64(0), True
     for k in range(near):
         row = buffers.near[k]
-        if stage == PUSHED and not fixed[row]:
+        if (stage == PUSHED and not fixed[row]) or buffers.sides[k] == 0:
             continue
         if bounds_overlap(edges_of_body(buffers.boxes, k), region):
             only_boxes &= table.kinds[row] == BOX
@@ -218,27 +219,43 @@ def _starts_near(bounds, buffers, chosen, grid):
 
 
 @inline
-def _write_start(name, mover, table, fixed, chosen, exact, grid, response, asks, found, buffers):
+def _write_start(name, mover, table, chosen, exact, grid, found, buffers):
     """Write what the mover starts in after the hits that were found: ``state, how many``."""
     if not _starts_near(bounds_of(mover, ROW), buffers, chosen, grid):
         return DONE, 0
     rows, numbers, hits = buffers.rows[:chosen], buffers.chosen[:chosen], buffers.hits
     more = write_overlaps(mover, table, rows, buffers.boxes, numbers, exact, grid, hits[found:])
-    if more > 0 and asks:
-        return INSIDE, 0
     if found + more > hits.shape[0]:
         return FULL, 0
     for k in range(found, found + more):
-        body, row, tile = np.int64(hits[k, 0]), -1.0, (np.int64(-1), np.int64(-1))
+        body, row, tile = np.int64(hits[k, 0]), -1.0, (hits[k, 1], hits[k, 2])
         if body >= 0:
             row = float(rows[body])
-        else:
-            tile = tile_of(grid, np.int64(hits[k, 1]), np.int64(hits[k, 2]))
-        if response != CROSS and (body < 0 or fixed[rows[body]]):
-            return INSIDE, 0
         place = mover.x[ROW], mover.y[ROW]
         _write(hits, k, name, 0.0, (hits[k, 3], hits[k, 4]), place, row, tile)
     return DONE, more
+
+
+@inline
+def name_tiles(grid, hits):
+    """Name cells that go around by their tiles."""
+    for k in range(hits.shape[0] if grid.around != 0 else 0):
+        if hits[k, 5] < 0.0:
+            column, row = tile_of(grid, np.int64(hits[k, 6]), np.int64(hits[k, 7]))
+            hits[k, 6], hits[k, 7] = float(column), float(row)
+
+
+@holds_gil
+def starts(mover, table, fixed, near, searched, grid, buffers):
+    """Write all that ``mover[0]`` overlaps as hits: ``state, how many``; see `follow`."""
+    bounds = bounds_of(mover, ROW)
+    chosen, exact = _choose(table, buffers, near, fixed, START, searched, bounds)
+    if chosen < 0:
+        return TOO_FAR, 0
+    exact = exact and mover.kinds[ROW] == BOX and not any_slope(grid, *bounds)
+    state, found = _write_start(0, mover, table, chosen, exact, grid, 0, buffers)
+    name_tiles(grid, buffers.hits[:found])
+    return state, found
 
 
 @jit
@@ -246,13 +263,14 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
     """Follow the path of ``mover[0]`` to its end, or until something is needed: see the results above.
 
     ``buffers.near[:near]`` are the rows of the table that may block within the region ``searched``; those
-    that are ``fixed``, by row, do not move.  With ``asks`` a function answers, and there is room for one hit.
+    that are ``fixed``, by row, do not move; what has no sides is no obstacle.  With ``asks`` a function
+    answers: it returns after each hit on its way (`FULL`).
 
     One loop, because each leg depends on the whole state after the one before.
     """
     numbers, counts, hits = buffers.numbers, buffers.counts, buffers.hits
     stage, turns, held, pending, chosen = counts[0], counts[1], counts[2], counts[3], counts[4]
-    exact, first, found = counts[5] != 0, counts[6], counts[7]
+    exact, first, found, known = counts[5] != 0, counts[6], counts[7], counts[7]
     x, y, goal_x, goal_y = mover.x[ROW], mover.y[ROW], numbers[4], numbers[5]
     way_x, way_y, passed = numbers[6], numbers[7], numbers[8]
     place, time, hit, after, state = (numbers[17], numbers[18]), numbers[19], BEFORE_ALL, BEFORE_ALL, DONE
@@ -264,6 +282,9 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
             state = FULL
             break
         ends = False
+        if pending != 0 and asks and stage == ON and found > known:
+            state = FULL
+            break
         if pending != 0:
             pending = np.int64(0)
             answer = SLIDE if stage == PUSHED else response
@@ -295,24 +316,27 @@ def follow(name, mover, table, fixed, near, searched, grid, response, asks, buff
             if chosen < 0:
                 state = TOO_FAR
                 break
-        if stage == START or stage == FREED:
-            more = 0
-            if stage == START:
-                state, more = _write_start(
-                    name, mover, table, fixed, chosen, exact, grid, response, asks, found, buffers
-                )
-                if state != DONE:
-                    break
-            if stage == FREED or (more > 0 and response != CROSS):
-                dx, dy, enough = _push_of_others(mover, table, fixed, near, searched, chosen, buffers)
-                if not enough:
-                    chosen, state = np.int64(-1), TOO_FAR
-                    break
-                goal_x, goal_y = x + dx, y + dy
-                stage, chosen = np.int64(PUSHED), np.int64(-1)
-            else:
-                stage = np.int64(ON)
+        if stage == START:
+            tiles = grid if counts[8] != 0 else without_tiles(grid)
+            state, more = _write_start(name, mover, table, chosen, exact, tiles, found, buffers)
+            if state != DONE:
+                break
             found += more
+            stage, starts = np.int64(FREED if more > 0 and response != CROSS else ON), hits[first:found]
+            if stage == FREED:
+                if not push_from_walls(mover, table, fixed, near, exact, tiles, searched, starts, buffers):
+                    state = TOO_FAR
+                    break
+                x, y, chosen = mover.x[ROW], mover.y[ROW], np.int64(-1)
+            name_tiles(grid, starts)
+            continue
+        if stage == FREED:
+            dx, dy, enough = _push_of_others(mover, table, fixed, near, searched, chosen, buffers)
+            if not enough:
+                chosen, state = np.int64(-1), TOO_FAR
+                break
+            goal_x, goal_y = x + dx, y + dy
+            stage, chosen = np.int64(PUSHED), np.int64(-1)
             continue
         if not ends:
             bodies = buffers.chosen[:chosen]

@@ -26,7 +26,7 @@ from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, table_of
 from broadphase.kernels.movement.one_way import sides_from, sides_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import START, begin, enlarged, follow, holds, put_near
+from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds, put_near
 from broadphase.kernels.movement.sweep import SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
@@ -198,9 +198,9 @@ def regions_of(movers, rules, out):
 
 @common
 def _pushed(scene, m, n, mine, log, buffers):
-    """Where others that move push a walker that starts in them: ``pushed, x, y``; the hits are logged.
+    """Where a walker is pushed by what it starts in: ``state, x, y``; the hits are logged.
 
-    Not if it starts in something else, too.  The walker is number ``n`` of the scene, and ``m`` of all.
+    The walker is number ``n`` of the scene, and ``m`` of all.
     """
     shapes, row, searched = scene.shapes, scene.rows[n], scene.searched[n]
     for k in range(mine.shape[0]):
@@ -217,7 +217,7 @@ def _pushed(scene, m, n, mine, log, buffers):
         log.counts[0] = at + 1
         for column in range(9 if at < log.hits.shape[0] else 0):
             log.hits[at, column] = buffers.hits[k, column]
-    return state == PATH_DONE, xs[0], ys[0]
+    return DONE if state == PATH_DONE else CROWDED if state == FULL else INSIDE, xs[0], ys[0]
 
 
 @inline
@@ -331,11 +331,8 @@ def _among_images(scene, m, bodies, layers, frame, period):
 
 
 @common
-def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buffers):
-    """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state.
-
-    With ``through`` it passes what it starts inside of.
-    """
+def _walk(scene, n, m, mine, motions, rules, obstacles, log, ends, buffers):
+    """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state."""
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     row = scene.rows[n]
     dx, dy = exchanged(motions[m, 0], motions[m, 1], rules)
@@ -346,7 +343,7 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
     was_x, was_y = x, y
     hits, bends = log.counts[0], log.counts[1]
     known = shapes, mine, scene.one_way, grid, ring
-    count, tolerance, near, pushed, free = 0, 0.0, 0.0, through, False
+    count, tolerance, near, pushed, free = 0, 0.0, 0.0, False, False
     while True:
         region = region_of(x, y, width, height, dx, dy, rules)
         walker = x, y, x + width, y + height
@@ -370,13 +367,15 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
         y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if free or pushed:
             break
-        pushed, x, y = _pushed(scene, m, n, mine, log, buffers)
+        state, x, y = _pushed(scene, m, n, mine, log, buffers)
         x, y = exchanged(x, y, rules)
-        x, y = x + trip.left, y + trip.top
-        region = region_of(x, y, width, height, dx, dy, rules)
-        if not (pushed and holds(edges_of_body(scene.searched, n), exchanged_box(region, rules))):
+        x, y, pushed = x + trip.left, y + trip.top, True
+        region = exchanged_box(region_of(x, y, width, height, dx, dy, rules), rules)
+        if state == DONE and not holds(edges_of_body(scene.searched, n), region):
+            state = INSIDE
+        if state != DONE:
             log.counts[0] = hits
-            return INSIDE
+            return state
     if not free:
         _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
     start, goal = x, x + dx
@@ -452,11 +451,11 @@ def _walk(scene, n, m, mine, motions, through, rules, obstacles, log, ends, buff
 
 
 @jit
-def walk_rows(world, motions, start, through, rules, blocking, obstacles, log, ends, buffers, images):
+def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buffers, images):
     """Let the shapes in ``world.rows`` walk: ``next, state``.
 
-    It ends early if memory is full, or before a mover that starts inside something that does not move, unless
-    it is ``through``; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
+    It ends early if memory is full, or before a mover that starts inside something and is pushed out of the
+    region that was searched; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
     ``blocking`` are the columns of bodies and the bits of the layers that block, ``images`` the memory for
     images, see `motion.Frame`, and the period.
     """
@@ -468,9 +467,9 @@ def walk_rows(world, motions, start, through, rules, blocking, obstacles, log, e
         if world.across[m]:
             scene, state = _among_images(world, m, bodies, layers, frame, period)
             if state == DONE:
-                state = _walk(scene, 0, m, scene.near, motions, through == m, *memory)
+                state = _walk(scene, 0, m, scene.near, motions, *memory)
         else:
-            state = _walk(world, m, m, _blocking(world, m, bodies, layers), motions, through == m, *memory)
+            state = _walk(world, m, m, _blocking(world, m, bodies, layers), motions, *memory)
         if state != DONE:
             return m, state
         if world.across[m]:

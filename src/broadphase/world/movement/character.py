@@ -20,11 +20,11 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import new_buffers, new_frame
-from broadphase.world.hits import Hit, HitArrays, Movements, Walk, as_rows, hit_arrays, walked_to
+from broadphase.world.hits import Hit, HitArrays, Movements, Walk, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
-from broadphase.world.movement.motion import Motion, Rollback, bits_of
+from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
-from broadphase.world.movement.sweep import checked_displacement, resolve
+from broadphase.world.movement.sweep import bits_of, checked_displacement
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -170,7 +170,7 @@ class Character:
     ) -> Walk | None:
         """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
-        The general path handles walkers that start inside something.
+        The general path handles walkers that need more memory, or are pushed far out of what they start in.
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, broad_phase = store.table.columns, state.broad_phase
@@ -184,12 +184,7 @@ class Character:
         others.sort()
         if ignored:
             others = others[~np.isin(others, [*ignored])]
-        passed: set[int] = set()
-        if near and store.any_sensor:
-            through = others if store.sensor.item(row) else others[store.sensor[others]]
-            category, mask = store.category.item(row), store.mask.item(row)
-            agrees = (category & store.mask[through] != 0) & (mask & store.category[through] != 0)
-            passed = {*through[agrees].tolist()} - {row}
+        passed = motion.opened(row, others[others != row]) if near and store.any_sensor else ()
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
         self._way[0], self._region[0] = (dx, dy), region
@@ -200,7 +195,7 @@ class Character:
         try:
             images = broad_phase.frame, state.space.lengths
             memory = self._buffers, log, ends, broad_phase.buffers, images
-            _, done = kernel.walk_rows(scene, self._way, 0, -1, rules, blocking, *memory)
+            _, done = kernel.walk_rows(scene, self._way, 0, rules, blocking, *memory)
             if done != kernel.DONE:
                 if done == kernel.BUFFER_FULL:
                     self._buffers = _doubled(self._buffers)
@@ -301,26 +296,18 @@ class Walkers:
         self.places, self.floors, self.tops = self.ends
         self.buffers = _buffers(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
-        self._pushed: list[Floats] = []
         self._pushes = np.zeros(count)
-        """How far others may push each before it walks."""
+        """How far each may be pushed out of what it starts in before it walks."""
         self._reached = self._reach()
 
     def run(self) -> None:
         """Move all walkers."""
-        scene, lengths = self._scene(), self._state.space.lengths
-        near = scene.starts, scene.near
-        if self.layers is ALL and pushes_of(
-            scene.shapes, scene.fixed, self.rows, near, lengths, self._pushes
-        ):
-            self._reached = self._reach()
-            scene = self._scene()
-        begin, through, store = 0, -1, self._state.store
+        scene, lengths, begin, store = self._scene(), self._state.space.lengths, 0, self._state.store
         while begin < len(self.rows):
             before = store.places(self.rows)
             memory = self.buffers, self.log, self.ends, self._path, (self._frame, lengths)
             done, state = kernel.walk_rows(
-                *(scene, self.displacements, begin, through, self.rules),
+                *(scene, self.displacements, begin, self.rules),
                 *((store.marks, bits_of(self.layers)), *memory),
             )
             moved = (store.places(self.rows) != before).any(axis=1)
@@ -333,20 +320,18 @@ class Walkers:
             elif state == CROWDED:
                 self._make_room(2 * len(self._path.near) + 1)
             elif state == kernel.INSIDE:
-                self._push_out(int(done))
+                if not self._pushes.any():
+                    near = scene.starts, scene.near
+                    pushes_of(scene.shapes, self.rows, near, lengths, scene.grid, self._pushes)
+                left, top, right, bottom = store.bounds(self.rows.item(done))
+                self._pushes[done] = 2.0 * self._pushes[done] + (right - left) + (bottom - top)
                 self._reached = self._reach()
                 scene = self._scene()
-                through = int(done)
             begin = int(done)
 
     def hits(self) -> Floats:
         """The hits that stopped them, including what they started in, as rows."""
-        found = int(self.log.counts[0])
-        hits = self.log.hits[:found]
-        if self._pushed:
-            hits = np.concatenate([*self._pushed, hits])
-            hits = hits[np.argsort(hits[:, 8], kind="stable")]
-        return hits
+        return self.log.hits[: self.log.counts.item(0)]
 
     def _scene(self) -> Scene:
         """The walkers, who see each other at their new places, and what may block each."""
@@ -360,7 +345,7 @@ class Walkers:
 
     def _make_room(self, most: int) -> None:
         """Memory for so many bodies, or images of them, near one walker."""
-        self._path = new_buffers(most, FEW)
+        self._path = new_buffers(most, max(most, FEW), self._state.space.repeats)
         self._frame = new_frame(most if self._state.space.periodic else 0)
 
     def _reach(self) -> Floats:
@@ -373,16 +358,6 @@ class Walkers:
         if self._state.space.periodic:  # wider than places are rounded by when they are wrapped
             more = more + self._state.space.slack(reach)
         return reach + more * (-1.0, -1.0, 1.0, 1.0) if more.any() else reach
-
-    def _push_out(self, mover: int) -> None:
-        row, store = int(self.rows[mover]), self._state.store
-        around = self._motion.around(row, self.ignored, self.layers)
-        move = resolve(store.shape(row), 0.0, 0.0, around)
-        store.put(row, move.x, move.y)
-        # Pushed across the edge of a period it goes on a period away, and so it has come from there.
-        self.starts[mover] -= self._state.space.shift_to_inside(np.array([move.x, move.y]))
-        if move.hits:
-            self._pushed.append(as_rows(mover, move.hits))
 
 
 def rules_of(

@@ -7,8 +7,7 @@ coordinates that continue beyond the edge.  The results, and the final place of 
 period.
 """
 
-from collections.abc import Sequence
-from itertools import compress
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,38 +16,35 @@ from broadphase.geometry.shapes import Bounds, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.depenetration import free_places
-from broadphase.kernels.movement.one_way import sides_of_rows
-from broadphase.kernels.movement.path import DONE, TOO_FAR, swept_region
+from broadphase.kernels.movement.path import DONE, FULL, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.kernels.shapes.images import overlap_depth
-from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import ALL, LISTENED, MOVING, Body, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.hits import (
-    NOTHING,
     RESPONSES,
     Answer,
-    Around,
-    Blockers,
     Hit,
     Movement,
     Response,
     as_rows,
+    code_of,
     hits_of,
 )
 from broadphase.world.movement.crossing import Start, cross, note_crossings
 from broadphase.world.movement.sweep import (
-    beside,
-    blocker_at,
+    DEEPER,
+    EVERYWHERE,
+    Path,
+    bits_of,
+    checked_displacement,
     first_against,
-    inside_by_rounding,
-    resolve,
     step_beside,
+    united,
 )
-from broadphase.world.space import bounds_of, moved_columns
 from broadphase.world.state import State
 
 _new = tuple.__new__  # a named tuple in half the time
@@ -100,8 +96,8 @@ class Motion:
         One-way bodies that any of the ``others`` is inside of do not block.
         """
         self._space.check_displacement(dx, dy)
-        around = self.around(row, ignored, starts=(shape, *others))
-        return self._wrapped(resolve(shape, dx, dy, around, None, "touch"))
+        path = Path(self._state, shape, -1 if row is None else row, ignored)
+        return self._wrapped(path.cast(dx, dy, "touch", others))
 
     def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
         """See `World.grounded`."""
@@ -109,17 +105,22 @@ class Motion:
         ignored = self._store.ignored(ignore)
         # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
-        step = step_beside(bounds, towards, largest)
-        move = self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL)
-        hit = None if move is None else first_against(towards, move)
-        if hit is not None or (move is not None and not self._store.any_round):
+        hit = self._against(row, towards, step_beside(bounds, towards, largest), ignored)
+        if hit is not None or not self._store.any_round:
             return hit
-        around, shape = self.around(row, ignored), self._store.shape(row)
-        if move is None:
-            hit = beside(shape, towards, around, None, largest)
-        else:
-            hit = inside_by_rounding(shape, towards, around)
-        return None if hit is None else self.wrapped_hit(hit)
+        # Shapes that are no boxes count as flush where they are inside by a rounding error: only a step that
+        # is deeper than that is a hit, at once.
+        near = self._broad_phase.buffers.near[: self._broad_phase.gather(bounds, row)]
+        far = float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
+        step = step_beside(bounds, towards, DEEPER * max(far, largest, *map(abs, bounds)))
+        hit = self._against(row, towards, step, ignored)
+        return hit if hit is not None and hit.time == 0.0 else None
+
+    def _against(
+        self, row: int, towards: tuple[float, float], step: tuple[float, float], ignored: Ignored
+    ) -> Hit | None:
+        """What stops a body on a step, and faces against a direction."""
+        return first_against(towards, self._move_fast(row, *step, "touch", ignored, kernel.ONLY_TEST, ALL))
 
     def ahead_of(
         self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
@@ -190,10 +191,9 @@ class Motion:
         """
         start = self._start_of(row)
         try:
-            movement = None
-            if type(response) is str:
-                movement = self._move_fast(row, dx, dy, response, ignored, when, layers)
-            return movement or self._move_general(row, dx, dy, response, ignored, when, layers)
+            if callable(response):
+                return self._move_asking(row, finite(dx, "dx"), finite(dy, "dy"), response, ignored)
+            return self._move_fast(row, dx, dy, response, ignored, when, layers)
         except BaseException:
             self._put_back(start)
             raise
@@ -212,17 +212,15 @@ class Motion:
 
     def _move_fast(
         self, row: int, dx: float, dy: float, response: Answer, ignored: Ignored, when: int, layers: Layers
-    ) -> Movement | None:
-        """The fast path: the movement by `sweep`; ``None`` where that is not enough."""
+    ) -> Movement:
+        """The movement in one call of a kernel, mostly."""
         code = RESPONSES.get(response)
         if code is None:
-            return None
+            code = code_of(response)  # says what is wrong
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        swept = self._sweep(row, dx, dy, code, ignored, when, layers)
-        if swept is None:
-            return None
-        (_, found, crossed, x, y, reached), across = swept
+        swept, across = self._sweep(row, dx, dy, code, ignored, when, layers)
+        _, found, crossed, x, y, reached = swept
         if not (found or crossed or across):
             return _new(Movement, (x, y, (), (), reached))
         moves = when == kernel.ALWAYS or (when == kernel.IF_FREE and not found)
@@ -259,18 +257,17 @@ class Motion:
 
     def _sweep(
         self, row: int, dx: float, dy: float, code: int, ignored: Ignored, when: int, layers: Layers
-    ) -> Any:
-        """Move a body in one kernel call, mostly: what `kernel.move_body` returns.
-
-        ``None``, and nothing has changed, where the general path (`_move_general`) is needed: for bodies that
-        start inside something.  The hits are in `BroadPhase.buffers`.
-        """
+    ) -> tuple[Any, bool]:
+        """What `kernel.move_body` returns, and whether images took part; the hits are in `buffers`."""
         store, space, broad_phase, grid = self._store, self._space, self._broad_phase, self._state.grid
         shapes = store.table.columns if store.any_round else store.table.places
-        for reach in (kernel.EXACT, kernel.PADDED, kernel.WIDE):
-            searched = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+        reach, needed = kernel.EXACT, None
+        while True:
+            searched = needed or kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
             if searched[0] != searched[0]:
-                return None
+                checked_displacement(store.x.item(row), dx, "dx")
+                checked_displacement(store.y.item(row), dy, "dy")
+                searched = EVERYWHERE
             across = False
             if space.periodic:
                 space.check_displacement(dx, dy)
@@ -286,9 +283,14 @@ class Motion:
                 swept = self._sweep_images(shapes, way, others, grid, searched)
             else:
                 swept = kernel.move_body(shapes, *way, near, broad_phase.buffers, grid, searched)
-            if swept[0] != TOO_FAR:
-                break
-        return (swept, across) if swept[0] == DONE else None
+            if swept[0] == DONE:
+                return swept, across
+            if swept[0] == FULL:
+                broad_phase.reserve(2 * len(broad_phase.buffers.near))
+            elif reach == kernel.WIDE:
+                needed = united(searched, broad_phase.buffers.numbers[:4].tolist())
+            else:
+                reach += 1
 
     def _sweep_images(self, shapes: Any, way: Any, others: Rows, grid: TileGrid, searched: Bounds) -> Any:
         """`kernel.move_among_images`, with memory for all images."""
@@ -308,34 +310,35 @@ class Motion:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
         return hits
 
-    def _move_general(
-        self, row: int, dx: float, dy: float, response: Response, ignored: Ignored, when: int, layers: Layers
+    def _move_asking(
+        self, row: int, dx: float, dy: float, function: Callable[[Hit], Answer | None], ignored: Ignored
     ) -> Movement:
-        """The general path: the movement of any shape among any obstacles, from hit to hit."""
-        store = self._store
-        dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        self._space.check_displacement(dx, dy)
+        """The movement of a body whose hits are answered by a function."""
+        store, space = self._store, self._space
+        checked_displacement(store.x.item(row), dx, "dx")
+        checked_displacement(store.y.item(row), dy, "dy")
+        space.check_displacement(dx, dy)
         body, bounds = self.body(row), store.bounds(row)
         form, x, y = store.table.form(row), store.x.item(row), store.y.item(row)
-        reach = _reach(bounds, dx, dy)
-        passed: set[int] = set()
-        ignored_hits: list[Hit] = []
-        around = self.around(row, ignored, layers, passed=passed)
-        answers = self._answers(response, ignored_hits)
-        movement = resolve(store.shape(row), dx, dy, around, None, answers)
-        if not body.alive or (when == kernel.IF_FREE and movement.hits):  # a response may have removed it
+
+        def answer(hit: Hit) -> Answer | None:
+            return function(self.wrapped_hit(hit) if space.periodic else hit)
+
+        path = Path(self._state, store.shape(row), row, ignored)
+        movement, ignored_hits = path.ask(dx, dy, answer)
+        if not body.alive:  # a response may have removed it
             return self._wrapped(movement)
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
-        if passed or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
+        if path.opened or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
             start = Start(columns_of(form), 0, x, y)
-            movement = cross(self._state, body, start, movement, passed, ignored_hits)
-        if not self._space.periodic:
+            movement = cross(self._state, body, start, movement, path.opened, ignored_hits)
+        if not space.periodic:
             return movement
         movement = self._wrapped(movement)
-        if movement.hits and not self._space.is_inner(reach):
+        if movement.hits and not space.is_inner(_reach(bounds, dx, dy)):
             self.keep_off(row, [hit for hit in movement.hits if hit.response != "cross"])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
@@ -343,124 +346,59 @@ class Motion:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
-        passed: set[int] = set()
+        passed: Sequence[int] = ()
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
-            swept = swept_region(left, top, right - left, bottom - top, dx, dy, False)
-            self.around(row, ignored, passed=passed)(swept)
+            swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
+            near = np.sort(self._broad_phase.buffers.near[: self._broad_phase.gather(swept, row)])
+            passed = self.opened(row, near[~np.isin(near, [row, *ignored])])
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
         return cross(self._state, self.body(row), start, movement, passed, [])
 
-    # ---- the bodies around a movement
+    # ---- what is around a body
 
-    def around(
-        self,
-        row: int | None,
-        ignored: Ignored = (),
-        layers: Layers = ALL,
-        passed: set[int] | None = None,
-        starts: tuple[Shape, ...] = (),
-    ) -> Around:
-        """A function that returns what blocks a body (or any body) within bounds.
-
-        The body itself and ``ignored`` rows are left out.  Bodies that it crosses are added to ``passed``:
-        sensors and, if the body is a sensor itself, all bodies; and bodies in other ``layers``, if a listener
-        wants to know.
-        """
+    def opened(self, row: int, near: Rows) -> list[int]:
+        """Which of some rows let a body through: sensors, and all if it is one itself."""
         store = self._store
-        left_out = {*ignored} if row is None else {row, *ignored}
-        category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
-        is_sensor = row is not None and bool(store.sensor[row])
-        # What is crossed: sensors in any layer, and what moves and has listeners, as the body itself has.
-        looked_at = layers
-        if passed is not None and row is not None and layers is not ALL:
-            if store.any_sensor:
-                looked_at = ALL
-            elif store.layer.item(row) in LISTENED:
-                looked_at = *layers, MOVING
-        # One-way bodies are open or not from where the movement begins.
-        if row is not None and not starts:
-            starts = (store.shape(row),)
-        movers = [columns_of(shape) for shape in starts] if store.any_one_way else []
-
-        def around(bounds: Bounds) -> Blockers:
-            bounds = closed(bounds)
-            rows, shift = self._broad_phase.near(bounds, looked_at)
-            near = [(other, at) for at, other in enumerate(rows) if other not in left_out]
-            if store.any_ruled:
-                near = [
-                    one
-                    for one in near
-                    if category & int(store.mask[one[0]]) and mask & int(store.category[one[0]])
-                ]
-            if store.any_sensor:
-                open_to = near if is_sensor else [one for one in near if store.sensor[one[0]]]
-                if passed is not None:
-                    passed.update(other for other, _ in open_to)
-                near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
-            if looked_at is not layers and passed is not None and row is not None:
-                blocks = np.isin(store.layer[[other for other, _ in near]], layers).tolist()
-                others = [other for (other, _), stops in zip(near, blocks, strict=True) if not stops]
-                passed.update(other for other in others if self._crosses(row, other))
-                near = list(compress(near, blocks))
-            if not near:
-                return NOTHING._replace(repeats=self._space.repeats, grid=self._state.grid)
-            blocking = [other for other, _ in near]
-            images = None if shift is None else shift[[at for _, at in near]]
-            found = self._blockers(blocking, images, [store.bodies[other] for other in blocking])
-            found = found._replace(grid=self._state.grid)
-            return self._with_sides(found, blocking, movers)
-
-        return around
-
-    def _with_sides(self, found: Blockers, rows: list[int], movers: list[ShapeColumns]) -> Blockers:
-        """Blockers with the sides that stop movers from there, without those that one is inside of."""
-        for mover in movers:
-            sides = np.empty(len(rows), np.uint8)
-            sides_of_rows(mover, 0, found.table, found.rows, self._store.one_way[rows], sides)
-            found = found._replace(sides=sides if found.sides is None else sides & found.sides)
-        return found if found.sides is None or found.sides.all() else found.at(found.sides != 0)
-
-    def _blockers(self, rows: list[int], shift: Floats | None, others: list[Any]) -> Blockers:
-        """Bodies, or images of them, as `Blockers`."""
-        store, repeats = self._store, self._space.repeats
-        columns = store.table.columns
-        if shift is None:
-            bounds = store.table.bounds(np.array(rows))
-            return Blockers(bounds, others, columns, np.array(rows, np.int32), store.static, repeats)
-        columns, each = moved_columns(columns, np.array(rows), shift), np.arange(len(rows), dtype=np.int32)
-        return Blockers(bounds_of(columns), others, columns, each, store.static[rows], repeats)
+        if not store.sensor.item(row):
+            near = near[store.sensor[near]]
+        agrees = store.category[row] & store.mask[near] != 0
+        agrees &= store.mask[row] & store.category[near] != 0
+        rows: list[int] = near[agrees].tolist()
+        return rows
 
     def blocker_at(self, shape: Shape, row: int | None, ignored: Ignored = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""
         if self._store.any_one_way:
             ignored = {*ignored, *np.flatnonzero(self._store.one_way).tolist()}
-        return blocker_at(shape, self.around(row, ignored))
+        return Path(self._state, shape, -1 if row is None else row, ignored).blocker()
 
     # ---- for platforms
 
     def rows_near(self, box: Bounds) -> list[int]:
         """The rows whose bounds overlap a box, ascending."""
-        rows, shift = self._broad_phase.near(box)
-        return rows if shift is None else sorted(set(rows))
+        rows = self._broad_phase.buffers.near[: self._broad_phase.gather(box)]
+        return sorted(rows.tolist())
 
-    def around_only(self, row: int, mover: Shape | None = None) -> Around:
-        """As `around`, with one body as the only blocker, and the sides of it that can stop a ``mover``."""
-        store, space = self._store, self._space
-        rows, columns = np.array([row]), store.table.columns
-        movers = [columns_of(mover)] if mover is not None and store.one_way[row] else []
+    def hits_on(
+        self, shape: Shape, way: tuple[float, float], other: int, response: Answer, solid: bool = False
+    ) -> tuple[Hit, ...]:
+        """What a shape hits on a way where one body is all that blocks; see `Path`."""
+        return Path(self._state, shape, only=other, solid=solid).cast(*way, response).hits
 
-        def around(bounds: Bounds) -> Blockers:
-            if not space.periodic:
-                return self._with_sides(self._blockers([row], None, [row]), [row], movers)
-            images = space.images_of(columns, rows, closed(bounds))
-            known = images.rows.tolist()
-            if not known:
-                return NOTHING
-            return self._with_sides(self._blockers(known, space.shift(images.turns), known), known, movers)
-
-        return around
+    def stands_on(self, row: int, ground: int, down: tuple[float, float]) -> Hit | None:
+        """What a body touches in a direction, if that is another body; see `grounded`."""
+        bounds, shape = self._store.bounds(row), self._store.shape(row)
+        solid = not self._store.one_way.item(ground)
+        for largest, at_once in ((self._space.largest, False), (None, True)):
+            if largest is None:
+                largest = DEEPER * max(map(abs, (*bounds, *self._store.bounds(ground), self._space.largest)))
+            hits = self.hits_on(shape, step_beside(bounds, down, largest), ground, "touch", solid)
+            hit = first_against(down, Movement(0.0, 0.0, hits))
+            if hit is not None and (hit.time == 0.0 or not at_once):
+                return hit
+        return None
 
     def overlap(self, row: int, other: int) -> bool:
         """Whether two bodies overlap now, by more than places are rounded by."""
@@ -499,19 +437,6 @@ class Motion:
             *self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed), movement.reached
         )
 
-    def _answers(self, response: Response, ignored_hits: list[Hit]) -> Response:
-        """The response for wrapped hits; hits that a function answers with ``None`` are added to a list."""
-        if not callable(response):
-            return response
-
-        def answer(hit: Hit) -> Answer | None:
-            name = response(self.wrapped_hit(hit) if self._space.periodic else hit)
-            if name is None:
-                ignored_hits.append(hit._replace(response="cross"))
-            return name
-
-        return answer
-
     def keep_off(self, row: int, hits: Sequence[Hit]) -> None:
         """Move a body a little if rounding across the edge lets it overlap what stopped it."""
         store = self._store
@@ -547,11 +472,6 @@ class Rollback:
             store.x[self._at] = self._x
             store.y[self._at] = self._y
             self._state.contacts.forget(self._noted)
-
-
-def bits_of(layers: Layers) -> int:
-    """Layers as kernels take them."""
-    return kernel.EVERY_LAYER if layers is ALL else sum(1 << layer for layer in layers)
 
 
 def _reach(bounds: Bounds, dx: float, dy: float) -> Bounds:

@@ -10,7 +10,7 @@ from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.path import FULL, INSIDE, TOO_FAR, Buffers
+from broadphase.kernels.movement.path import FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
@@ -28,8 +28,9 @@ from broadphase.world.hits import (
     velocities_after,
 )
 from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
-from broadphase.world.movement.motion import Motion, Rollback, bits_of
+from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
+from broadphase.world.movement.sweep import bits_of
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -231,9 +232,9 @@ class _Call(NamedTuple):
 
 
 class _Run:
-    """One call: the movers, in order, by a kernel; single ones in between by the general path.
+    """One call: the movers, in order, by a kernel; single ones in between as `World.move` does.
 
-    These are the ones that start inside walls or tiles.
+    These carry others, or are pushed far out of what they start in.
     """
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
@@ -250,34 +251,37 @@ class _Run:
         statics = self._store.static[call.rows]
         self._waiting = np.flatnonzero(statics & (call.layers != ALL))
         # A round body or a slope may turn a path to any side.
-        columns = self._table.columns
         turns = self._store.any_round or len(state.grid.ground) > 0
         self._reach = kernel.WIDE if turns else kernel.EXACT
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
         self._pushes = np.zeros(count)
-        """How far each may be pushed before it moves."""
-        self._look()
-        if call.layers is ALL and kernel.pushes_of(
-            columns, self._store.static, call.rows, self._near[:], state.space.lengths, self._pushes
-        ):
-            self._look()
-        most = int(np.diff(self._near.first).max()) + count  # others may be pushed into its way
-        self._buffers = new_buffers(most, _HITS_EACH * count + _LEAST_CAPACITY)
-        self._frame = new_frame(most if state.space.periodic else 0)
+        """How far each may be pushed out of what it starts in before it moves."""
+        self._regions, self._pushed = np.empty((count, 4)), False
+        self._alone, self._across = np.empty((2, count), np.bool_)
+        self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
+        self._look(0)
 
-    def _look(self) -> None:
-        """Find what is near the path of each mover."""
+    def _look(self, begin: int) -> None:
+        """Find what is near the path of each mover; those before ``begin`` have moved."""
         call, state = self._call, self._state
-        space, count = state.space, len(call.rows)
-        regions, (self._alone, self._across) = np.empty((count, 4)), np.empty((2, count), np.bool_)
+        space, later = state.space, slice(begin, None)
+        movers = call.rows[later], call.displacements[later], call.responses[later], self._pushes[later]
         kernel.regions_of(
-            *(self._table.columns, *call[:3], self._pushes, self._reach),
-            *((space.lengths, space.low, space.high), regions, self._alone, self._across),
+            *(self._table.columns, *movers, self._reach, (space.lengths, space.low, space.high)),
+            *(self._regions[later], self._alone[later], self._across[later]),
         )
-        near = state.broad_phase.near_movers(call.rows, regions, self._blocking, self._passes)
-        self._regions, self._near = regions, near.without(call.ignored) if call.ignored else near
+        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, self._passes)
+        self._near = near.without(call.ignored) if call.ignored else near
         if self._store.any_one_way:
-            self._alone |= np.isin(call.rows, [*call.riders])
+            self._alone[later] |= np.isin(call.rows[later], [*call.riders])
+        most = int(np.diff(self._near.first).max()) + len(call.rows)  # others may be pushed into its way
+        self._reserve(most)
+
+    def _reserve(self, most: int) -> None:
+        """Memory for so many bodies, or images of them, near one mover."""
+        space = self._state.space
+        self._buffers = new_buffers(most, self._most_hits, space.repeats)
+        self._frame = new_frame(most if space.periodic else 0)
 
     def run(self) -> Movements:
         """Move all."""
@@ -325,14 +329,19 @@ class _Run:
             *(self._ends, self._places, _MOST_TESTS),
         )
         self._hits.append(self._buffers.hits[:found].copy())
-        if state in (INSIDE, TOO_FAR):
+        if state == TOO_FAR and not self._pushed:  # it starts in something, as others may
+            self._pushed, lengths = True, self._state.space.lengths
+            near = self._near[:]
+            kernel.pushes_of(self._table.columns, call.rows, near, lengths, grid, self._pushes)
+            self._look(int(next_one))
+        elif state in (kernel.ALONE, TOO_FAR):
             self._move_alone(next_one)
             return int(next_one) + 1
-        if state == kernel.CROWDED:
-            most = 2 * len(self._buffers.near) + 1
-            self._buffers, self._frame = new_buffers(most, len(self._buffers.hits)), new_frame(most)
+        elif state == kernel.CROWDED:
+            self._reserve(2 * len(self._buffers.near) + 1)
         elif state == FULL and not found:
-            self._buffers = with_more_hits(self._buffers)
+            self._most_hits *= 2
+            self._reserve(len(self._buffers.near))
         return int(next_one)
 
     def _move_alone(self, at: int) -> None:
@@ -378,8 +387,3 @@ def _one_each(given: float | Floats, count: int, name: str) -> float | Floats:
     if given.shape != (count,):
         raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {given.shape}")
     return given
-
-
-def with_more_hits(buffers: Buffers) -> Buffers:
-    """The same memory with room for twice as many hits."""
-    return buffers._replace(hits=np.empty((2 * len(buffers.hits), 9)))

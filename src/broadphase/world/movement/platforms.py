@@ -14,7 +14,7 @@ from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.movement.motion import Motion, Rollback
-from broadphase.world.movement.sweep import beside, checked_displacement, resolve
+from broadphase.world.movement.sweep import checked_displacement
 from broadphase.world.one_way import DIRECTIONS
 
 _Vector = tuple[float, float]
@@ -168,9 +168,7 @@ def _standing_on(motion: Motion, rows: list[int], down: _Vector, excluded: set[i
         for other in motion.rows_near(_widened(store.bounds(ground))):
             if other in found or other in excluded or not _is_movable_by(motion, other, ground):
                 continue
-            shape = store.shape(other)
-            around = motion.around_only(ground, shape)
-            hit = beside(shape, down, around, largest=motion._space.largest)
+            hit = motion.stands_on(other, ground, down)
             # Beside a steep side it leans: rounding decides whether it touches, and it is pushed either way.
             if hit is not None and hit.normal[0] * down[0] + hit.normal[1] * down[1] < steep:
                 found.add(other)
@@ -246,11 +244,11 @@ def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Ve
 def _hits_on(motion: Motion, row: int, other: int, displacement: _Vector) -> list[tuple[float, _Vector]]:
     """When a platform hits a body, and the normals out of the body."""
     store, way, sign = motion._store, displacement, 1.0
-    shape, around = store.shape(row), motion.around_only(other)
     if store.one_way[row]:  # the body is what comes through a side
-        shape, way, sign = store.shape(other), _scaled(displacement, -1.0), -1.0
-        around = motion.around_only(row, shape)
-    hits = resolve(shape, *way, around, None, "cross").hits
+        way, sign = _scaled(displacement, -1.0), -1.0
+        hits = motion.hits_on(store.shape(other), way, row, "cross")
+    else:
+        hits = motion.hits_on(store.shape(row), way, other, "cross", solid=True)
     # What is inside by a rounding error is a hit at once, also for a platform that leaves it.
     return [
         (hit.time, _scaled(hit.normal, sign))
