@@ -1,7 +1,7 @@
 """The base class of all indexes: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
 import math
-from copy import copy
+from copy import copy, deepcopy
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 
@@ -994,12 +994,7 @@ class Index(ById):
 
     def copy(self) -> Self:
         """An independent index with the same boxes, ids and baseline of `changes`."""
-        return self.__deepcopy__({})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from broadphase.indexes.files import copy_of
-
-        return copy_of(self, memo)  # type: ignore[no-any-return]
+        return deepcopy(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.

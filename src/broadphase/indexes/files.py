@@ -1,4 +1,4 @@
-"""Copies of indexes, in memory and in files.
+"""Copies of indexes in files.
 
 An index in one ``.npz`` file is plain arrays and a line of JSON, no pickle.
 
@@ -6,7 +6,6 @@ Structures are not written: the index builds them again from the boxes, so that 
 a damaged one, cannot bring it into an invalid state.
 """
 
-import copy
 import json
 import os
 from collections.abc import Callable
@@ -21,7 +20,6 @@ from broadphase.indexes.storage import BoxStore
 from broadphase.inputs.boxes import unsound_row
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import joined
 
 FORMAT = "broadphase index"
 VERSION = 1
@@ -135,51 +133,3 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
 def _require(holds: bool, what: str) -> None:
     if not holds:
         raise ValueError(what)
-
-
-# ---- copies in memory: long arrays in pieces, so that a copy can be interrupted
-
-
-def copied(value: Any, memo: dict[int, Any]) -> Any:
-    """As `copy.deepcopy`, but arrays are copied so many numbers at a time.
-
-    Examples
-    --------
-    >>> one = np.arange(3)
-    >>> copied([one, (one, "a")], {})
-    [array([0, 1, 2]), (array([0, 1, 2]), 'a')]
-    """
-    if id(value) in memo:
-        return memo[id(value)]
-    if type(value) is np.ndarray and value.dtype != object:
-        in_order = value.flags.c_contiguous
-        new: Any = joined([value.reshape(-1)]).reshape(value.shape) if in_order else value.copy("K")
-    elif type(value) in (list, tuple):
-        new = type(value)([copied(part, memo) for part in value])
-    elif type(value) is dict:
-        new = {key: copied(part, memo) for key, part in value.items()}
-    elif type(value).__module__.startswith("broadphase.") and not isinstance(value, type):
-        new = copy_of(value, memo)
-    else:
-        return copy.deepcopy(value, memo)
-    memo[id(value)] = new
-    memo.setdefault(id(memo), []).append(
-        value
-    )  # keep it alive: its id must not be reused until all is copied
-    return new
-
-
-def copy_of(value: Any, memo: dict[int, Any]) -> Any:
-    """A copy of an object of any class, by the protocol of pickle."""
-    reduced: tuple[Any, ...] = value.__reduce_ex__(4)
-    make, arguments = reduced[:2]
-    state = reduced[2] if len(reduced) > 2 else None
-    new = make(*copied(arguments, memo))
-    memo[id(value)] = new
-    if state is not None:
-        state = copied(state, memo)
-        if hasattr(new, "__setstate__"):
-            new.__setstate__(state)
-        else:
-            new.__dict__.update(state)
-    return new
