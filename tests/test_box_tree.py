@@ -10,8 +10,8 @@ from test_index_machine import IndexMachine
 
 import broadphase as bp
 from broadphase.indexes import box_tree, changes
-from broadphase.indexes.box_tree import TreeArrays
 from broadphase.kernels.tree.dynamic_tree import HEIGHT, LEAST, WIDTH
+from broadphase.methods.tree import TreeArrays
 
 
 def squares(seed, n, world=100.0, size=1.0, dim=2):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.inputs.rules import as_filter, join_filter
-from broadphase.kernels.arrays.sorting import bits_of, ordered_column, ordered_rows, stable_argsort
+from broadphase.kernels.arrays.sorting import bits_of, ordered_column, ordered_columns, stable_argsort
 from broadphase.methods.sort_and_sweep import choose_axis, find
 
 ODD = (-np.inf, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, np.inf)
@@ -117,7 +117,9 @@ def test_ordered_keys_compare_as_the_floats_do(dtype):
     values = np.array([*ODD, info.max, -info.max, info.tiny, info.smallest_subnormal], dtype)
     keys = ordered_column(bits_of(values).reshape(-1, 1), 0)
     np.testing.assert_array_equal(keys[:, None] <= keys, values[:, None] <= values)
-    below = ordered_rows(bits_of(np.column_stack((values, values))), False)[:, 1]
+    below = ordered_columns(
+        bits_of(np.tile(values[:, None], 4)), np.arange(len(values), dtype=np.int32), 0, False
+    )[0][2, : len(values)]
     np.testing.assert_array_equal(keys[:, None] <= below, values[:, None] < values)
 
 

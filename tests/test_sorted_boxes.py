@@ -10,7 +10,7 @@ from test_index_machine import machine
 import broadphase as bp
 from broadphase.indexes import sort_and_sweep
 from broadphase.kernels import sorted as kernel
-from broadphase.kernels.arrays.sorting import bits_of, ordered_rows
+from broadphase.kernels.arrays.sorting import bits_of, ordered_columns
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.sorted import make_maxima, next_block
 
@@ -38,7 +38,9 @@ NEAR = st.tuples(SINGLES, st.sampled_from((0, 1, -1, 2**28, -(2**28), 2**29, -(2
 )
 def test_keys_decide_as_the_numbers_do(edge, query, dtype, touching, closed):
     """``touching`` is the query's rule, ``closed`` the one that the keys were made for."""
-    keys = ordered_rows(bits_of(np.array([[edge, 0, edge, 0]], dtype)), closed)[0]
+    keys = ordered_columns(bits_of(np.array([[edge, 0, edge, 0]], dtype)), np.zeros(1, np.int32), 0, closed)[
+        0
+    ][:, 0]
     single = dtype == np.float32
     meets = edge >= query if touching else edge > query
     assert (keys[2] >= kernel.low_key(query, single, touching, not closed)) == meets

@@ -8,32 +8,29 @@ from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scen
 
 from broadphase.inputs.rules import as_filter, join_filter
 from broadphase.kernels.boxes.overlap import no_filter
-from broadphase.kernels.tree.bvh import LEAF, build_tree
+from broadphase.kernels.tree.bvh import LEAF, build
+from broadphase.kernels.tree.dynamic_tree import most_nodes
 from broadphase.methods.tree import find
 
-NO_CLASSES = np.empty(0, np.uint8)
 
-
-def assert_sound(tree, boxes, classes=NO_CLASSES):
-    """Every invariant that `Tree` documents."""
-    n, dim, nodes = len(boxes), boxes.shape[1] // 2, len(tree.after)
-    np.testing.assert_array_equal(np.sort(tree.order), np.arange(n))
-    assert (len(tree.begin), tree.begin[-1], tree.bounds.dtype) == (nodes + 1, n, boxes.dtype)
+def assert_sound(boxes):
+    """Every invariant that `build` documents; returns the depth."""
+    order, begin, after = build(boxes)
+    n, nodes = len(boxes), len(after)
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    assert (len(begin), begin[-1]) == (nodes + 1, n)
     depth = np.zeros(nodes, int)
-    for node, after in enumerate(tree.after):
-        inside = tree.order[tree.begin[node] : tree.begin[after]]
+    for node, end in enumerate(after):
+        inside = order[begin[node] : begin[end]]
         assert len(inside) > 0
-        np.testing.assert_array_equal(tree.bounds[node, :dim], boxes[inside, :dim].min(axis=0))
-        np.testing.assert_array_equal(tree.bounds[node, dim:], boxes[inside, dim:].max(axis=0))
-        if after == node + 1:
+        if end == node + 1:
             assert len(inside) <= LEAF
-            assert not len(classes) or len(set(classes[inside])) == 1
         else:
-            first, second = node + 1, tree.after[node + 1]
-            assert tree.begin[first] == tree.begin[node]
-            assert tree.after[second] == after
+            first, second = node + 1, after[node + 1]
+            assert begin[first] == begin[node]
+            assert after[second] == end
             depth[[first, second]] = depth[node] + 1
-    assert nodes == 0 or tree.after[0] == nodes
+    assert nodes == 0 or after[0] == nodes
     return depth.max(initial=0)
 
 
@@ -44,7 +41,7 @@ def test_it_finds_what_brute_force_finds(dim, dtype, touching):
     for name, boxes in scenes(dim, dtype):
         try:
             assert_exact(find, boxes, touching)
-            assert_sound(build_tree(boxes, NO_CLASSES), boxes)
+            assert_sound(boxes)
         except AssertionError as error:
             raise AssertionError(name) from error
 
@@ -54,7 +51,7 @@ def test_it_finds_what_brute_force_finds(dim, dtype, touching):
 def test_it_finds_what_brute_force_finds_on_small_scenes(dim, dtype):
     for _, boxes in scenes(dim, dtype, n=40):
         assert_exact(find, boxes, touching=True)
-        assert_sound(build_tree(boxes, NO_CLASSES), boxes)
+        assert_sound(boxes)
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -62,7 +59,7 @@ def test_it_finds_what_brute_force_finds_on_small_scenes(dim, dtype):
 def test_odd_boxes(dim, dtype, data):
     boxes = data.draw(odd_boxes(dim, dtype))
     assert_exact(find, boxes, data.draw(st.booleans()))
-    assert_sound(build_tree(boxes, NO_CLASSES), boxes)
+    assert_sound(boxes)
 
 
 def test_filters():
@@ -75,14 +72,6 @@ def test_filters():
     assert_exact(find, boxes, pair_filter=join_filter(100, 400))
     many_classes = random.choice(np.array([0, 1, 2, 4, 5, 6], np.uint8), 500)
     assert_exact(find, boxes, pair_filter=no_filter()._replace(classes=many_classes))
-
-
-@pytest.mark.smaller_set
-def test_classes_are_kept_apart():
-    random = np.random.default_rng(2)
-    boxes = around(random.random((60, 2)), 0.1)
-    classes = random.choice(np.array([0, 1, 2, 255], np.uint8), 60)
-    assert_sound(build_tree(boxes, classes), boxes, classes)
 
 
 def test_static_boxes_cost_next_to_nothing():
@@ -111,9 +100,8 @@ def test_the_depth_is_bounded_on_scenes_made_against_it(dtype):
     one_far_out = around(np.random.default_rng(4).random((5000, 2)), 0.01, dtype)
     one_far_out[0] = [info.max] * 4
     for boxes in (side_by_side, around_one_point, one_far_out, np.ones((5000, 4), dtype)):
-        tree = build_tree(boxes, NO_CLASSES)
-        assert assert_sound(tree, boxes) <= 40
-        assert len(tree.after) <= len(boxes) // 2
+        assert assert_sound(boxes) <= 40
+        assert len(build(boxes)[2]) <= len(boxes) // 2
 
 
 def test_a_giant_does_not_blow_up_the_nodes_of_the_small():
@@ -144,10 +132,10 @@ def test_the_search_ends_soon_after_the_limit():
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_boxes(n):
     boxes = np.tile([0.0, 0.0, 1.0, 1.0], (n, 1))
-    assert_sound(build_tree(boxes, NO_CLASSES), boxes)
+    assert_sound(boxes)
     assert find(task(boxes)).pairs == (n == 2)
 
 
 def test_cells_are_the_nodes():
     boxes = around(np.random.default_rng(8).random((300, 2)), 0.1)
-    assert find(task(boxes)).cells == len(build_tree(boxes, NO_CLASSES).after)
+    assert 300 / 16 < find(task(boxes)).cells <= most_nodes(300)

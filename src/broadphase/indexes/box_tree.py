@@ -20,7 +20,6 @@ size, any mix of sizes.  It loses, by a constant factor, where all boxes move in
 lie evenly (to grids).
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,22 +44,18 @@ from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
-from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
 from broadphase.methods.batched_queries import side_by_side
-from broadphase.methods.task import Found, Task, find_in_shares
-from broadphase.runtime import threads
+from broadphase.methods.task import Found, Task
+from broadphase.methods.tree import TreeArrays, pairs_of_trees
 from broadphase.runtime.memory import PairArray, Scratch
 
 # If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
 _SHARE = 4
 _FEW = 64
 _MOST_LEVELS = 32
-_ENOUGH_FOR_THREADS = 2_000
 # With so many times as many static boxes, there is one query for each moving box: 10,000 among 1,000,000 take
 # a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
 _SPARSE = 4
-_CACHE_LINE = 64
-_FIRST_NODES = 16
 # A tree for queries follows any change of one box in so many, and so many larger ones that nothing read in
 # between (measured by `benchmarks/who_wins.py`).
 FOLLOWED, UNREAD = 16, 8
@@ -72,79 +67,6 @@ _NO_FLOATS = np.empty(0)
 _try_boxes, _try_rays, _try_nearest, _try_move = map(
     try_call, (queries.search_boxes, queries.search_firsts, queries.search_nearest, queries.move_box)
 )
-
-
-class TreeArrays:
-    """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and the slot of each id."""
-
-    def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
-        self.rows = 2 * dim
-        self.scratch = kernel.insert_scratch(2 * dim, np.dtype(dtype))
-        self.edges: BoxArray = np.empty((0, kernel.WIDTH), dtype)
-        self.children = np.empty((0, kernel.WIDTH), np.int32)
-        self.links = np.empty((0, 2), np.int32)
-        self.where = np.empty(0, np.int32)
-        """The place of each id's slot; -1 where it has none."""
-        self.reach: npt.NDArray[np.floating[Any]] = np.empty(0, dtype)
-        """How much wider than its box an id's slot is made on every side."""
-        self.reserve_nodes(_FIRST_NODES)
-        kernel.clear_nodes(self.edges, self.children, self.links)
-
-    def reserve_nodes(self, nodes: int) -> None:
-        """Reserve memory for ``nodes`` more nodes."""
-        old = len(self.children)
-        capacity = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
-        if capacity > old:
-            self._resize(max(capacity, old + old // 2))
-
-    def reserve_ids(self, capacity: int) -> None:
-        """Reserve memory for ids below ``capacity``."""
-        old = len(self.where)
-        if capacity > old:
-            where = np.full(capacity, -1, np.int32)
-            where[:old] = self.where
-            reach = np.zeros(capacity, self.reach.dtype)
-            reach[:old] = self.reach
-            self.where, self.reach = where, reach
-
-    def slots(self, places: npt.NDArray[np.integer[Any]]) -> BoxArray:
-        """The boxes of these slots, one a row."""
-        nodes = self.edges.reshape(-1, self.rows, kernel.WIDTH)
-        boxes: BoxArray = nodes[places // kernel.WIDTH, :, places % kernel.WIDTH]
-        return boxes
-
-    def used(self, nodes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-        """``(m, WIDTH)``: which slots of these nodes hold something."""
-        used: npt.NDArray[np.bool_] = np.arange(kernel.WIDTH) < self.links[nodes, kernel.COUNT][:, None]
-        return used
-
-    def _resize(self, capacity: int) -> None:
-        kept = min(len(self.children), capacity)
-        # All arrays are made before one is replaced: memory may run out.
-        edges = _aligned((capacity * self.rows, kernel.WIDTH), self.edges.dtype)
-        children = _aligned((capacity, kernel.WIDTH), self.children.dtype)
-        links = np.empty((capacity, 2), np.int32)
-        edges[: kept * self.rows] = self.edges[: kept * self.rows]
-        children[:kept] = self.children[:kept]
-        links[:kept] = self.links[:kept]
-        self.edges, self.children, self.links = edges, children, links
-
-    def __getstate__(self) -> dict[str, Any]:
-        used = int(self.children[0, kernel.USED])
-        ids = int(np.flatnonzero(self.where >= 0).max(initial=-1)) + 1
-        return self.__dict__ | {
-            "where": self.where[:ids],
-            "reach": self.reach[:ids],
-            "edges": self.edges[: used * self.rows],
-            "children": self.children[:used],
-            "links": self.links[:used],
-            "scratch": (),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.scratch = kernel.insert_scratch(self.rows, self.edges.dtype)
-        self._resize(len(self.children))
 
 
 class TreeStructure(SearchTree):
@@ -209,16 +131,8 @@ class TreeStructure(SearchTree):
             self._arrays.reserve_ids(self.store.end)
             for tree, ids in self._by_tree(self.store.ids()):
                 if tree in wanted and self._unbuilt[tree]:
-                    self._build(tree, ids)
+                    self._arrays.build(self.store.boxes, ids, tree)
                     self._unbuilt[tree] = False
-
-    def _build(self, tree: int, ids: IdArray) -> None:
-        store, arrays = self.store, self._arrays
-        if len(ids):
-            order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
-            arrays.reserve_nodes(kernel.most_nodes(len(ids)))
-            nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
-            kernel.pack_nodes(*nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
 
     def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
         """The ids of the moving tree and those of the static one."""
@@ -345,19 +259,11 @@ class TreeStructure(SearchTree):
 
     def _pairs_with(self, other: int, limit: int) -> Found:
         """Pairs of the moving tree with itself or the static one."""
-        store, arrays = self.store, self._arrays
-        nodes = (arrays.edges, arrays.children, arrays.links)
-        leaves, tests = leaves_that_meet(*nodes, other)
-        count = leaves.shape[1]
-        loose = arrays.children[0, kernel.LOOSE + kernel.MOVING] or arrays.children[0, kernel.LOOSE + other]
-        exact = self.touching and not store.any_sets and not bool(loose)
+        store = self.store
         # The two trees are the classes.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
-        search = partial(join_leaf_pairs, *nodes, leaves, store.boxes, exact, self.touching, rules)
-        parts = thread_count(self.threads) if count > _ENOUGH_FOR_THREADS else 1
-        task = Task(store.boxes, self.touching, rules, parts, limit)
-        found = find_in_shares(task, search, threads.shares(count, parts))
-        return found._replace(tests=found.tests + tests)
+        task = Task(store.boxes, self.touching, rules, thread_count(self.threads), limit)
+        return pairs_of_trees(self._arrays, task, other)
 
     # ---- queries: down both trees; a batch is shared out among threads
 
@@ -501,14 +407,6 @@ class QueryTree(TreeStructure):
     def unsettle(self) -> None:
         super().unsettle()
         self._arrays = TreeArrays(self.dim, self.dtype)  # their memory is free until it is built again
-
-
-def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """An array whose rows begin where cache lines do: else every vector of 64 bytes lies on two of them."""
-    size = shape[0] * shape[1] * dtype.itemsize
-    memory = np.empty(size + _CACHE_LINE, np.uint8)
-    begin = -memory.ctypes.data % _CACHE_LINE
-    return memory[begin : begin + size].view(dtype).reshape(shape)
 
 
 def check_tree(arrays: TreeArrays, store: BoxStore) -> None:

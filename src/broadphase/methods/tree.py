@@ -2,8 +2,8 @@
 
 Boxes that are near each other share a leaf, leaves share a node, and each node has the bounding box
 of everything below it.  Two nodes whose bounds do not overlap are skipped with everything below
-them.  The tree is binary, divided from the top at the middle of the boxes' centres, with boxes too
-large for their surroundings in nodes of their own (`kernels.tree.bvh` says how).
+them.  The tree is divided from the top at the middle of the boxes' centres, with boxes too large for their
+surroundings in nodes of their own (`kernels.tree.bvh` says how); it is that of `broadphase.BoxTree`.
 
 Source: the ray tracers' bounding volume hierarchy (Rubin and Whitted 1980; Kay and Kajiya 1986), and the
 R-tree (Guttman 1984) for large boxes among small ones.  Cost: n log n to build, about log n plus its
@@ -12,19 +12,143 @@ unknown scenes.  It loses, by a constant factor, to grids and strips if boxes ar
 evenly, because it sorts by comparisons while they place boxes by arithmetic.
 """
 
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial, reduce
+from operator import and_
+from typing import Any
 
-from broadphase.kernels.tree.bvh import build_tree, join_leaves, lay_out
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.inputs.boxes import BoxArray
+from broadphase.kernels.tree import dynamic_tree as kernel
+from broadphase.kernels.tree.bvh import build, join_leaf_pairs, leaves_that_meet
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch, aligned
+
+_ENOUGH_FOR_THREADS = 2_000
+_FIRST_NODES = 16
+
+
+class TreeArrays:
+    """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and the slot of each id."""
+
+    def __init__(self, dim: int, dtype: npt.DTypeLike, nodes: int = _FIRST_NODES) -> None:
+        self.rows = 2 * dim
+        self.edges: BoxArray = np.empty((0, kernel.WIDTH), dtype)
+        self.children = np.empty((0, kernel.WIDTH), np.int32)
+        self.links = np.empty((0, 2), np.int32)
+        self.where = np.empty(0, np.int32)
+        """The place of each id's slot; -1 where it has none."""
+        self.reach: npt.NDArray[np.floating[Any]] = np.empty(0, dtype)
+        """How much wider than its box an id's slot is made on every side."""
+        self.reserve_nodes(nodes)
+        kernel.clear_nodes(self.edges, self.children, self.links)
+
+    @cached_property
+    def scratch(self) -> tuple[npt.NDArray[Any], ...]:
+        """Memory for `kernel.insert_boxes`."""
+        return kernel.insert_scratch(self.rows, self.edges.dtype)
+
+    def reserve_nodes(self, nodes: int) -> None:
+        """Reserve memory for ``nodes`` more nodes."""
+        old = len(self.children)
+        capacity = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
+        if capacity > old:
+            self._resize(max(capacity, old + old // 2))
+
+    def reserve_ids(self, capacity: int) -> None:
+        """Reserve memory for ids below ``capacity``."""
+        old = len(self.where)
+        if capacity > old:
+            where = np.full(capacity, -1, np.int32)
+            where[:old] = self.where
+            reach = np.zeros(capacity, self.reach.dtype)
+            reach[:old] = self.reach
+            self.where, self.reach = where, reach
+
+    def build(self, boxes: BoxArray, ids: npt.NDArray[np.int32] | None, tree: int) -> None:
+        """Make an empty tree one of these boxes, by default of all."""
+        some = boxes if ids is None else boxes[ids]
+        if len(some):
+            order, begin, after = build(some)
+            self.reserve_nodes(kernel.most_nodes(len(some)))
+            nodes = (self.edges, self.children, self.links, self.where)
+            order = order if ids is None else ids[order]
+            kernel.pack_nodes(*nodes, boxes, self.reach, order, begin, after, tree)
+
+    def slots(self, places: npt.NDArray[np.integer[Any]]) -> BoxArray:
+        """The boxes of these slots, one a row."""
+        nodes = self.edges.reshape(-1, self.rows, kernel.WIDTH)
+        boxes: BoxArray = nodes[places // kernel.WIDTH, :, places % kernel.WIDTH]
+        return boxes
+
+    def used(self, nodes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+        """``(m, WIDTH)``: which slots of these nodes hold something."""
+        used: npt.NDArray[np.bool_] = np.arange(kernel.WIDTH) < self.links[nodes, kernel.COUNT][:, None]
+        return used
+
+    def _resize(self, capacity: int) -> None:
+        kept = min(len(self.children), capacity)
+        # All arrays are made before one is replaced: memory may run out.
+        edges = aligned((capacity * self.rows, kernel.WIDTH), self.edges.dtype)
+        children = aligned((capacity, kernel.WIDTH), self.children.dtype)
+        links = np.empty((capacity, 2), np.int32)
+        edges[: kept * self.rows] = self.edges[: kept * self.rows]
+        children[:kept] = self.children[:kept]
+        links[:kept] = self.links[:kept]
+        self.edges, self.children, self.links = edges, children, links
+
+    def __getstate__(self) -> dict[str, Any]:
+        used = int(self.children[0, kernel.USED])
+        ids = int(np.flatnonzero(self.where >= 0).max(initial=-1)) + 1
+        return self.__dict__ | {
+            "where": self.where[:ids],
+            "reach": self.reach[:ids],
+            "edges": self.edges[: used * self.rows],
+            "children": self.children[:used],
+            "links": self.links[:used],
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._resize(len(self.children))
 
 
 def find(task: Task) -> Found:
-    """Find all pairs with a tree; ``Found.cells`` counts nodes, ``Found.tests`` tests of nodes and boxes."""
-    classes = task.filter.classes
-    leaves = lay_out(build_tree(task.boxes, classes), task.boxes, classes, task.touching)
-    search = partial(join_leaves, tuple(range(task.dim)), leaves, task.filter)
-    # Crowds are contiguous in the tree: four shares for each thread balance the load.
-    nodes = len(leaves.after)
-    parts = 4 * task.threads if task.threads > 1 and nodes > 1_000 else 1
-    return find_in_shares(task, search, threads.shares(nodes, parts), cells=nodes)
+    """Find all pairs with a tree; ``Found.cells`` counts nodes, ``Found.tests`` tests of nodes and boxes.
+
+    Boxes of the class that most have, such as static ones or a side of a join, are in a tree of their own,
+    which is never paired with itself.
+    """
+    n, classes = len(task.boxes), task.filter.classes
+    arrays = TreeArrays(task.dim, task.boxes.dtype, kernel.most_nodes(n))
+    arrays.reserve_ids(n)
+    if not len(classes):
+        arrays.build(task.boxes, None, kernel.MOVING)
+        found = pairs_of_trees(arrays, task, kernel.MOVING)
+        return found._replace(cells=int(arrays.children[0, kernel.NODES]))
+    counts = {own: count for own, count in enumerate(np.bincount(classes).tolist()) if count}
+    bit = max((1 << k for k in range(8)), key=lambda bit: sum(counts[own] for own in counts if own & bit))
+    second = (classes & bit).astype(np.bool_)
+    for tree, which in ((kernel.MOVING, ~second), (kernel.STATIC_TREE, second)):
+        arrays.build(task.boxes, np.flatnonzero(which).astype(np.int32), tree)
+    if len(counts) == 2 and not min(counts) & max(counts):  # the trees are the classes
+        task = replace(task, filter=task.filter._replace(classes=classes[:0]))
+    found = pairs_of_trees(arrays, task, kernel.STATIC_TREE)
+    if found.pairs <= task.limit and not reduce(and_, (own for own in counts if not own & bit), 255):
+        found = found.and_more(pairs_of_trees(arrays, replace(task, scratch=Scratch()), kernel.MOVING))
+    return found._replace(cells=int(arrays.children[0, kernel.NODES]))
+
+
+def pairs_of_trees(arrays: TreeArrays, task: Task, other: int) -> Found:
+    """Pairs of the moving tree with itself or with ``other``, the static one."""
+    nodes = (arrays.edges, arrays.children, arrays.links)
+    leaves, tests = leaves_that_meet(*nodes, other)
+    count = leaves.shape[1]
+    loose = arrays.children[0, kernel.LOOSE + kernel.MOVING] or arrays.children[0, kernel.LOOSE + other]
+    search = partial(join_leaf_pairs, *nodes, leaves, task.boxes, not loose, task.touching, task.filter)
+    parts = 4 * task.threads if task.threads > 1 and count > _ENOUGH_FOR_THREADS else 1
+    found = find_in_shares(task, search, threads.shares(count, parts))
+    return found._replace(tests=found.tests + tests)

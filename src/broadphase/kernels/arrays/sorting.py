@@ -56,22 +56,6 @@ def ordered_column(bits, column):
 
 
 @jit
-def ordered_rows(bits, touching):
-    """Keys of all edges, in the layout of ``bits``; upper edges one lower unless ``touching``."""
-    keys = np.empty(bits.shape, bits.dtype)
-    dim = bits.shape[1] // 2
-    top = 8 * bits.itemsize - 1
-    for begin in range(0, bits.shape[0], PIECE):
-        for i in range(begin, min(begin + PIECE, bits.shape[0])):
-            for axis in range(dim):
-                keys[i, axis] = ordered(bits[i, axis], top)
-                keys[i, dim + axis] = ordered(bits[i, dim + axis], top) - (not touching)
-        if not answers(bits.shape[0]):
-            break
-    return keys
-
-
-@jit
 def ordered_columns(bits, order, first_axis, touching):
     """Keys of the boxes in the given order, a row for each edge: ``(2 * dim, n)``; and ``order``: ``(1, n)``.
 

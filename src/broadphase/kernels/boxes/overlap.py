@@ -157,24 +157,6 @@ def may_pair(filter, i, j):  # noqa: A002
 # One box against `LANES` boxes that are contiguous in columns of ordered keys.
 
 
-@inline
-def overlapping_lanes(axes, columns, i, j):
-    """Mask of the boxes from ``j`` that overlap box ``i``.
-
-    ``columns``: see `sorting.ordered_columns`.  Only the length of the tuple ``axes`` is used, which the
-    compiler knows: 2 or 3.
-    """
-    dim = len(axes)
-    hits = load(columns, 0, j) <= splat(columns[dim, i])
-    hits = hits & (splat(columns[0, i]) <= load(columns, dim, j))
-    hits = hits & (load(columns, 1, j) <= splat(columns[dim + 1, i]))
-    hits = hits & (splat(columns[1, i]) <= load(columns, dim + 1, j))
-    if len(axes) == 3:
-        hits = hits & (load(columns, 2, j) <= splat(columns[5, i]))
-        hits = hits & (splat(columns[2, i]) <= load(columns, 5, j))
-    return hits
-
-
 @always_inline
 def lanes_that_meet(columns, row, dim, at, limits, k):
     """Mask of the boxes from ``at`` that overlap row ``k`` of ``limits``; their edges begin at ``row``."""

@@ -1,42 +1,31 @@
-"""A binary bounding volume hierarchy for one search: built top down, then all its pairs.
+"""Boxes divided from the top into a binary tree, of which `pack_nodes` makes a dynamic tree; and its pairs.
 
-The hierarchy is a binary tree of boxes in flat arrays.
-
-The layout allows traversal without a stack: nodes are in depth-first order, so a node's first child is the
-next node, its second child follows the subtree of the first, and a search that skips a node continues with
-the node after its subtree.
+The nodes are in depth-first order: a node's first child is the next node, and its second child follows the
+subtree of the first.
 
 How a node is divided:
 
 - at the middle of its boxes' centres on the axis on which these are spread most: half to each side,
   whatever the distribution.  Distant clusters and outliers cost one or two splits, and no resolution;
 - boxes larger than the spread of all centres first go to a child of their own, so that a giant box does
-  not enlarge the nodes of the small boxes around it (the idea of the priority R-tree: Arge and others, 2004);
-- at the top by class: sides of a join, or static and moving boxes, never share a node, so that pairs that
-  may not count are skipped a subtree at a time.
+  not enlarge the nodes of the small boxes around it (the idea of the priority R-tree: Arge and others, 2004).
 
 Cost: n log n; every level is a few linear passes.  Middles are found by counting in ordered integers,
 not by quickselect, so no input makes it slower than that.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import PIECE, answers
 from broadphase.kernels.arrays.results import LEAST_CAPACITY, put
-from broadphase.kernels.arrays.sorting import bits_of, ordered, ordered_columns, ordered_rows
+from broadphase.kernels.arrays.sorting import bits_of, ordered
 from broadphase.kernels.boxes.overlap import (
-    allowed_lanes,
-    lanes_that_meet,
     may_pair,
     overlap,
-    overlapping_lanes,
 )
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -62,56 +51,21 @@ _STACK = 128
 _BINS = 64
 
 
-class Tree(NamedTuple):
-    """A bounding volume hierarchy over ``n`` boxes, with ``m`` nodes in depth-first order.
-
-    Node 0 is the root.  Node ``k`` and everything below it are the nodes ``k`` to ``after[k] - 1``; it
-    is a leaf when ``after[k] == k + 1``.  Else its children are ``k + 1`` and ``after[k + 1]``.  The
-    boxes below it are ``order[begin[k] : begin[after[k]]]``; those of a leaf are of one class.
-    """
-
-    order: npt.NDArray[np.int32]
-    """``(n,)``: ids of the boxes, leaf by leaf."""
-    begin: npt.NDArray[np.int32]
-    """``(m + 1,)``: where in ``order`` a node's boxes begin; the last entry is ``n``."""
-    after: npt.NDArray[np.int32]
-    """``(m,)``: the first node that is not below this one; ``m`` where there is none."""
-    bounds: npt.NDArray[np.floating[Any]]
-    """``(m, 2 * dim)``: the smallest box around a node's boxes."""
-
-
-def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uint8]) -> Tree:
-    """Build a tree over valid boxes; ``classes`` (one for each box, or none) are kept apart at the top."""
-    return Tree(*build(boxes, classes))
-
-
 @jit
-def build(boxes, classes):
-    """The arrays of `build_tree`."""
-    order = _grouped(boxes.shape[0], classes)
+def build(boxes):
+    """A binary tree over valid boxes, with ``m`` nodes in depth-first order: ``order, begin, after``.
+
+    ``order`` are the numbers of the boxes, leaf by leaf.  Node 0 is the root.  Node ``k`` and everything
+    below it are the nodes ``k`` to ``after[k] - 1``; it is a leaf when ``after[k] == k + 1``.  Else its
+    children are ``k + 1`` and ``after[k + 1]``.  The boxes below it are
+    ``order[begin[k] : begin[after[k]]]``; the last entry of ``begin`` is their number.
+    """
+    order = np.empty(boxes.shape[0], np.int32)
+    for i in range(boxes.shape[0]):
+        order[i] = i
     keys, wanted = _measured(boxes, order)
-    begin, second = _divide(keys, order, classes, wanted)
-    after = _nodes_after(second)
-    return order, begin, after, _bounds(boxes, order, begin, after)
-
-
-@inline
-def _grouped(n, classes):
-    """Ids ``0 .. n - 1``, those of one class together."""
-    order = np.empty(n, np.int32)
-    if classes.shape[0] == 0:
-        for i in range(n):
-            order[i] = i
-        return order
-    starts = np.zeros(257, np.int64)
-    for i in range(n):
-        starts[np.int64(classes[i]) + 1] += 1
-    for k in range(256):
-        starts[k + 1] += starts[k]
-    for i in range(n):
-        order[starts[classes[i]]] = i
-        starts[classes[i]] += 1
-    return order
+    begin, second = _divide(keys, order, wanted)
+    return order, begin, _nodes_after(second)
 
 
 @inline
@@ -140,7 +94,7 @@ def _measured(boxes, order):
 
 
 @inline
-def _divide(keys, order, classes, wanted):
+def _divide(keys, order, wanted):
     """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and the second child of each or -1.
 
     No nodes where they are not ``wanted`` any more.
@@ -157,8 +111,8 @@ def _divide(keys, order, classes, wanted):
         depth -= 1
         begin, end, parent = waiting[depth, 0], waiting[depth, 1], waiting[depth, 2]
         splits = waiting[depth, 3]
-        border = _class_border(order, begin, end, classes)
-        if border == end and end - begin > LEAF:
+        border = end
+        if end - begin > LEAF:
             row, smallest, largest, by_size = _choose_row(keys, begin, end, splits > 0)
             splits -= by_size
             below, found = np.int64(0), by_size > 0
@@ -353,150 +307,6 @@ def _rearrange(row, sources, spare):
         row[k] = spare[k]
 
 
-@inline
-def _class_border(order, begin, end, classes):
-    """Where in ``order[begin:end]``, grouped by class, the second class begins; ``end`` if nowhere."""
-    if classes.shape[0] == 0 or classes[order[begin]] == classes[order[end - 1]]:
-        return end
-    at = begin
-    while classes[order[at]] == classes[order[begin]]:
-        at += 1
-    return at
-
-
-@inline
-def _bounds(boxes, order, begin, after):
-    """The smallest box around the boxes of each node."""
-    nodes, dim = after.shape[0], boxes.shape[1] // 2
-    bounds = np.empty((nodes, 2 * dim), boxes.dtype)
-    for node in range(nodes - 1, -1, -1):
-        for axis in range(dim):
-            bounds[node, axis] = np.inf
-            bounds[node, dim + axis] = -np.inf
-        if after[node] == node + 1:
-            for k in range(begin[node], begin[node + 1]):
-                _enclose(bounds, node, boxes, order[k])
-        else:
-            _enclose(bounds, node, bounds, np.int32(node + 1))
-            _enclose(bounds, node, bounds, after[node + 1])
-        if node % PIECE == 0 and not answers(nodes):
-            break
-    return bounds
-
-
-@inline
-def _enclose(bounds, node, boxes, i):
-    """Widen a node's bounds to hold box ``i``."""
-    dim = boxes.shape[1] // 2
-    for axis in range(dim):
-        bounds[node, axis] = min(bounds[node, axis], boxes[i, axis])
-        bounds[node, dim + axis] = max(bounds[node, dim + axis], boxes[i, dim + axis])
-
-
-# -----------------------------------------------------------------------------------------------------------
-# All overlapping pairs of the boxes of one tree: every leaf with itself and with the leaves after it.
-#
-# From a leaf the walk goes forward through the nodes in depth-first order and skips subtrees that none of its
-# boxes meets.  Only later nodes are visited, so each pair of leaves, and each pair of boxes, is found once.
-
-
-class Leaves(NamedTuple):
-    """A tree and its boxes in the form that the search reads."""
-
-    begin: npt.NDArray[np.int32]
-    after: npt.NDArray[np.int32]
-    bounds: npt.NDArray[np.signedinteger[Any]]
-    """Of the nodes, as ordered keys."""
-    common: npt.NDArray[np.uint8]
-    """The class bits that all boxes below a node share; two nodes that share one cannot make a pair."""
-    columns: npt.NDArray[np.signedinteger[Any]]
-    """The boxes in the tree's order, as ordered keys, one row an edge."""
-    ids: npt.NDArray[np.int32]
-    """``(1, n)``, in the same order."""
-
-
-def lay_out(tree: Tree, boxes: npt.NDArray[np.floating[Any]], classes: Any, touching: bool) -> Leaves:
-    """Prepare a tree over ``boxes`` for `join_leaf_pairs`."""
-    common = np.zeros(len(tree.after), np.uint8)
-    if len(classes):
-        find_common_classes(tree.order, tree.begin, tree.after, classes, common)
-    columns, ids = ordered_columns(bits_of(boxes), tree.order, 0, touching)
-    return Leaves(tree.begin, tree.after, ordered_rows(bits_of(tree.bounds), touching), common, columns, ids)
-
-
-@jit
-def find_common_classes(order, begin, after, classes, common):
-    """Write for every node the class bits that all boxes below it share."""
-    for node in range(after.shape[0] - 1, -1, -1):
-        if after[node] == node + 1:
-            common[node] = classes[order[begin[node]]]  # a leaf holds boxes of one class
-        else:
-            common[node] = common[node + 1] & common[after[node + 1]]
-
-
-@jit
-def join_leaves(axes, leaves, filter, first, end, out, limit, store):  # noqa: A002
-    """Pairs whose earlier leaf is a node ``first <= leaf < end``: the pairs, how many, and the tests.
-
-    ``axes``: a tuple of the dimension's length.  Tests are those of a node with a node, of a box with a node,
-    and of a box with a box.
-    """
-    begin, after, bounds, common, columns, ids = leaves
-    filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
-    nodes = after.shape[0]
-    found = tests = checked = np.int64(0)
-    for leaf in range(first, end):
-        own, own_end = begin[leaf], begin[leaf + 1]
-        node = np.int64(leaf if after[leaf] == leaf + 1 else nodes)
-        while node < nodes:
-            tests += 1
-            if common[leaf] & common[node] != 0 or not overlap(bounds, leaf, node, True):
-                node = np.int64(after[node])
-                continue
-            # A leaf of few boxes far apart (three movers among ten thousand walls) has bounds that meet
-            # almost everything; its boxes do not.
-            tests += own_end - own
-            some = _boxes_that_meet(axes, columns, own, own_end, bounds, node)
-            if some == 0:
-                node = np.int64(after[node])
-                continue
-            last = begin[node + 1] if after[node] == node + 1 else 0
-            if store and last > 0 and found + LEAST_CAPACITY > out.shape[0]:
-                out = larger(out, found)
-            while last > 0 and some != 0:
-                i = own + lowest_lane(some)
-                some &= some - 1
-                j = i + 1 if node == leaf else begin[node]
-                while j < last:
-                    rest = min(last - j, LANES)
-                    hits = overlapping_lanes(axes, columns, i, j) & mask_of((1 << rest) - 1)
-                    if filtered:
-                        hits = allowed_lanes(filter, ids, i, j, bits(hits))
-                    if store:
-                        found += put_pairs(out, found, splat(ids[0, i]), load(ids, 0, j), hits)
-                    else:
-                        found += count_lanes(bits(hits))
-                    tests += rest
-                    j += LANES
-            node += 1
-        if found > limit:
-            break
-        if tests > checked + OFTEN:
-            checked = tests
-            if not goes_on():
-                break
-    return out, found, tests
-
-
-@inline
-def _boxes_that_meet(axes, columns, begin, end, bounds, node):
-    """The boxes ``begin <= i < end`` of a leaf that overlap the bounds of a node, as bits from ``begin``."""
-    found = bits(lanes_that_meet(columns, 0, len(axes), begin, bounds, node))
-    if LANES < LEAF and end - begin > LANES:
-        found |= bits(lanes_that_meet(columns, 0, len(axes), begin + LANES, bounds, node)) << LANES
-    return found & ((1 << int(end - begin)) - 1)
-
-
 # -----------------------------------------------------------------------------------------------------------
 # All pairs within the tree of moving boxes, and between it and the tree of static ones.
 #
@@ -508,26 +318,31 @@ _FIRST_CAPACITY = 1024
 
 
 @inline
-def meeting(edges, node, lane, at, slot, dim):
+def meeting(edges, node, lane, at, slot, dim, touching):
     """Which of the slots of ``node`` from ``lane`` on meet a slot of node ``at``."""
-    row = node * (2 * dim)
-    own = at * (2 * dim)
-    meets = load(edges, row, lane) <= splat(edges[own + dim, slot])
-    meets = meets & (splat(edges[own, slot]) <= load(edges, row + dim, lane))
-    meets = meets & (load(edges, row + 1, lane) <= splat(edges[own + dim + 1, slot]))
-    meets = meets & (splat(edges[own + 1, slot]) <= load(edges, row + dim + 1, lane))
+    row, own = node * (2 * dim), at * (2 * dim)
+    meets = _meets(edges, row, lane, own, slot, dim, touching)
+    meets = meets & _meets(edges, row + 1, lane, own + 1, slot, dim, touching)
     if dim == 3:
-        meets = meets & (load(edges, row + 2, lane) <= splat(edges[own + 5, slot]))
-        meets = meets & (splat(edges[own + 2, slot]) <= load(edges, row + 5, lane))
+        meets = meets & _meets(edges, row + 2, lane, own + 2, slot, dim, touching)
     return meets
+
+
+@always_inline
+def _meets(edges, row, lane, own, slot, dim, touching):
+    """The same on one axis."""
+    low, high = splat(edges[own, slot]), splat(edges[own + dim, slot])
+    if touching:
+        return (load(edges, row, lane) <= high) & (low <= load(edges, row + dim, lane))
+    return (load(edges, row, lane) < high) & (low < load(edges, row + dim, lane))
 
 
 @inline
 def meeting_bits(edges, node, at, slot, dim):
-    """`meeting` for all 16 slots, as bits."""
-    found = bits(meeting(edges, node, 0, at, slot, dim))
+    """`meeting` for all 16 slots, as bits; touching counts."""
+    found = bits(meeting(edges, node, 0, at, slot, dim, True))
     for lane in range(LANES, WIDTH, LANES):
-        found |= bits(meeting(edges, node, lane, at, slot, dim)) << lane
+        found |= bits(meeting(edges, node, lane, at, slot, dim, True)) << lane
     return found
 
 
@@ -543,7 +358,7 @@ def _add_children(edges, children, links, a, b, dim, out, end):
         candidates &= candidates - 1
         later = -1 if a != b else -1 << i
         for lane in range(0, WIDTH, LANES):
-            wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
+            wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim, True)
             store_lanes(out, 0, end, splat(children[a, i]))
             end += put_lanes(out, 1, end, load(children, b, lane), wanted)
     return end
@@ -555,7 +370,9 @@ def _add_lower(edges, children, links, a, b, dim, out, end):
     above, place = place_above(links, b)
     for lane in range(0, WIDTH, LANES):
         store_lanes(out, 1, end, splat(np.int32(b)))
-        end += put_lanes(out, 0, end, load(children, a, lane), meeting(edges, a, lane, above, place, dim))
+        end += put_lanes(
+            out, 0, end, load(children, a, lane), meeting(edges, a, lane, above, place, dim, True)
+        )
     return end
 
 
@@ -616,41 +433,19 @@ def join_leaf_pairs(
 ):  # fmt: skip
     """Pairs of boxes of the leaf pairs ``begin .. end - 1``: the pairs, how many, and the tests.
 
-    ``exact``: slots that meet are a pair, and boxes and rules need no further test.
+    ``exact``: slots are as large as their boxes.
     """
-    dim = boxes.shape[1] // 2
     found = tests = checked = np.int64(0)
+    how = exact, exact and filter.classes.shape[0] + filter.categories.shape[0] == 0, touching, filter
     for row in range(begin, end):
         if store and found + LEAST_CAPACITY > out.shape[0]:
             out = larger(out, found)
-        a = np.int64(leaves[0, row])
-        b = np.int64(leaves[1, row])
-        candidates = (1 << count_of(links, a)) - 1
-        if a != b:
-            above, place = place_above(links, b)
-            candidates = meeting_bits(edges, a, above, place, dim)
-            tests += count_of(links, a)
-        while candidates != 0:
-            i = lowest_lane(candidates)
-            candidates &= candidates - 1
-            later = -1 if a != b else -2 << i
-            tests += count_of(links, b) - (0 if a != b else i + 1)
-            for lane in range(0, WIDTH, LANES):
-                wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
-                if exact and store:
-                    found += put_pairs(out, found, splat(children[a, i]), load(children, b, lane), wanted)
-                elif exact:
-                    found += count_lanes(bits(wanted))
-                else:
-                    left = bits(wanted)
-                    one = np.int64(children[a, i])
-                    while left != 0:
-                        two = np.int64(children[b, lane + lowest_lane(left)])
-                        left &= left - 1
-                        if overlap(boxes, one, two, touching) and may_pair(filter, one, two):
-                            if store:
-                                put(out, found, one, two)
-                            found += 1
+        a, b = np.int64(leaves[0, row]), np.int64(leaves[1, row])
+        if touching or not exact:
+            found, made = _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, True)
+        else:
+            found, made = _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, False)
+        tests += made
         if found > limit:
             break
         if tests > checked + OFTEN:
@@ -658,3 +453,36 @@ def join_leaf_pairs(
             if not goes_on():
                 break
     return out, found, tests
+
+
+@inline
+def _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, closed):
+    """Pairs of boxes of two leaves, or of one, for which ``out`` has room: how many, and the tests."""
+    exact, sure, touching, filter = how  # noqa: A001
+    dim, tests = boxes.shape[1] // 2, np.int64(0)
+    candidates = (1 << count_of(links, a)) - 1
+    if a != b:
+        above, place = place_above(links, b)
+        candidates = meeting_bits(edges, a, above, place, dim)
+        tests += count_of(links, a)
+    while candidates != 0:
+        i = lowest_lane(candidates)
+        candidates &= candidates - 1
+        later = -1 if a != b else -2 << i
+        tests += count_of(links, b) - (0 if a != b else i + 1)
+        for lane in range(0, WIDTH, LANES):
+            wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim, closed)
+            if sure and store:
+                found += put_pairs(out, found, splat(children[a, i]), load(children, b, lane), wanted)
+            elif sure:
+                found += count_lanes(bits(wanted))
+            else:
+                left, one = bits(wanted), np.int64(children[a, i])
+                while left != 0:
+                    two = np.int64(children[b, lane + lowest_lane(left)])
+                    left &= left - 1
+                    if (exact or overlap(boxes, one, two, touching)) and may_pair(filter, one, two):
+                        if store:
+                            put(out, found, one, two)
+                        found += 1
+    return found, tests
