@@ -1,9 +1,10 @@
 """Lists of objects: which of them touch, and which are in range of which.
 
 For programs that hold enemies, bullets or towers as objects of their own.  The place and size of each object
-are read once, the pairs are found by `broadphase.neighbors`, `broadphase.pairs` or `broadphase.join`, and the
-objects come back.  Cost: reading, some 0.1 us an object, and the search.  It loses to a `World` or an index
-where the same objects are asked about several times a frame and few of them have moved.
+are read once, the pairs are found by one kernel or by `broadphase.pairs`, `broadphase.join` and
+`broadphase.neighbors`, and the objects come back.  Cost: reading, some 0.1 us an object, and the search.  It
+loses to a `World` or an index where the same objects are asked about several times a frame and few of them
+have moved.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,6 +30,7 @@ from broadphase.kernels.points.objects import (
 )
 from broadphase.points.neighborhoods import neighbors
 from broadphase.runtime.arrays import Floats
+from broadphase.runtime.memory import PairArray
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -43,13 +45,8 @@ class _Shapes(NamedTuple):
 
     cores: Floats
     """``(n, 2 * dim)``: the boxes; of circles, the centres as boxes without extent."""
-    radii: Floats | float
-    are_circles: bool
-
-    @property
-    def centers(self) -> Floats:
-        """The centres of circles."""
-        return self.cores[:, : self.cores.shape[1] // 2]
+    radii: Floats
+    """``(n,)``, 0 for boxes; or one for all, ``(1,)``."""
 
 
 def colliding(
@@ -131,7 +128,7 @@ def colliding(
     if found is None:
         shapes = _shapes_of(things, "ones", *rule)
         other_shapes = None if targets is things else _shapes_of(targets, "others", *other_rule)
-        found = np.column_stack(_touching(shapes, other_shapes, float(margin)))
+        found = _touching(shapes, other_shapes, float(margin))
     return [(things[one], targets[other]) for one, other in found.tolist()]
 
 
@@ -192,7 +189,9 @@ def in_range(
     found = _few(things, targets, rule, target_rule, 0.0, WITHIN if sort == "list" else NEAREST_FIRST)
     if found is None:
         circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
-        within = neighbors(circles.centers, circles.radii, other=points.centers)
+        dim = circles.cores.shape[1] // 2
+        reach = np.broadcast_to(circles.radii, len(things))
+        within = neighbors(circles.cores[:, :dim], reach, other=points.cores[:, : points.cores.shape[1] // 2])
         found = np.column_stack((within.i, within.j))
         if sort == "distance":
             found = found[np.lexsort((within.distance, within.i))]
@@ -242,6 +241,7 @@ def _center_of(thing: Any, at: Place) -> Place | None:
 # Few objects: one kernel reads and compares them.  What it does not understand goes the way of all others,
 # which also words the error.
 
+_NO_RADII = np.zeros(1)
 # So many comparisons take 0.1 ms; from here on reading all into arrays and a search take less.
 _MOST_TESTS = 2**18
 # So many are sorted by distance as they are found.
@@ -284,50 +284,31 @@ def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Which shapes touch.
+# Many objects: a search for bounds that overlap, and then the exact test.
 
 
-def _touching(a: _Shapes, b: _Shapes | None, margin: float) -> tuple[Any, Any]:
-    """The numbers of those that touch or are nearer than the margin, in order."""
+def _touching(a: _Shapes, b: _Shapes | None, margin: float) -> PairArray:
+    """The pairs that touch or are nearer than the margin, in order."""
     other = a if b is None else b
-    if a.are_circles and other.are_circles:
-        return _near_circles(a, b, margin)
-    if margin == 0.0 and not a.are_circles and not other.are_circles:
-        found = pairs(a.cores, touching=False) if b is None else join(a.cores, b.cores, touching=False)
-        return found[:, 0], found[:, 1]
-    found = pairs(_bounds(a, margin)) if b is None else join(_bounds(a, margin), _bounds(b, 0.0))
+    bounds = _bounds(a, margin)
+    found = pairs(bounds) if b is None else join(bounds, _bounds(other, 0.0))
     i, j = found[:, 0], found[:, 1]
     low, high = np.hsplit(a.cores[i], 2)
     other_low, other_high = np.hsplit(other.cores[j], 2)
     gaps = np.maximum(low - other_high, other_low - high)
-    distances = np.sqrt((np.maximum(gaps, 0.0) ** 2).sum(axis=1))
-    touches = (gaps < 0.0).all(axis=1) | (distances < _radii(a, i) + _radii(other, j) + margin)
-    return i[touches], j[touches]
+    distances = np.hypot.reduce(np.maximum(gaps, 0.0), axis=1)
+    limits = _radii(a, i) + _radii(other, j) + margin
+    touching: PairArray = found[(gaps < 0.0).all(axis=1) | (distances < limits)]
+    return touching
 
 
-def _near_circles(a: _Shapes, b: _Shapes | None, margin: float) -> tuple[Any, Any]:
-    other = a if b is None else b
-    targets = None if b is None else b.centers
-    if isinstance(a.radii, float) and isinstance(other.radii, float):
-        found = neighbors(a.centers, a.radii + other.radii + margin, other=targets)
-    else:
-        # Half the margin is rounded: what is a little too far is let through, and compared below.
-        reach = [
-            np.broadcast_to(np.nextafter(shapes.radii + 0.5 * margin, np.inf), len(shapes.cores))
-            for shapes in (a, other)
-        ]
-        found = neighbors(a.centers, reach[0] if b is None else tuple(reach), other=targets)
-    touches = found.distance < _radii(a, found.i) + _radii(other, found.j) + margin
-    return found.i[touches], found.j[touches]
-
-
-def _radii(shapes: _Shapes, rows: Any) -> Any:
-    return shapes.radii if isinstance(shapes.radii, float) else shapes.radii[rows]
+def _radii(shapes: _Shapes, rows: Any) -> Floats:
+    return shapes.radii if len(shapes.radii) == 1 else shapes.radii[rows]
 
 
 def _bounds(shapes: _Shapes, margin: float) -> Floats:
     """Bounds that are larger by a margin, never smaller by rounding."""
-    wide = np.broadcast_to(shapes.radii + margin, len(shapes.cores))[:, None]
+    wide = (shapes.radii + margin)[:, None]
     low, high = np.hsplit(shapes.cores, 2)
     return np.hstack((np.nextafter(low - wide, -np.inf), np.nextafter(high + wide, np.inf)))
 
@@ -338,16 +319,13 @@ def _bounds(shapes: _Shapes, margin: float) -> Floats:
 
 def _shapes_of(things: list[Any], name: str, kind: int, at: Any, measure: Any) -> _Shapes:
     if kind == RECTANGLES:
-        return _Shapes(_boxes_of(_values(things, name, at), name), 0.0, False)
-    centers = _centers_of(things, name, at)
+        return _Shapes(_boxes_of(_values(things, name, at), name), _NO_RADII)
+    centers = _rows(_values(things, name, at), name, "at")
     if kind == CIRCLES:
-        return _circles(centers, _lengths_of(things, name, "radius", measure))
+        radii = np.atleast_1d(_lengths_of(things, name, "radius", measure))
+        return _Shapes(np.hstack((centers, centers)), radii)
     half = 0.5 * _sides_of(things, name, measure, centers.shape[1])
-    return _Shapes(np.hstack((centers - half, centers + half)), 0.0, False)
-
-
-def _circles(centers: Floats, radii: Floats | float) -> _Shapes:
-    return _Shapes(np.hstack((centers, centers)), radii, True)
+    return _Shapes(np.hstack((centers - half, centers + half)), _NO_RADII)
 
 
 def _values(things: list[Any], name: str, what: Any) -> list[Any]:
@@ -369,11 +347,6 @@ def _values(things: list[Any], name: str, what: Any) -> list[Any]:
                     'name the one that it has, such as at="position" or at=("x", "y")'
                 ) from None
         raise
-
-
-def _centers_of(things: list[Any], name: str, at: Any) -> Floats:
-    """``(n, dim)``: the centres of objects."""
-    return _rows(_values(things, name, at), name, "at")
 
 
 def _sides_of(things: list[Any], name: str, size: Any, dim: int) -> Floats:
