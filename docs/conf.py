@@ -104,6 +104,14 @@ def _pack_dungeon(app: Any) -> None:
     shutil.copy(HERE / "pictures" / "dungeon-film.webp", static)
 
 
+def _write_film(app: Any) -> None:
+    """What the film of the landing page shows."""
+    sys.path.append(str(HERE / "pictures"))
+    import film
+
+    film.write(Path(app.outdir, "_static", "film.json"))
+
+
 def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Matplotlib's player without its font from elsewhere, and with names for screen readers."""
     body = context.get("body", "")
@@ -120,3 +128,4 @@ def setup(app: Any) -> None:
     app.connect("html-page-context", _mend_animations)
     app.connect("builder-inited", _copy_tour)
     app.connect("builder-inited", _pack_dungeon)
+    app.connect("builder-inited", _write_film)

@@ -36,6 +36,19 @@ def test_in_the_film_those_are_orange_that_touch_another():
         assert np.array_equal(touching, touching_by_brute_force(positions, radii))
 
 
+def test_the_film_of_the_landing_page_is_three_seconds_of_what_touches(tmp_path):
+    film.write(tmp_path / "film.json")
+    written = json.loads((tmp_path / "film.json").read_text())
+    assert len(written["frames"]) == 3 * written["rate"]
+    for frame, (positions, radii, _) in zip(written["frames"], film.moments(film.SITE_FRAMES), strict=True):
+        touching = touching_by_brute_force(positions, radii)
+        assert frame["touching"] == touching.nonzero()[0].tolist()
+        places = np.reshape(frame["places"], (-1, 2))  # y points down
+        assert np.allclose(
+            places, np.column_stack((positions[:, 0], film.HEIGHT - positions[:, 1])), atol=0.01
+        )
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_in_the_film_as_many_balls_are_orange_as_touch_another(theme):
     """Counted in the pixels: a ball has the colour of its centre."""

@@ -1,5 +1,6 @@
-"""The film of the README: balls bounce, and those that touch another are orange in the same frame."""
+"""The films of the README and the landing page: balls bounce, and those that touch another are orange."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ WIDTH, HEIGHT = 120, 40
 PIXELS = 6
 """A unit of the world."""
 BALLS, FRAMES = 150, 40
+RATE, SITE_FRAMES = 30, 90
+"""On the landing page: frames a second, and how many."""
 Floats = npt.NDArray[np.float64]
 
 
-def moments() -> Iterator[tuple[Floats, Floats, npt.NDArray[np.bool_]]]:
+def moments(frames: int = FRAMES) -> Iterator[tuple[Floats, Floats, npt.NDArray[np.bool_]]]:
     """Of every frame: positions, radii, and which balls touch another there; the same on every machine."""
     moving = bp.balls.BallSimulation(BALLS, radius=(0.8, 2.4), bounds=(0, 0, WIDTH, HEIGHT), speed=26, seed=5)
-    for _ in range(FRAMES):
+    for _ in range(frames):
         moving.step(1 / 40)
         touching = np.zeros(BALLS, np.bool_)
         touching[moving.pairs] = True
@@ -43,6 +46,20 @@ def save(file: Path, colours: dict[str, str]) -> None:
         drawn.remove()
     plt.close(figure)
     frames[0].save(file, save_all=True, append_images=frames[1:], duration=33, loop=0, quality=30, method=6)
+
+
+def write(file: Path) -> None:
+    """Write what `_static/film.js` draws on the landing page."""
+    frames = [
+        {
+            "places": (places * [1, -1] + [0, HEIGHT]).round(2).ravel().tolist(),
+            "touching": touching.nonzero()[0].tolist(),
+        }
+        for places, _, touching in moments(SITE_FRAMES)
+    ]
+    radii = next(moments())[1].round(2).tolist()
+    film = {"size": [WIDTH, HEIGHT], "rate": RATE, "radii": radii, "frames": frames}
+    file.write_text(json.dumps(film, separators=(",", ":")), "utf-8")
 
 
 def discs(positions: Floats, sides: Floats, colours: Any, ax: Any) -> Any:

@@ -295,11 +295,17 @@ def draw_world(world: Any, view: Any = None, *, ax: "Axes | None" = None, **opti
     if has_own_figure:
         ax.invert_yaxis()
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
+    # Yellow is seen on a white ground, and blue on a dark one, by a rim in the colour of the text.
+    rim = withStroke(linewidth=2.4, foreground=ax.title.get_color(), alpha=0.4)
     for one, lines in found:
         color = one.color if isinstance(one.color, str) else tuple(np.array(one.color) / 255.0)
         style = "dashed" if one.kind == "sensor" else "solid"
-        ax.add_collection(LineCollection(list(lines), colors=[color], linestyles=style, linewidths=1.0))
+        drawn = LineCollection(
+            list(lines), colors=[color], linestyles=style, linewidths=1.2, path_effects=[rim]
+        )
+        ax.add_collection(drawn)
     return ax
 
 
