@@ -41,6 +41,23 @@ WRONG = [
     ("world.add(0, 0, 10, 10)", TypeError, r"Box\(x, y, width, height\)"),
     ("world.query_point(3, 4)", TypeError, r"\(x, y\)"),
     ("world.update(0.1)", TypeError, r"step\(dt\)"),
+    ("tiles.tile_at(body.center)", TypeError, r"tile_at\(\*body.center\)"),
+    ("tiles.set_one_way(tiles.tile_at(1, 1), 'top')", TypeError, r"\*tile, sides"),
+    ("world.bodies('a', 'b')", TypeError, r'\["a", "b"\]'),
+    ("world.nearest((0, 0), radius=3)", TypeError, "query_radius"),
+    ("bp.World(tiles=tiles)", TypeError, "world.tiles = tiles"),
+    ("world.add(bp.Box(0, 0, 1, 1), one_way='top')", TypeError, "body.one_way"),
+    ("tiles.find_path((1, 1), (70, 50))", IndexError, "tile_at"),
+    # attributes of others
+    ("body.pos", AttributeError, "position"),
+    ("body.width", AttributeError, "body.rect"),
+    ("body.kill()", AttributeError, r"remove\(\)"),
+    ("body.move(1, 1)", AttributeError, "world.move"),
+    ("body.rect.colliderect((0, 0, 1, 1))", AttributeError, r"pygame.Rect\(rect\).colliderect"),
+    ("setattr(body.rect, 'x', 3)", AttributeError, "body.x"),
+    ("setattr(body.velocity, 'x', 3)", AttributeError, "body.velocity = x, y"),
+    ("world.save('game')", AttributeError, "snapshot"),
+    ("world.find_path((0, 0), (1, 1))", AttributeError, "world.tiles"),
     # one and many
     ("index.insert(BOXES)", ValueError, "insert_many"),
     ("index.insert_many(BOXES[0])", ValueError, "take one box"),
@@ -95,7 +112,16 @@ def names():
     index.insert_many(BOXES)
     world = bp.World()
     body, other = world.add(bp.Box(0, 0, 10, 10), tag="a"), world.add(bp.Box(30, 0, 10, 10), tag="b")
-    return {**globals(), "index": index, "world": world, "body": body, "other": other, "Path": Path}
+    tiles = bp.TileMap(["....", ".##."], 16)
+    return {
+        **globals(),
+        "tiles": tiles,
+        "index": index,
+        "world": world,
+        "body": body,
+        "other": other,
+        "Path": Path,
+    }
 
 
 @pytest.mark.parametrize(("call", "kind", "said"), WRONG, ids=[call for call, _, _ in WRONG])

@@ -1,5 +1,7 @@
 """With `check=True` a world names what does not do what it seems to, once, at the line of the user."""
 
+import copy
+import pickle
 import warnings
 
 import pytest
@@ -252,3 +254,20 @@ def test_a_ray_that_hits_the_body_at_whose_centre_it_begins_is_named(caught, man
         world.raycast(*([[(9, -9), hero.center], [(1, 0), (0, 1)]] if many else [hero.center, (30, 9)]))
     (one,) = said(caught, bp.WorldWarning)
     assert one.startswith(f"a ray hits {hero!r}, at whose center it begins")
+
+
+@pytest.mark.parametrize("copy_of", [copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))])
+def test_a_world_that_is_checked_is_copied_and_pickled(copy_of, caught):
+    world = World(check=True)
+    world.add(Box(0, 0, 1, 1), tag="coin")
+    world.add(Box(5, 0, 1, 1), data={"worth": 3})
+    world.update()
+    again = copy_of(world)
+    assert [(body.bounds, body.tag, body.data) for body in again] == [
+        (body.bounds, body.tag, body.data) for body in world
+    ]
+    again.set_response("coinz", "touch")
+    for _ in range(60):
+        again.update()
+    (one,) = said(caught, bp.WorldWarning)
+    assert "'coinz'" in one

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
 from types import FunctionType
@@ -77,11 +77,28 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def no_attribute(instance: object, name: str, hints: Mapping[str, str]) -> AttributeError:
+    """The error of a class whose attributes are often sought under other names: it says the right one.
+
+    ``hints`` has what to say of names.  Of others Python proposes the nearest itself, and only where the
+    error is shown: to look for it here would make ``hasattr`` a hundred times as slow.
+
+    Examples
+    --------
+    >>> no_attribute(1.5, "imaginary", {"imaginary": "the part is imag"})
+    AttributeError("'float' object has no attribute 'imaginary'; the part is imag")
+    """
+    said = f"{type(instance).__name__!r} object has no attribute {name!r}"
+    if name in hints:
+        return AttributeError(f"{said}; {hints[name]}", obj=instance)
+    return AttributeError(said, name=name, obj=instance)
+
+
 def with_hints(*positional: str, **hints: str) -> Callable[[Function], Function]:
     """For a function that is often called with other arguments than it has: the error says the right ones.
 
     An unknown keyword gets its own hint from ``hints``, else the nearest name is proposed; ``positional`` is
-    the hint where there are too many arguments without a name, or one of them is given twice.
+    the hint where there are too many or too few arguments without a name, or one of them is given twice.
 
     Examples
     --------
@@ -117,8 +134,8 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
     """What to add to the message of an error; nothing where it is not about the names of the arguments."""
     if not message.startswith(f"{function.__qualname__}() "):
         return ""
-    too_many = "positional argument" in message and "given" in message
-    if positional and (too_many or "multiple values" in message):
+    other_number = "positional argument" in message
+    if positional and (other_number or "multiple values" in message):
         return f"; {positional[0]}"
     wrong = message.partition("unexpected keyword argument '")[2].partition("'")[0]
     if not wrong or "Did you mean" in message:  # Python 3.13 proposes names itself

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.errors import no_attribute
 from broadphase.inputs.protocols import Place
 
 new: Any = tuple.__new__
@@ -25,6 +26,11 @@ class Vector(NamedTuple):
 
     x: float
     y: float
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            "a Vector does not change; set both at once: body.velocity = x, y, or body.x += dx"
+        )
 
     def __add__(self, other: Place) -> "Vector":  # type: ignore[override]  # of an array NumPy adds
         """Add a vector, or two numbers; an array is added to as an array is."""
@@ -71,6 +77,13 @@ class Vector(NamedTuple):
         return f"({self.x!r}, {self.y!r})"
 
 
+_OF_PYGAME = (
+    "move", "inflate", "clip", "union", "clamp", "contains", "collidepoint", "colliderect", "collidelist",
+    "collidelistall", "topleft", "topright", "bottomleft", "bottomright", "midtop", "midleft", "midbottom",
+    "midright", "centerx", "centery", "size", "w", "h",
+)  # fmt: skip
+
+
 class Rect(NamedTuple):
     """A rectangle: a tuple ``x, y, width, height``, taken as a rectangle wherever one is.
 
@@ -87,6 +100,9 @@ class Rect(NamedTuple):
     y: float
     width: float
     height: float
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a Rect does not change; to move a body set body.x or body.center")
 
     @property
     def left(self) -> float:
@@ -112,3 +128,10 @@ class Rect(NamedTuple):
     def center(self) -> Vector:
         """The middle."""
         return Vector(self.x + 0.5 * self.width, self.y + 0.5 * self.height)
+
+
+def _no_attribute(rect: Rect, name: str) -> Any:
+    raise no_attribute(rect, name, dict.fromkeys(_OF_PYGAME, f"pygame.Rect(rect).{name} is it"))
+
+
+setattr(Rect, "__getattr__", _no_attribute)  # noqa: B010  type checkers shall not see it

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import nearest_name, with_hints
+from broadphase.errors import no_attribute, with_hints
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
 from broadphase.indexes.by_id import ById
@@ -45,11 +45,18 @@ if TYPE_CHECKING:
 
 
 _OTHER_NAMES = {
-    "query": "query_box", "search": "query_box", "intersection": "query_box", "overlaps": "query_box",
-    "query_circle": "query_radius", "query_ball_point": "query_radius", "query_pairs": "pairs",
-    "add": "insert", "delete": "remove", "neighbors": "nearest",
-}  # fmt: skip
-"""What methods of this kind are called in other libraries."""
+    name: f"it is {own} here"
+    for own, names in {
+        "query_box": ["query", "search", "intersection", "overlaps"],
+        "query_radius": ["query_circle", "query_ball_point"],
+        "pairs": ["query_pairs"],
+        "insert": ["add"],
+        "remove": ["delete"],
+        "nearest": ["neighbors"],
+    }.items()
+    for name in names
+}
+"""What methods are called in other libraries."""
 _NO_CODE = frozenset((float, int, np.ndarray, type(None)))
 """Types of arguments that run no code of the caller's when they are read."""
 
@@ -157,12 +164,7 @@ class Index(ById):
                 self._make_whole()
                 if name in self.__dict__:
                     return self.__dict__[name]
-            said = f"{type(self).__name__!r} object has no attribute {name!r}"
-            if not name.startswith("_"):
-                public = [known for known in dir(type(self)) if not known.startswith("_")]
-                nearest = _OTHER_NAMES.get(name) or nearest_name(name, public)
-                said += f". Did you mean {nearest!r}?" if nearest else ""
-            raise AttributeError(said, obj=self)  # without a name, or Python proposes one besides
+            raise no_attribute(self, name, _OTHER_NAMES)
 
     def _make_whole(self) -> None:
         """Give an index of new boxes what all others have."""

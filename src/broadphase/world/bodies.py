@@ -15,11 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
 from operator import le
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import no_attribute
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.geometry.vectors import Rect, Vector, new
@@ -258,6 +259,21 @@ class Remains(NamedTuple):
     angle: float
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(["pos", "xy", "topleft"], "it is position here"),
+    **dict.fromkeys(["width", "height", "size", "left", "top", "right", "bottom"], "body.rect has it"),
+    **dict.fromkeys(["radius", "points", "type", "kind"], "body.shape has it"),
+    **dict.fromkeys(["kill", "delete", "destroy", "remove_from_world"], "it is remove() here"),
+    **dict.fromkeys(
+        ["move", "walk", "push", "update", "try_move"], "the world does it: world.move(body, dx, dy)"
+    ),
+    **dict.fromkeys(["vx", "vy", "vel", "speed"], "it is velocity here, a pair"),
+    **dict.fromkeys(["rotation", "rotate"], "it is angle here, in degrees"),
+    **dict.fromkeys(["name", "hp", "health"], "what your game knows of a body is kept in body.data"),
+}
+"""What attributes are called elsewhere, or where they are."""
+
+
 class Body:
     """A body in a `World`, created by `World.add`.
 
@@ -279,6 +295,11 @@ class Body:
     """
 
     __slots__ = ("__weakref__", "_remains", "_row", "_store", "data")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, _OTHER_NAMES)
 
     def __init__(self, store: "BodyStore", row: int, data: Any) -> None:
         self._store = store
@@ -651,13 +672,17 @@ class BodyStore:
             shown, hint = repr(body), ""
             if isinstance(body, int):
                 hint = "; world.body(id) is the body that has an id"
-            elif isinstance(body, Iterable) and not (isinstance(body, str) or hasattr(body, "rect")):
+            elif hasattr(body, "rect"):
+                hint = "; a sprite and its body follow each other in a WorldGroup, which has move and walk"
+            elif isinstance(body, Iterable) and not isinstance(body, str):
                 shown, hint = f"several, a {type(body).__name__}", "; calls that end in _many take several"
             raise TypeError(f"{name} must be a Body, as World.add returns it; got {shown}{hint}")
         if body._store is not self:
             raise ValueError(f"{name} = {body!r} belongs to another world")
         if body._row < 0:
-            raise ValueError(f"{name} = {body!r} was removed from its world; add its shape again")
+            raise ValueError(
+                f"{name} = {body!r} was removed from its world; add its shape again, or ask body.alive"
+            )
         return body._row
 
     def ignored(self, ignore: Any) -> frozenset[int]:

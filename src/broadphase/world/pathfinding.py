@@ -203,7 +203,8 @@ def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
         bad_row = int(np.flatnonzero(~inside)[0])
         column, row = map(int, given[bad_row].tolist())
         raise IndexError(
-            f"{name}[{bad_row}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} rows"
+            f"{name}[{bad_row}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} "
+            "rows; these are tiles, tile_at(x, y) is that of a place"
         )
     tiles: Tiles = given.astype(np.int64)
     return tiles

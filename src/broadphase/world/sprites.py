@@ -46,6 +46,10 @@ class SpriteWatch:
         self._turn = self._made = 0
         """How often it has looked, and how many bodies there ever were then."""
 
+    def __reduce__(self) -> tuple[type["SpriteWatch"], tuple[()]]:
+        """Nothing is remembered of the sprites: those of a copied or pickled world are other ones."""
+        return SpriteWatch, ()
+
     def look(self, store: BodyStore) -> None:
         """Warn of sprites that have moved without their bodies since the last call.
 

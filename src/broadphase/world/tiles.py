@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import hinting
+from broadphase.errors import hinting, with_hints
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
@@ -283,6 +283,7 @@ class TileMap:
         """
         self._grid.solid[self._inside(column, row)] = bool(solid)
 
+    @with_hints("column and row are two arguments: set_one_way(*tile, sides)")
     def set_one_way(self, column: int, row: int, sides: Side | Iterable[Side]) -> None:
         """Let a tile block on some sides only; one that was solid is not any more.
 
@@ -485,6 +486,7 @@ class TileMap:
         """What a tile is; nothing outside the map."""
         return self._data[_at(self._kinds, column, row)]
 
+    @with_hints("x and y are two arguments: data_at(*body.center)")
     def data_at(self, x: float, y: float) -> TileData:
         """What the tile is that a point lies in, see `tile_at`."""
         tile = self.tile_at(x, y)
@@ -575,6 +577,7 @@ class TileMap:
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
+    @with_hints("x and y are two arguments: tile_at(*body.center)")
     def tile_at(self, x: float, y: float) -> Tile | None:
         """The tile that a point lies in, or ``None`` outside; on an edge the one of the larger numbers."""
         column, row = kernel.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
@@ -583,6 +586,7 @@ class TileMap:
             return None
         return Tile(column, row)
 
+    @with_hints("column and row are two arguments: bounds_of(*tile)")
     def bounds_of(self, column: int, row: int) -> Bounds:
         """The box of a tile, ``min_x, min_y, max_x, max_y``; also of one outside the map."""
         bounds: Bounds = kernel.bounds_of_cell(self._grid, index(column), index(row))

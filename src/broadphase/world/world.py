@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import hinting, with_hints
+from broadphase.errors import hinting, no_attribute, with_hints
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
@@ -95,6 +95,18 @@ class WorldStats:
     """How many functions were called."""
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(["save", "dump"], "pickle.dumps(world.snapshot()) are its bytes"),
+    **dict.fromkeys(["load", "loads"], "world.restore() takes what world.snapshot() was"),
+    **dict.fromkeys(["query", "query_rect"], "it is query_box here"),
+    **dict.fromkeys(["query_circle"], "it is query_radius here"),
+    **dict.fromkeys(["contacts", "collisions", "events"], "update() returns them"),
+    **dict.fromkeys(["find_path", "flow_field", "visible_from"], "the tile map has it: world.tiles"),
+    **dict.fromkeys(["add_circle", "add_box", "add_polygon", "spawn"], "it is add(shape) here"),
+}
+"""What methods are called elsewhere, or where they are."""
+
+
 @hinting
 class World:
     """Bodies that touch, move and are found by queries.
@@ -147,6 +159,7 @@ class World:
     @with_hints(
         gravity="gravity is what you add to velocities in each frame",
         bounds="a world has no bounds; for one that repeats there is period=",
+        tiles="set them: world.tiles = tiles",
     )
     def __init__(
         self,
@@ -170,11 +183,17 @@ class World:
         pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name, _OTHER_NAMES)
+
     # ---- bodies
 
     @with_hints(
         "a shape is one argument, such as Box(x, y, width, height), and tag= and the others have names",
         layer="use category= and mask=",
+        one_way='set it afterwards: body.one_way = "top"',
     )
     def add(
         self,
@@ -241,6 +260,7 @@ class World:
     def __contains__(self, body: object) -> bool:
         return isinstance(body, Body) and body._store is self._state.store and body.alive
 
+    @with_hints('several tags are one argument: bodies(["a", "b"])')
     def bodies(self, tag: Any = None) -> Bodies:
         """All bodies by id, or those with a tag.
 
@@ -1297,6 +1317,7 @@ class World:
             dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         tags = as_tags(pushes)
+        self._state.store.row(body)  # raises where it is none
         self._dispatch.moves(body)
         walk = self._walker.walk(body, dx, dy, rules, probe, tags, ignore)
         if self._dispatch.checks is not None:
@@ -1760,6 +1781,9 @@ class World:
         """
         return self._queries.line_of_sight(a, b, tiles, self._queries.rules(tag, category, mask, ignore))
 
+    @with_hints(
+        **dict.fromkeys(["radius", "r", "max_distance"], "query_radius finds what is within a distance")
+    )
     def nearest(
         self,
         point: Place | Body | RowsLike,
