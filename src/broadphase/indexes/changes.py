@@ -39,7 +39,7 @@ from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import first_of, joined, ranges, rows_at, sorted_keys
+from broadphase.runtime.slices import first_of, joined, rows_at, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -224,9 +224,7 @@ def pair_keys(chunks: list[PairArray]) -> PairKeys:
     keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
     start = 0
     for chunk in chunks:
-        for begin, end in ranges(0, len(chunk)):
-            part = chunk[begin:end]
-            keys[start + begin : start + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
+        keys[start : start + len(chunk)] = (chunk[:, 0].astype(np.int64) << 32) | chunk[:, 1]
         start += len(chunk)
     return keys
 

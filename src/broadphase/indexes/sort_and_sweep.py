@@ -31,7 +31,7 @@ from broadphase.kernels.sorted import insertion_sort, make_maxima, search_boxes,
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import paced, rows_at
+from broadphase.runtime.slices import rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
@@ -113,8 +113,7 @@ class SortStructure(Searched):
         bits, end = bits_of(self.store.boxes), self.store.end
         self.columns, self.ids = ordered_columns(bits, order, self.query_axis, self.touching)
         self.places = np.full(end, -1, np.int32)
-        for begin, last in paced(0, len(order)):
-            self.places[order[begin:last]] = np.arange(begin, last)
+        self.places[order] = np.arange(len(order))
 
     def _make_maxima(self) -> None:
         blocks = max(-(-len(self) // LANES), 1)

@@ -15,7 +15,7 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.checks import put_box, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.runtime.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
+from broadphase.runtime.slices import FIRST_ROWS, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -92,10 +92,7 @@ class BoxStore:
         columns = {}
         for name, column in self._columns().items():
             columns[name] = larger = np.empty((capacity, *column.shape[1:]), column.dtype)
-            for begin, end in ranges(0, self.end, MOST_ROWS // 4):
-                larger[begin:end] = column[begin:end]
-            for begin, end in ranges(self.end, capacity, MOST_ROWS // 4):
-                larger[begin:end] = _COLUMNS[name]
+            larger[: self.end], larger[self.end :] = column[: self.end], _COLUMNS[name]
         self.__dict__.update(columns)  # all or none, if this is interrupted
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -185,20 +182,15 @@ class BoxStore:
         any_static = self.any_static or bool(static.any())
         any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
         ids, fresh, free = places or self.next_ids(len(boxes))
-        begun = 0
+        run, live = _run_of(ids), self.live + len(ids)
         try:
-            for begin, end in ranges(0, len(ids), MOST_ROWS // 4):
-                run, begun = _run_of(ids[begin:end]), end
-                self.boxes[run] = boxes[begin:end]
-                self.alive[run] = self.renewed[run] = True
-                self.classes[run] = static[begin:end] * STATIC
-                self.categories[run] = categories[begin:end]
-                self.masks[run] = masks[begin:end]
-                if self.envs is not None:
-                    self.envs[run] = 0 if envs is None else envs[begin:end]
-            live = self.live + len(ids)
+            self.boxes[run] = boxes
+            self.alive[run] = self.renewed[run] = True
+            self.classes[run] = static * STATIC
+            self.categories[run], self.masks[run] = categories, masks
+            if self.envs is not None:
+                self.envs[run] = 0 if envs is None else envs
         except BaseException:
-            run = _run_of(ids[:begun])
             for name, column in self._columns().items():
                 column[run] = _COLUMNS[name]
             raise
@@ -240,10 +232,7 @@ class BoxStore:
         """
         spare = self._spare
         if spare is None or len(spare) != len(self.boxes):
-            spare = np.empty_like(self.boxes)
-            for begin, end in ranges(0, len(spare)):
-                spare[begin:end] = _NAN
-            self._spare = spare
+            spare = self._spare = np.full_like(self.boxes, _NAN)
         self._next = spare[: self.end]
         return self._next
 
@@ -257,11 +246,8 @@ class BoxStore:
             assert self._spare is not None
             self.boxes, self._spare = self._spare, self.boxes
             self._next = None
-        elif len(ids) <= FIRST_ROWS:
-            put_rows(self.boxes, ids, boxes)
         else:
-            for begin, end in paced(0, len(ids)):
-                put_rows(self.boxes, ids[begin:end], boxes[begin:end])
+            put_rows(self.boxes, ids, boxes)
 
     def try_to_put(self, id: Any, box: Any) -> bool:  # noqa: A002
         """Give a live id a new box, both as a caller wrote them; False, with nothing changed, if refused."""

@@ -34,7 +34,7 @@ from broadphase.kernels.sorted import boxes_that_moved, close_up, end_keys, lay_
 from broadphase.methods.task import Found
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
-from broadphase.runtime.slices import joined, ranges, rows_at, sorted_keys
+from broadphase.runtime.slices import joined, rows_at, sorted_keys
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
 MOST_TOUCHED = 1 / 3
@@ -58,8 +58,7 @@ class Ends:
         """The boxes when the ends were in order; NaN where there was none."""
         self._reserve(store.end)
         threads.run_all([partial(self._sort_axis, store, axis) for axis in range(dim)])
-        for begin, end in ranges(0, store.end):
-            self.before[begin:end] = store.boxes[begin:end]
+        self.before[: store.end] = store.boxes[: store.end]
 
     def has(self, ids: IdArray) -> npt.NDArray[np.bool_]:
         """Which of the boxes were there when the ends were in order."""
@@ -118,12 +117,8 @@ class Ends:
             more = max(end, 2 * held)
             places = np.empty((len(self.places), 2 * more), np.int32)
             before = np.empty((more, self.before.shape[1]), self.before.dtype)
-            for begin, last in ranges(0, held):
-                before[begin:last] = self.before[begin:last]
-                places[:, 2 * begin : 2 * last] = self.places[:, 2 * begin : 2 * last]
-            for begin, last in ranges(held, more):
-                before[begin:last] = np.nan
-                places[:, 2 * begin : 2 * last] = -1
+            before[:held], before[held:] = self.before, np.nan
+            places[:, : 2 * held], places[:, 2 * held :] = self.places[:, : 2 * held], -1
             self.places, self.before = places, before
 
     def _sort_axis(self, store: BoxStore, axis: int) -> None:

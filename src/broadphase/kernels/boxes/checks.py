@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import one_row, with_columns
 
@@ -176,6 +177,8 @@ def put_rows(boxes, ids, rows):
     for k in range(ids.shape[0]):
         for column in range(boxes.shape[1]):
             boxes[ids[k], column] = rows[k, column]
+        if not answers_at(k):
+            break
 
 
 @holds_gil
