@@ -240,37 +240,20 @@ def look_at_boxes(name: str, boxes: BoxArray, ids: Any, method: str, options: Ma
     if method == "auto":
         method = "brute_force" if n <= FEW_BOXES else "strips"
     frame = RecordedFrame(
-        number=0,
-        ids=np.arange(n, dtype=np.int32),
-        boxes=boxes,
+        0,
+        np.arange(n, dtype=np.int32),
+        boxes,
         static=np.zeros(n, np.bool_),
         sensor=np.zeros(n, np.bool_),
         categories=np.ones(n, np.uint32),
         masks=np.full(n, EVERY_BIT, np.uint32),
         tags=[""] * n if ids is None else [str(one) for one in ids],
-        tiles=None,
-        calls={},
-        found=None,
-        listened=None,
         added=n,
-        removed=0,
-        moved=0,
-        touching=True,
-        forms=[],
-        _places=boxes,
     )
     frames, remark = _thinned([frame])
     title = f"{name}: {n:,} boxes in {dim}-D, {boxes.dtype}"
-    about = {"dim": dim, "touching": True}
-    return Subject(
-        title,
-        "file",
-        about,
-        boxes.dtype,
-        Setting(method, options),
-        frames,
-        f"Built and searched once{remark}",
-    )
+    about, setting = {"dim": dim, "touching": True}, Setting(method, options)
+    return Subject(title, "file", about, boxes.dtype, setting, frames, f"Built and searched once{remark}")
 
 
 def look_at_recording(

@@ -2,6 +2,10 @@
 
 Rows are checked by the kernels that read them.  Each notes the first row that is wrong; `_refusing` says what
 is wrong with it, when the host waits for the device anyway.
+
+Arrays of torch, CuPy, JAX and Warp are taken where they lie, through DLPack and without a copy; results too.
+DLPack makes the search wait for the caller's stream, and the caller's stream for the result.  Nothing is
+copied from one device to another.
 """
 
 import sys

@@ -1,4 +1,9 @@
-"""Reads a recording: any frame of it, and the pairs there by any method."""
+"""Reads a recording: any frame of it, and the pairs there by any method.
+
+A file may be damaged in ways that its checksums do not show, or be made to do harm.  So all that a frame says
+is checked before it is applied (`apply`), and memory is taken for what the file holds: a row has a place in
+arrays that are as long as the most rows at a time, whatever its number (`HeldRows`).
+"""
 
 import math
 import os
@@ -358,28 +363,28 @@ class RecordedFrame:
     masks: npt.NDArray[np.uint32]
     tags: list[str]
     """The tags of each body as text; ``""`` where it has none."""
-    tiles: TileMap | None
-    calls: dict[str, Calls]
+    tiles: TileMap | None = None
+    calls: dict[str, Calls] = field(default_factory=dict)
     """Calls by name; the time of ``update`` includes the time of listeners."""
-    found: int | None
+    found: int | None = None
     """How many pairs or contacts the program got; ``None`` where the frame was ended by hand."""
-    listened: bool | None
+    listened: bool | None = None
     """Whether there were listeners for contacts; ``None`` for an index."""
-    added: int
-    removed: int
-    moved: int
-    touching: bool
-    forms: list[Shape]
+    added: int = 0
+    removed: int = 0
+    moved: int = 0
+    touching: bool = True
+    forms: list[Shape] = field(default_factory=list)
     """The shapes of the bodies of a world, at any place; empty for an index."""
-    _places: npt.NDArray[np.floating[Any]]
+    _places: npt.NDArray[np.floating[Any]] | None = None
     period: tuple[float | None, ...] | None = None
     """As of the index or world."""
 
     @property
     def shapes(self) -> list[Shape]:
         """The shapes of the bodies of a world, at their places; empty for an index."""
-        placed = zip(self.forms, self._places.tolist(), strict=False)
-        return [form.moved_to(x, y) for form, (x, y) in placed]
+        places = [] if self._places is None else self._places.tolist()
+        return [form.moved_to(x, y) for form, (x, y) in zip(self.forms, places, strict=False)]
 
     @property
     def seconds(self) -> float:
