@@ -15,7 +15,7 @@ NEEDED = ("numpy>=2.0", *_TOOLS)
 _ARM64_WHEELS = ("manylinux2014_aarch64", "manylinux_2_27_aarch64", "manylinux_2_28_aarch64")
 _X86_64_WHEELS = ("manylinux2014_x86_64", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64")
 _LOAD_MACH_O = "import elsewhere.mapped\n\nelsewhere.mapped.load_instead()\n"
-_READS_MACH_O = "lief>=0.17"
+_READS_MACH_O = "lief>=1.0"
 _MEND_WINE = "import elsewhere.wine\n\nelsewhere.wine.mend()\n"
 
 

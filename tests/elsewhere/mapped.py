@@ -25,6 +25,7 @@ def _fill_pattern(to: int, pattern: int, size: int) -> None:
 _fill_pattern_16 = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(_fill_pattern)
 
 
+lief.logging.disable()  # of places that hold 0
 _mapped: list[mmap.mmap] = []
 
 
