@@ -363,7 +363,7 @@ OVERRIDDEN = (
     "numba.core.base:BaseContext.call_internal",
     "numba.core.base:BaseContext.mangler",
     "numba.core.callconv:CPUCallConv.return_user_exc",
-    "numba.core.lowering:Lower.storevar",
+    "numba.core.lowering:Lower.delvar",
     "numba.core.runtime.context:NRTContext.meminfo_data",
 )
 

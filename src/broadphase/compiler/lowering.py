@@ -5,8 +5,7 @@ Kernels do not need much of the code that Numba emits.  These subclasses leave o
 - reference counts: the arguments of a kernel live while it runs, and memory that it allocates is freed when
   the call ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
 - wrappers for Python and C: `builtins` emits the only one that is called;
-- error messages: a kernel has a single error, out of memory;
-- memory for variables that are assigned once.
+- error messages: a kernel has a single error, out of memory.
 
 Numba would also optimise each function, emit it for this machine and load it.  Here a function stays IR text
 until a kernel is complete.  Then LLVM parses and optimises the kernel together with all functions that it
@@ -15,7 +14,6 @@ calls (`machine_code`), for the requested level of processor.
 
 import os
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -33,9 +31,7 @@ from numba.core import (
     transforms,
     types,
 )
-from numba.core import ir as python_ir
 from numba.core import lowering as numba_lowering
-from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.imputils import lower_constant
 from numba.core.runtime.context import NRTContext
 
@@ -304,13 +300,11 @@ def _call(context: Any, builder: Any, descriptor: Any, arguments: Any) -> Any:
 
 @overrides(
     "setup_function",
-    "storevar",
     "delvar",
     "alloca_lltype",
     "emit_environment_object",
     "create_cpython_wrapper",
     "create_cfunc_wrapper",
-    "_find_singly_assigned_variable",
 )
 class KernelLowering(numba_lowering.Lower):
     """Numba's lowering for functions that become parts of kernels."""
@@ -322,45 +316,6 @@ class KernelLowering(numba_lowering.Lower):
             self.function.linkage = "internal"
         self.builder = Builder(self.entry_block)
         self.call_helper = self.call_conv.init_call_helper(self.builder)
-
-    def _find_singly_assigned_variable(self) -> None:
-        """Find the variables that need no memory: assigned once, before everything that reads them."""
-        blocks = self.func_ir.blocks
-        times: Counter[str] = Counter()
-        home = {}
-        read_in = defaultdict(set)
-        for label, block in blocks.items():
-            written = set()
-            for statement in block.body:
-                if isinstance(statement, python_ir.Del):
-                    continue
-                assigned = isinstance(statement, python_ir.Assign)
-                variables = statement.list_vars()
-                if assigned:
-                    variables.remove(statement.target)
-                for variable in variables:
-                    if variable.name not in written:
-                        read_in[variable.name].add(label)
-                if assigned:
-                    times[statement.target.name] += 1
-                    home[statement.target.name] = label
-                    written.add(statement.target.name)
-        dominators = compute_cfg_from_blocks(blocks).dominators()
-        self._blk_local_varmap: dict[str, Any] = {}
-        self._singly_assigned_vars = {
-            name
-            for name, assignments in times.items()
-            # Blocks are lowered in the order of their labels: a value must exist when it is read.
-            if assignments == 1
-            and all(label > home[name] and home[name] in dominators[label] for label in read_in[name])
-        }
-
-    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
-        """Keep a variable's value, in memory only if it changes."""
-        if name in self._singly_assigned_vars:
-            self._blk_local_varmap[name] = value
-        else:
-            self.builder.store(value, self.getvar(name))
 
     def delvar(self, name: str) -> None:
         """Does nothing: references are not counted."""
