@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from broadphase.errors import need
 from broadphase.points.neighborhoods import nearest, neighbors
+from broadphase.runtime.arrays import by_matrix
 
 __all__ = ["AABBQuery", "LinkCell", "NeighborQueryResult"]
 
@@ -151,7 +152,8 @@ class AABBQuery:
         """From each first point to the image of its second that is nearest along the vectors of the box."""
         away = second.astype(np.float64) - first
         inner = away[:, : self._dim]
-        inner -= np.round(inner @ self._inverse) @ self._vectors  # in float64: freud's own wrap loses digits
+        around = np.round(by_matrix(inner, self._inverse))
+        inner -= by_matrix(around, self._vectors)  # in float64: freud's own wrap loses digits
         return away.astype(np.float32)
 
     def _own(self, points: Singles) -> Singles:

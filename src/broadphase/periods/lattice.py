@@ -20,6 +20,7 @@ from broadphase.kernels.points.lattice import put_in_cell
 from broadphase.periods.images import all_turns
 from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
 from broadphase.runtime import threads
+from broadphase.runtime.arrays import by_matrix
 from broadphase.runtime.slices import ranges
 
 Period = npt.NDArray[np.float64]
@@ -81,12 +82,12 @@ def images_around(points: Points, lattice: Lattice, reach: float) -> tuple[npt.N
     # In units of the vectors, of which planes at right angles to these gradients are one apart.
     gradients = [math.hypot(*column) for column in lattice.inverse.T.tolist()]
     margin = np.minimum(reach * np.array(gradients), _FURTHEST) + _MORE
-    places = points @ lattice.inverse
+    places = by_matrix(points, lattice.inverse)
     first = np.where(lattice.periodic, np.ceil(-margin - places), 0.0)
     counts = np.where(lattice.periodic, np.floor(1.0 + margin - places) - first + 1.0, 1.0)
     spans = np.hstack((first, counts)).astype(np.int64)
     rows, steps = all_turns(spans, int(counts.prod(axis=1).sum()))
-    return rows, points[rows] + steps @ lattice.vectors  # exact, see above
+    return rows, points[rows] + by_matrix(steps, lattice.vectors)  # exact, see above
 
 
 @lru_cache(16)

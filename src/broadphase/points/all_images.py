@@ -38,7 +38,7 @@ from broadphase.points.nearest_counted import (
     may_be_more,
 )
 from broadphase.points.neighbor_lists import order_of, rows_kept
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, by_matrix
 from broadphase.runtime.memory import result_array
 from broadphase.runtime.slices import rows_at
 
@@ -172,7 +172,7 @@ def _laid(
 
 def _among_images(query: PointQuery, found: Floats, images: _Images, cell: Floats) -> PointQuery:
     """The query with the first points as they are, then the images, as others."""
-    places = np.concatenate((found[: images.first], found[images.source] + images.steps @ cell))
+    places = np.concatenate((found[: images.first], found[images.source] + by_matrix(images.steps, cell)))
     envs = query.envs if query.others is None else query.other_envs
     if len(envs):
         envs = np.concatenate((envs[: images.first], envs[images.source]))
@@ -224,7 +224,9 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
     most = 2.0 * math.hypot(*np.ptp(both, axis=0)) + counted.least
     if periodic.any():  # so far along the shortest vector alone there are as many images as are wanted
         most += (k + 2) * float(np.hypot.reduce(cell[periodic], axis=1).min())
-    sides = np.where(periodic, 1.0, np.ptp(both @ inverse, axis=0)) / np.hypot.reduce(inverse, axis=0)
+    sides = np.where(periodic, 1.0, np.ptp(by_matrix(both, inverse), axis=0)) / np.hypot.reduce(
+        inverse, axis=0
+    )
     logs = np.log(sides[sides > 0.0])
     typical = math.exp(logs.mean()) if len(logs) else 0.0
     usual = typical * ((k + 2) * query.worlds / len(found)) ** (1.0 / max(len(logs), 1))
@@ -235,7 +237,7 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
 
 def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tuple[Floats, Floats]:
     """In which cell points are and where in it, in units of the vectors; and the points in the first cell."""
-    along = points @ inverse
+    along = by_matrix(points, inverse)
     home = np.where(crystal.periodic, np.floor(along), 0.0)
     if np.abs(home).max(initial=0.0) > _FARTHEST:
         row = int(np.flatnonzero((np.abs(home) > _FARTHEST).any(axis=1))[0])
@@ -243,7 +245,9 @@ def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tu
             f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
             "place; bring it into the world"
         )
-    return np.hstack((home, np.where(crystal.periodic, along - home, 0.0))), points - home @ crystal.cell
+    return np.hstack((home, np.where(crystal.periodic, along - home, 0.0))), points - by_matrix(
+        home, crystal.cell
+    )
 
 
 def _images_between(

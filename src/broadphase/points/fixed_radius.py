@@ -47,6 +47,7 @@ from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
+from broadphase.runtime.arrays import by_matrix
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, result_array
 from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
 from broadphase.runtime.threads import Cancelled, cancelled
@@ -152,7 +153,7 @@ def _axes(query: PointQuery) -> _Axes:
         periodic, around = [bool(vector.any()) for vector in vectors], [1.0] * dim
         each = [math.hypot(*column) for column in inverse.T.tolist()]
         if not all(periodic):
-            along = query.found @ inverse
+            along = by_matrix(query.found, inverse)
             lows, highs = along.min(axis=0).tolist(), along.max(axis=0).tolist()
     low = [0.0 if periodic[axis] else lows[axis] for axis in range(dim)]
     spread = [around[axis] if periodic[axis] else highs[axis] - lows[axis] for axis in range(dim)]

@@ -41,6 +41,7 @@ from broadphase.points.nearest_counted import (
     find_nearest_counted,
     may_be_more,
 )
+from broadphase.runtime.arrays import by_matrix
 
 # Distances that are counted are found for so many pairs of a point and an image at a time.
 _PAIRS_AT_ONCE = 1 << 18
@@ -184,9 +185,8 @@ def _open_sides(query: PointQuery) -> list[float]:
     normals = lattice.inverse[:, ~lattice.periodic]
     if not normals.size or not len(query.points) or not len(query.found):
         return [0.0] * normals.shape[1]
-    ends = [
-        (along.min(axis=0), along.max(axis=0)) for along in (query.points @ normals, query.found @ normals)
-    ]
+    both = (by_matrix(points, normals) for points in (query.points, query.found))
+    ends = [(along.min(axis=0), along.max(axis=0)) for along in both]
     (low, high), (other_low, other_high) = ends
     sides: list[float] = (np.maximum(high, other_high) - np.minimum(low, other_low)).tolist()
     return sides

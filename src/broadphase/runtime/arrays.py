@@ -21,6 +21,15 @@ def distinct(values: npt.NDArray[T], axis: int | None = None) -> npt.NDArray[T]:
     return found
 
 
+def by_matrix(rows: npt.NDArray[Any], matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Many short rows times a small matrix, without the threads of BLAS.
+
+    Those wait for each other: on a busy machine they made a search of 100,000 points three times as long.
+    """
+    product: npt.NDArray[Any] = np.einsum("ij,jk->ik", rows, matrix)
+    return product
+
+
 _SHOWN = 8
 
 
