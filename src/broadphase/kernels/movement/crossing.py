@@ -128,10 +128,17 @@ def cross_on_way(movers, at, way, table, rows, period, nothing, out, first):
 
 
 @holds_gil
-def cross_path(movers, at, start, turns, end, table, rows, period, nothing, out):
-    """`cross_on_way` over all ``turns``."""
+def cross_path(movers, at, row, start, turns, end, bodies, table, near, period, nothing, out):
+    """`cross_on_way` over all ``turns``, of those of ``near`` that let body ``row`` through."""
+    rows, count = np.empty(near.shape[0], np.int32), 0
+    for k in range(near.shape[0]):
+        other = near[k]
+        if other != row and agree(bodies.category, bodies.mask, row, other):
+            if bodies.sensor[other] or bodies.sensor[row]:
+                rows[count] = other
+                count += 1
     way = start, turns, turns.shape[0], end
-    return cross_on_way(movers, at, way, table, rows, period, nothing, out, 0)
+    return cross_on_way(movers, at, way, table, rows[:count], period, nothing, out, 0)
 
 
 # ---- many movers

@@ -6,7 +6,7 @@ it starts in it.  That is part of the result of a movement, and noted for the li
 turned, and the end.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,23 +45,24 @@ def cross(
     body: Body,
     start: Start,
     movement: Movement,
-    passed: Collection[int],
+    near: Rows,
     ignored_hits: list[Hit],
 ) -> Movement:
     """The movement with the bodies that it crossed, which are noted for listeners.
 
-    ``passed`` are the rows of bodies near the path that do not block.
+    ``near`` are the rows of bodies near the path.
     """
-    bends: list[tuple[float, float, float]] = []
+    bends: list[tuple[float, ...]] = []
     hits: list[Hit] = []
     for hit in (*movement.hits, *ignored_hits):
         if hit.response != "cross":
-            bends.append((*hit.touch, hit.time))
+            bends.append((hit.time, 0.0, 0.0, *hit.touch))
         elif isinstance(hit.other, Body) and hit.other.alive:
             hits.append(hit)
     end = movement.x, movement.y
-    if passed:
-        hits += crossings(state, start, bends, end, passed)
+    if len(near):
+        turns = np.array(bends).reshape(-1, 5)
+        hits += crossings(state, body.id, start, turns, end, near)
     crossed = note_crossings(state, body.id, hits)
     return _new(Movement, (*movement[:3], crossed, movement.reached)) if crossed else movement
 
@@ -79,23 +80,16 @@ def note_crossings(state: State, row: int, hits: Sequence[Hit]) -> tuple[Hit, ..
 
 
 def crossings(
-    state: State,
-    start: Start,
-    bends: Sequence[Sequence[float]],
-    end: tuple[float, float],
-    passed: Collection[int],
+    state: State, row: int, start: Start, turns: Floats, end: tuple[float, float], near: Rows
 ) -> list[Hit]:
     """What a body crossed on its path, in order.
 
-    ``bends`` are ``x, y, time`` where it was stopped or turned, ``passed`` the rows of bodies near the path
-    that do not block.
+    ``turns`` are rows as of hits, where it was stopped or turned, ``near`` the rows of bodies near the path.
     """
-    store, rows = state.store, sorted(row for row in passed if state.store.alive.item(row))
-    turns = np.array([(time, 0.0, 0.0, x, y) for x, y, time in bends]).reshape(-1, 5)
-    out = np.empty((len(rows) + 1, 9))
+    store, out = state.store, np.empty((len(near) + 1, 9))
     count = cross_path(
-        *(start.shapes, start.row, (start.x, start.y), turns, end, store.table.columns),
-        *(np.array(rows, np.int32), state.space.lengths, NO_TILES, out),
+        *(start.shapes, start.row, row, (start.x, start.y), turns, end, store.marks, store.table.columns),
+        *(near, state.space.lengths, NO_TILES, out),
     )
     return hits_of(store.bodies, out[:count], "cross")
 

@@ -332,9 +332,10 @@ class Motion:
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
-        if path.opened or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
+        opened = np.array(sorted(other for other in path.opened if store.alive[other]), np.int32)
+        if len(opened) or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
             start = Start(columns_of(form), 0, x, y)
-            movement = cross(self._state, body, start, movement, path.opened, ignored_hits)
+            movement = cross(self._state, body, start, movement, opened, ignored_hits)
         if not space.periodic:
             return movement
         movement = self._wrapped(movement)
@@ -346,27 +347,17 @@ class Motion:
         """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         start = Start(store.table.columns, row, store.x.item(row), store.y.item(row))
-        passed: Sequence[int] = ()
+        near = np.empty(0, np.int32)
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
             near = np.sort(self._broad_phase.buffers.near[: self._broad_phase.gather(swept, row)])
-            passed = self.opened(row, near[~np.isin(near, [row, *ignored])])
+            near = near[~np.isin(near, [*ignored])] if ignored else near
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
-        return cross(self._state, self.body(row), start, movement, passed, [])
+        return cross(self._state, self.body(row), start, movement, near, [])
 
     # ---- what is around a body
-
-    def opened(self, row: int, near: Rows) -> list[int]:
-        """Which of some rows let a body through: sensors, and all if it is one itself."""
-        store = self._store
-        if not store.sensor.item(row):
-            near = near[store.sensor[near]]
-        agrees = store.category[row] & store.mask[near] != 0
-        agrees &= store.mask[row] & store.category[near] != 0
-        rows: list[int] = near[agrees].tolist()
-        return rows
 
     def blocker_at(self, shape: Shape, row: int | None, ignored: Ignored = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place, but for what is one-way."""
