@@ -630,6 +630,9 @@ def test_the_tour_ends_with_the_verdicts_and_the_map(tour):
     assert page.locator("h2:visible").first.inner_text() == "Your game"
     assert page.locator(".verdicts tbody tr").count() == len(CLASSES) - 1, "all but the default"
     assert page.locator("#views:visible, #slider:visible, #next:visible").count() == 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert all(page.locator(part).bounding_box()["width"] > 350 for part in ("#who-wins", ".step.now .idea"))
+    page.set_viewport_size({"width": 1280, "height": 900})
     page.go_back()
     page.go_back()
     until(page, "tour.shown.step.name === 'together' && tour.picture.pairs > 0")
