@@ -99,6 +99,10 @@ SEARCHES = {
     "3-D boxes": "three-dimensions",
     "from how many": "from-how-many",
     "threads": "how-to/threads",
+    **dict.fromkeys(["raycast", "cast a ray"], "how-to/rays"),
+    **dict.fromkeys(["kd-tree", "pygame group collide"], "words"),
+    "numpy pairs": "broadphase.pairs",
+    "save game": "how-to/save",
     "save and load": "how-to/save",
 }
 """What a reader types, and a part of the address of a page that must be among the first found."""

@@ -53,7 +53,7 @@ def pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
-    """Find every pair of boxes that overlap.
+    """Find every pair of boxes that overlap, as a NumPy array.
 
     Parameters
     ----------
