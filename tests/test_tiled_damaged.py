@@ -19,7 +19,7 @@ from tiled_helpers import DATA, ENDINGS, as_tmj, as_tmx, written
 from broadphase import TileMap
 from broadphase.adapters.tiled import load
 from broadphase.errors import FileError, MissingExtraError
-from broadphase.files.tiled.maps import Budget
+from broadphase.io.tiled.maps import Budget
 
 
 def damage(*path, value):

@@ -12,7 +12,7 @@ from tiled_helpers import DATA, as_tmj, as_tmx, written
 from broadphase import Box, Capsule, Circle, World
 from broadphase.adapters.tiled import TiledTile, load
 from broadphase.errors import FileError
-from broadphase.files.tiled.maps import read_map
+from broadphase.io.tiled.maps import read_map
 
 THING = {"id": 7, "x": 32, "y": 48, "width": 16, "height": 8, "rotation": 0, "visible": True, "name": ""}
 GROUP = {"type": "objectgroup", "name": "things", "opacity": 1, "visible": True}

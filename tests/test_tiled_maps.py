@@ -17,7 +17,7 @@ from tiled_helpers import DATA, as_tmj, as_tmx, written
 from broadphase import Box, TileMap
 from broadphase.adapters.tiled import load
 from broadphase.errors import FileError
-from broadphase.files.tiled.maps import read_map
+from broadphase.io.tiled.maps import read_map
 from broadphase.world.tiles import TileMap as Base
 
 DUNGEON = """

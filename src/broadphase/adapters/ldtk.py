@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError
-from broadphase.files.tiled import documents
-from broadphase.files.tiled.documents import Node
-from broadphase.files.tiled.maps import MOST_CELLS
 from broadphase.geometry.shapes import Box
+from broadphase.io.tiled import documents
+from broadphase.io.tiled.documents import Node
+from broadphase.io.tiled.maps import MOST_CELLS
 from broadphase.kernels.tiles.grid import SIDES, Side
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap

@@ -1,4 +1,4 @@
-"""Maps of the Tiled editor as tile maps or as bodies of a world; `broadphase.files.tiled` reads the files."""
+"""Maps of the Tiled editor as tile maps or as bodies of a world; `broadphase.io.tiled` reads the files."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.documents import known_names
-from broadphase.files.tiled.level import (
+from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
+from broadphase.io.tiled.documents import known_names
+from broadphase.io.tiled.level import (
     ENDINGS,
     BlockingRules,
     Frame,
@@ -35,9 +36,8 @@ from broadphase.files.tiled.level import (
     tiles_of,
     warn_of_shapes,
 )
-from broadphase.files.tiled.maps import TURNED, Object, ObjectLayer, Placed, read_map, read_world
-from broadphase.files.tiled.maps import Map as Level
-from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
+from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, read_map, read_world
+from broadphase.io.tiled.maps import Map as Level
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World

@@ -21,10 +21,10 @@ from broadphase.api.one_shot import search
 from broadphase.balls import BallSimulation
 from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
-from broadphase.files.tables import whole_file
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.rules import as_filter
+from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads

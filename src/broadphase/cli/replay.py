@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from broadphase.doctor import Follower
 from broadphase.errors import FileError
-from broadphase.files.tables import whole_file
 from broadphase.geometry.shapes import Circle, Polygon, Shape
+from broadphase.io.tables import whole_file
 from broadphase.recording.reader import RecordedFrame, Recording
 from broadphase.recording.work import find_crowd, longest_sides
 from broadphase.tour import FOLDER

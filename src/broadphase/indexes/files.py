@@ -52,7 +52,7 @@ def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, b
         Path,  # here, as below, because these take a tenth of the time that importing a world takes
     )
 
-    from broadphase.files.tables import whole_file
+    from broadphase.io.tables import whole_file
 
     try:
         with whole_file(Path(path_of(path, "path"))) as file:
@@ -85,7 +85,7 @@ def _other_reader(name: str) -> str:
     """What reads a file that is no index, by the ending of its name."""
     from pathlib import Path
 
-    from broadphase.files import endings
+    from broadphase.io import endings
 
     ending = Path(name).suffix.lower()
     readers = {".bprec": "Recording", ".tmx": "TileMap.from_tiled", ".tmj": "TileMap.from_tiled"}

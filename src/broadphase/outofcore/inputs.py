@@ -22,8 +22,11 @@ import pyarrow as pa
 from pyarrow import fs, ipc, parquet
 
 from broadphase.errors import FileError, need
-from broadphase.files import WITH_PYARROW
-from broadphase.files.arrow import (
+from broadphase.inputs.boxes import BoxArray, as_boxes
+from broadphase.inputs.foreign import Layout, names_without_header
+from broadphase.inputs.rules import bit_sets
+from broadphase.io import WITH_PYARROW
+from broadphase.io.arrow import (
     as_texts,
     check_no_nulls,
     edge_numbers,
@@ -34,10 +37,7 @@ from broadphase.files.arrow import (
     one_error,
     open_arrow,
 )
-from broadphase.files.tables import as_file_error, boxes_from_columns
-from broadphase.inputs.boxes import BoxArray, as_boxes
-from broadphase.inputs.foreign import Layout, names_without_header
-from broadphase.inputs.rules import bit_sets
+from broadphase.io.tables import as_file_error, boxes_from_columns
 
 KINDS = {**WITH_PYARROW, ".npy": "npy"}
 RULE_TYPES = {"static": pa.uint8(), "categories": pa.uint32(), "masks": pa.uint32()}

@@ -204,7 +204,7 @@ class TileMap:
     @classmethod
     def from_tiled(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Read a Tiled map: ``.tmx``, ``.tmj`` or ``.json``; see `broadphase.adapters.tiled.read`."""
-        from broadphase.files.tiled.level import read_tiles  # few programs read maps
+        from broadphase.io.tiled.level import read_tiles  # few programs read maps
 
         tiles: Self = read_tiles(path, cls, **options)
         return tiles

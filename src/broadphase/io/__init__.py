@@ -5,6 +5,7 @@ The ending of a file's name says what it is: ``.csv``, ``.tsv``, ``.npy``, ``.pa
 output.  Parquet and Arrow need pyarrow (the extra ``io``).
 
 `tables` reads and writes text and ``.npy``, `arrow` Parquet and Arrow, `geojson` GeoJSON; `tiled` reads maps.
+Users import the functions from `broadphase.files`.
 """
 
 import errno
@@ -18,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError, need, path_of
-from broadphase.files import geojson, tables
-from broadphase.files.tables import NONE, USUAL, Limits, Table
 from broadphase.inputs.arrays import as_plain_array
+from broadphase.io import geojson, tables
+from broadphase.io.tables import NONE, USUAL, Limits, Table
 from broadphase.runtime.memory import PairArray
 
 __all__ = ["FileError", "Limits", "Table", "check_output", "read_boxes", "write_pairs"]
@@ -166,7 +167,7 @@ def _reporter(file: BinaryIO, progress: Progress | None) -> Callable[[], None]:
 
 def _arrow(purpose: str) -> Any:
     need("pyarrow", extra="io", purpose=purpose)
-    from broadphase.files import arrow
+    from broadphase.io import arrow
 
     return arrow
 

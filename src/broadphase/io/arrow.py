@@ -18,8 +18,8 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from broadphase.errors import FileError
-from broadphase.files.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 from broadphase.inputs.foreign import Axis, Column, Layout
+from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 # All other types become text.  Lists and structures are not ids; runs may stand for any number of rows.

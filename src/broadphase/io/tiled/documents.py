@@ -19,7 +19,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from broadphase.errors import FileError
-from broadphase.files.tables import USUAL
+from broadphase.io.tables import USUAL
 
 Node = Mapping[str, Any]
 """A part of a document, as in Tiled's JSON."""

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.documents import known_names
-from broadphase.files.tiled.maps import (
+from broadphase.io.tiled.documents import known_names
+from broadphase.io.tiled.maps import (
     HEX_TURN,
     MIRRORED_X,
     MIRRORED_Y,

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.files.tables import Limits, Table, ids_from_values
+from broadphase.io.tables import Limits, Table, ids_from_values
 
 # How many levels of arrays are around a position.
 _DEPTHS = {

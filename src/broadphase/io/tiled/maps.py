@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError, need
-from broadphase.files.tables import USUAL
-from broadphase.files.tiled import documents
-from broadphase.files.tiled.documents import Node, read_document
+from broadphase.io.tables import USUAL
+from broadphase.io.tiled import documents
+from broadphase.io.tiled.documents import Node, read_document
 
 TileNumbers = npt.NDArray[np.uint32]
 
