@@ -271,7 +271,7 @@ def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     kind, at, measure = rule
     is_named = type(at) is str and "." not in at
     place = (things, at, NAMED) if is_named else (_values(things, name, at), "", ITSELF)
-    if type(measure) is str and "." not in measure:
+    if type(measure) is str and "." not in measure and place[0] is things:
         return *place, things, measure, NAMED, 0.0, 0.0
     if isinstance(measure, (int, float)):
         return *place, things, "", NUMBER, float(measure), float(measure)

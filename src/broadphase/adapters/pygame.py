@@ -22,6 +22,7 @@ pygame spends nearly all of its time on reading the rects, so `spritecollide` is
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -466,7 +467,7 @@ def groupcollide(
         sprites of the second group that it overlaps, in the order of that group.
     """
     found: dict[Any, list[Any]]
-    searched = _is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided)
+    searched = _is_known(type(groupa)) and _is_known(type(groupb)) and _is_many(groupa, groupb, collided)
     # pygame iterates over a list while it may change: the user's own `kill` may remove sprites from it.
     if not searched or (dokillb and type(groupa) is list and not all(map(_has_stock_kill, groupb))):
         found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
@@ -585,9 +586,9 @@ def _is_many(groupa: Any, groupb: Any, collided: Collided) -> bool:
         return False
 
 
-def _is_known(group: Any) -> bool:
-    """Whether the group is a list, a tuple, or stores its sprites as pygame's groups do."""
-    kind = type(group)
+@cache
+def _is_known(kind: type) -> bool:
+    """Whether a group is a list, a tuple, or stores its sprites as pygame's groups do."""
     if kind is list or kind is tuple:
         return True
     return (

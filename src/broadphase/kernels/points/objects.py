@@ -43,17 +43,11 @@ def _read_numbers(sequence, out, first, row, count):
 
 
 @inline
-def _read_sides(things, name, how, kind, out, row):
-    """Whether an object is or has a radius, the side of a box, or its width and height."""
-    thing = item(things, row)
-    if not is_there(thing):
+def _read_sides(thing, measured, name, how, kind, out, row):
+    """Whether an object has a radius, the side of a box, or its width and height."""
+    value = attribute(thing, name) if how == NAMED else item(measured, row)
+    if not is_there(value):
         return False
-    value = thing
-    if how == NAMED:
-        value = attribute(thing, name)
-        drop(thing)
-        if not is_there(value):
-            return False
     number = number_of(value)
     out[2, row], out[3, row] = number, number
     fits = number == number
@@ -85,20 +79,19 @@ def _read(things, at, how, measured, name, how_measured, width, height, kind, re
     n = np.int64(length_of(things))
     out = np.empty((_COLUMNS, n + LANES))
     for row in range(n):
-        place = item(things, row)
-        fits = is_there(place)
-        if fits and how == NAMED:
-            thing = place
-            place = attribute(thing, at)
-            drop(thing)
-            fits = is_there(place)
-        if not fits:
+        thing = item(things, row)
+        if not is_there(thing):
             return out, False
-        out[2, row], out[3, row] = width, height
-        fits = _read_numbers(place, out, 0, row, 4 if kind == RECTANGLES else 2)
-        drop(place)
+        place = attribute(thing, at) if how == NAMED else thing
+        fits = is_there(place)
+        if fits:
+            out[2, row], out[3, row] = width, height
+            fits = _read_numbers(place, out, 0, row, 4 if kind == RECTANGLES else 2)
+            if how == NAMED:
+                drop(place)
         if fits and how_measured != NUMBER:
-            fits = _read_sides(measured, name, how_measured, kind, out, row)
+            fits = _read_sides(thing, measured, name, how_measured, kind, out, row)
+        drop(thing)
         if not (fits and 0.0 <= out[2, row] < math.inf and 0.0 <= out[3, row] < math.inf):
             return out, False
         _take_bounds(out, row, kind, reach)
@@ -143,8 +136,8 @@ def near_objects(
 ):
     """Pairs of objects that overlap or are nearer than a margin: ``pairs, found``.
 
-    ``at`` is the attribute of things that is their centre or rectangle, ``name`` that of each of ``measured``
-    that is its radius or sides, unless all have ``width, height``.  ``among``: pairs ``i < j`` of the things.
+    ``at`` is the attribute of things that is their centre or rectangle, ``name`` that with radius or sides,
+    unless ``measured`` are these, or all have ``width, height``.  ``among``: pairs ``i < j`` of the things.
     """
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
     pairs, distances = np.empty((4 * n + LANES, 2), np.int32), np.empty(m)
