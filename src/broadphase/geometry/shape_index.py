@@ -32,6 +32,7 @@ from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tree import shapes as in_trees
+from broadphase.kernels.tree.dynamic_tree import stack_size
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
@@ -154,10 +155,10 @@ class ShapeIndex:
             self._follow()
         return self._boxes
 
-    def _trees(self, rows: Any, env: Any) -> Any:
-        """What kernels that answer few queries search; None: ask in another way."""
+    def _trees(self, env: Any) -> Any:
+        """What kernels of trees search; None where there are environments."""
         boxes = self._searched()
-        if rows is None or len(rows) > _FEW or env is not None or boxes._store.envs is not None:
+        if env is not None or boxes._store.envs is not None:
             return None
         return boxes._space.tree.tree(self._rows), self._other_tree._space.tree.tree(NO_IDS)
 
@@ -228,8 +229,8 @@ class ShapeIndex:
         rows, ways, single = _few_rows(origin), _few_rows(direction), type(origin) is tuple
         if type(max_distance) is int:
             max_distance = real(max_distance, "max_distance")
-        plain = ignore is dtype is out is None and normals is True and ways is not None and len(ways) <= _FEW
-        trees = self._trees(rows, env) if plain else None
+        plain = ignore is dtype is out is None and normals is True and rows is not None and ways is not None
+        trees = self._trees(env) if plain else None
         if trees is not None:
             few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
             if few is not None and few[3] and not single:
@@ -250,19 +251,22 @@ class ShapeIndex:
         best = np.full(len(rows), -1, np.int32)
         if ignore is not None:
             best[:] = arguments.as_ignored(ignore, len(rows))
-        space, placed, _ = boxes._placed(rows, env)
-        met = space.all_hits(placed, NO_RULES)
         lengths = np.nextafter(rows[:, 4], np.inf)  # what is exactly so far away is hit
         given = np.column_stack((rows[:, :2], unit_vectors(rows[:, 2:4]), lengths))
         found, hits = np.full(len(rows), -1, np.int32), np.zeros((len(rows), 3))
         hits[:, 0] = np.inf
-        numbers, every = np.arange(len(rows)), np.arange(len(self), dtype=np.int32)
-        ends = np.searchsorted(met.rows[:, 0], np.arange(len(rows) + 1))
-        fitting = np.ones(len(self), np.bool_)
-        ids, columns = np.ascontiguousarray(met.rows[:, 1]), self._table.columns
-        for begin, end in growing(len(rows)):
-            portion = numbers[begin:end], ends[begin : end + 1]
-            kernel.first_on_rays(given, *portion, ids, every, columns, fitting, best, found, hits)
+        columns = self._table.columns
+        trees = self._trees(env)
+        if trees is not None:
+            size = int(stack_size(trees[0][1]))
+            known = best[:, None], columns, _ALL_SHAPES, (np.empty(size, np.int64), np.empty(size))
+            for begin, end in growing(len(rows)):
+                in_trees.first_shapes_on_rays(trees, given, begin, end, *known, found, hits)
+        else:
+            space, placed, _ = boxes._placed(rows, env)
+            met = space.all_hits(placed, NO_RULES).rows
+            for begin, end in growing(len(met)):
+                kernel.first_on_rays(given, met[begin:end], columns, best, found, hits)
         if single:
             if found[0] < 0:
                 return None
@@ -317,7 +321,7 @@ class ShapeIndex:
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
         coordinates, columns = _few_rows(points), self._table.columns
-        trees = self._trees(coordinates, env)
+        trees = self._trees(env)
         if (
             trees is None
             or coordinates is None
@@ -388,7 +392,7 @@ class ShapeIndex:
             radii = r
         elif r is not None:
             radius = real(r, "r") if type(r) in (float, int) else math.nan
-        trees = self._trees(rows, env)
+        trees = self._trees(env)
         if (
             trees is None
             or rows is None
@@ -426,8 +430,8 @@ class ShapeIndex:
 
 
 def _few_rows(values: Any) -> Floats | None:
-    """An array of rows as it is, or a tuple of numbers as one row; None for anything else."""
-    if type(values) is np.ndarray and values.ndim == 2:
+    """An array of few rows as it is, or a tuple of numbers as one row; None for anything else."""
+    if type(values) is np.ndarray and values.ndim == 2 and len(values) <= _FEW:
         return values
     if type(values) is tuple and {float, int}.issuperset(map(type, values)):
         with suppress(OverflowError):  # an int that no float can hold: the general way says which

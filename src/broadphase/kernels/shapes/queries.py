@@ -247,26 +247,19 @@ def mark_fitting(rows, rules, flags):
 
 
 @jit
-def first_on_rays(rays, numbers, ends, ids, rows, table, fitting, own, found, hits):
+def first_on_rays(rays, rows, table, own, found, hits):
     """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
-    ``rays`` are ``x, y, dx, dy, max_distance``; ray ``numbers[k]`` may meet the shapes in
-    ``rows[ids[ends[k] : ends[k + 1]]]``, except those that do not fit, and the row ``own`` of the ray.
+    ``rays`` are ``x, y, dx, dy, max_distance``, and ``rows`` ``[k, shape]``; ray ``k`` passes through shape
+    ``own[k]``.
     """
-    for k in range(numbers.shape[0]):
-        ray = numbers[k]
-        x, y, dx, dy, max_distance = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
-        best, nearest = found[ray], hits[ray, 0]
-        for at in range(ends[k], ends[k + 1]):
-            row = rows[ids[at]]
-            if row == own[ray] or not fitting[row]:
-                continue
-            distance, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
-            if distance < 0.0 or distance > nearest or (distance == nearest and 0 <= best < row):
-                continue
-            best, nearest = row, distance
-            hits[ray, 0], hits[ray, 1], hits[ray, 2] = distance, nx, ny
-        found[ray] = best
+    for at in range(rows.shape[0]):
+        k, row = rows[at, 0], rows[at, 1]
+        if row == own[k]:
+            continue
+        distance, nx, ny = ray_of(table, row, rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4])
+        if 0.0 <= distance <= hits[k, 0] and (distance < hits[k, 0] or found[k] < 0 or row < found[k]):
+            found[k], hits[k, 0], hits[k, 1], hits[k, 2] = row, distance, nx, ny
 
 
 @jit
