@@ -11,7 +11,7 @@ such calls.  There are two kinds:
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -179,27 +179,6 @@ def growing(
         begin += most
         most = min(8 * most + 1, next_most(most, took, at_most))
     yield begin, end
-
-
-def all_rows(search: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All rows of the result of one query, however many there are.
-
-    ``search(out)`` writes rows until ``out`` is full and returns how many there are.  If they did not fit, it
-    is called again with an array of that length.
-
-    Examples
-    --------
-    >>> def search(out):
-    ...     out[:] = np.arange(5)[: len(out)]
-    ...     return 5
-    >>> all_rows(search, np.empty(2, int))
-    array([0, 1, 2, 3, 4])
-    """
-    found = search(out)
-    while found > len(out):
-        out = np.empty((found, *out.shape[1:]), out.dtype)
-        found = search(out)
-    return out[:found]
 
 
 def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:

@@ -29,10 +29,8 @@ WIDTH = 16
 # A node other than a root is merged with another when it has fewer children than this.
 LEAST = 5
 
-# No tree is taller: ``node << 6 | level`` is an entry of a search's stack.
-TALLEST = 64
-# The stack holds this many entries, enough for a tree of 8 levels (`stack_size`).  As trees grow, with ten
-# children in each node, that is a hundred million boxes.
+# An entry of a search's stack is ``node << 6 | level``.  The stack holds this many entries, enough for a tree
+# of 8 levels (`stack_size`).  As trees grow, with ten children in each node, that is a hundred million boxes.
 WAITING = 2 + WIDTH + (WIDTH - 1) * 8
 
 # As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper.
