@@ -549,7 +549,7 @@ class Recording:
         ...         ids = index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
         ...         found = index.pairs()
         ...     bp.Recording(f"{folder}/boxes.bprec").counts()
-        array([[2, 1, 4]])
+        array([[2, 1, 1]])
         """
         end = len(self) if end is None else min(whole(end, "end"), len(self))
         known = len(self._works)
@@ -607,7 +607,7 @@ class Recording:
         ...             world.remove_many(bodies)
         ...     said = bp.Recording(f"{folder}/game.bprec").explain(3)
         >>> said.split("; ")[:2]
-        ['Frame 3: 20 of 20 bodies lie within 9 x 9 around (4.5, 4.5)', '223 tests (median 114)']
+        ['Frame 3: 20 of 20 bodies lie within 9 x 9 around (4.5, 4.5)', '202 tests, 2.2 times the median']
         """
         frame = self[number]
         counts = self.counts()
