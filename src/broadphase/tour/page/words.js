@@ -24,9 +24,9 @@ const WAYS = {
  * bar that finds pairs twice.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Push together sideways", text: (value) => ({ 1: "not pushed", 0: "in one column", y: "one column, sorted by y" })[value] ?? `${Math.round(100 * value)} % as wide` },
+  sorted: { label: "Push sideways", text: (value) => ({ 1: "not pushed", 0: "in one column", y: "one column, by y" })[value] ?? `${Math.round(100 * value)} % as wide` },
   kept: { label: "Movement per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
-  cells: { label: "Width of a cell", text: (value) => `${value} wide; balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
+  cells: { label: "Width of a cell", text: (value) => `${value}, balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none: wrong", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
