@@ -100,8 +100,7 @@ SEARCHES = {
     "from how many": "from-how-many",
     "threads": "how-to/threads",
     **dict.fromkeys(["raycast", "cast a ray"], "how-to/rays"),
-    **dict.fromkeys(["kd-tree", "pygame group collide"], "words"),
-    "numpy pairs": "broadphase.pairs",
+    **dict.fromkeys(["kd-tree", "pygame group collide", "numpy pairs"], "words"),
     "save game": "how-to/save",
     "save and load": "how-to/save",
 }
