@@ -120,3 +120,27 @@ def test_two_lists_have_the_pairs_of_a_join(evaluate):
             "cells": cells.clip(0).prod(axis=2).sum(),
         }
         assert state["made"] == made[state["way"]], state["way"]
+
+
+def test_a_tree_stays_while_balls_move_within_their_margins(evaluate):
+    states = evaluate(
+        """async () => {
+            const { STEPS, stateOf } = await import('./steps.js');
+            const step = STEPS.find((step) => step.name === 'tree');
+            return [0, 2, 9.9, 10, 19.9].map((motion) => {
+                const places = Array.from({ length: 40 }, (_, k) => [25 * k, 15 * k]);
+                const all = places.map((place) => stateOf(step, 2, 0, [[0, place]], true, 0, motion));
+                const [{ boxes, builds, results }] = all;
+                const nodes = results.box_tree.nodes.map(({ box }) => box);
+                const queries = all.map(({ query: { box, balls } }) => [box, balls]);
+                return { boxes: [...boxes], builds, nodes, queries };
+            });
+        }"""
+    )
+    assert [state["builds"] for state in states] == [None, 0, 0, 1, 1]
+    nodes = [state["nodes"] for state in states]
+    assert nodes[0] != nodes[1] == nodes[2] != nodes[3] == nodes[4]
+    for state in states:
+        boxes = np.array(state["boxes"]).reshape(-1, 4)
+        index = bp.BoxTree(boxes)
+        assert all(balls == index.query_box(box).tolist() for box, balls in state["queries"])
