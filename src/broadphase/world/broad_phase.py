@@ -51,7 +51,6 @@ from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Ignored, Layers, Rows
-from broadphase.world.space import Images
 
 Point = tuple[float, float]
 
@@ -229,33 +228,10 @@ class BroadPhase:
 
     # ---- queries: each method begins with `hand_over`
 
-    def near(self, region: Bounds, layers: Layers = ALL) -> tuple[list[int], Floats | None]:
-        """The bodies of some layers whose bounds overlap a region, by row, and how far each image is moved.
-
-        That is None where all are the bodies themselves.  In a periodic space a few may come that are just
-        outside.
-        """
-        space = self._store.space
-        if space.is_inner(region):
-            count = self.gather(region, layers=layers)
-            rows = self.buffers.near[:count]
-            if layers is not ALL:
-                rows = rows[_in_layers(layers, self._store.layer[rows])]
-            return sorted(rows.tolist()), None
-        images = self.images_near(np.array([region]), layers).in_order()
-        return images.rows.tolist(), space.shift(images.turns)
-
-    def images_near(self, regions: Floats, layers: Layers = ALL, limit: int = NO_LIMIT) -> Images:
-        """The same for ``(m, 4)``, unsorted; see `in_boxes`."""
-        space = self._store.space
-        if not space.periodic:
-            found = self.in_boxes(regions, layers, limit).astype(np.int64)
-            return Images(found[:, 0], found[:, 1], np.zeros_like(found))
-        of, turns = space.turns_near(regions)
-        shift, slack = space.shift(turns), space.slack(regions)[of]
-        shifted = np.hstack((regions[of, :2] - shift - slack, regions[of, 2:] - shift + slack))
-        found = self.in_boxes(np.ascontiguousarray(shifted), layers, limit).astype(np.int64)
-        return Images(of[found[:, 0]], found[:, 1], turns[found[:, 0]])
+    def near(self, box: Bounds, layers: Layers = ALL) -> list[int]:
+        """`gather`, ascending."""
+        count = self.gather(box, layers=layers)
+        return sorted(self.buffers.near[:count].tolist())
 
     def gather(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``buffers.near``, nearly sorted; how many.
@@ -403,10 +379,14 @@ class BroadPhase:
 
     def rows_in_boxes(self, boxes: Floats, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
         """`in_boxes`, where in a periodic space any image may overlap: sorted, each row once a box."""
-        if not self._store.space.periodic:
+        space = self._store.space
+        if not space.periodic:
             return self.in_boxes(boxes, layers, limit)
-        images = self.images_near(boxes, layers, limit)
-        keys = distinct(images.regions << 32 | images.rows)
+        owners, turns = space.turns_near(boxes)
+        shift, slack = space.shift(turns), space.slack(boxes)[owners]
+        shifted = np.hstack((boxes[owners, :2] - shift - slack, boxes[owners, 2:] - shift + slack))
+        found = self.in_boxes(np.ascontiguousarray(shifted), layers, limit).astype(np.int64)
+        keys = distinct(owners[found[:, 0]] << 32 | found[:, 1])
         return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
     def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:

@@ -10,7 +10,7 @@ the last column comes the first again (`TileGrid.around`).
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Bounds, Box, Shape
 from broadphase.inputs.periods import Period
 from broadphase.kernels.shapes.table import ShapeColumns, bound_rows
-from broadphase.periods.images import Periodic, Turns, wrapped
+from broadphase.periods.images import Periodic, wrapped
 from broadphase.runtime.arrays import Floats
 from broadphase.world.tiles import TileMap
 
@@ -30,25 +30,6 @@ TOLERANCE = 1e-9
 
 FITS = 1e-12
 """Of the period: by rounding, a map of tiles of 0.1 may be so much longer or shorter."""
-
-
-class Images(NamedTuple):
-    """Images of bodies near some regions."""
-
-    regions: npt.NDArray[np.int64]
-    """``(k,)``: the region that each is near."""
-    rows: npt.NDArray[np.int64]
-    """``(k,)``: the row of its body."""
-    turns: Turns
-
-    def at(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Images":
-        """Some of them."""
-        return Images(*(column[chosen] for column in self))
-
-    def in_order(self) -> "Images":
-        """By region, then by row, then by turns."""
-        keys = self.rows, self.regions
-        return self.at(np.lexsort((*self.turns.T[::-1], *keys) if self.turns.any() else keys))
 
 
 class Space(Periodic):
@@ -202,24 +183,6 @@ class Space(Periodic):
             else:
                 meets &= (low <= box[axis + 2]) & (high >= box[axis])
         return meets
-
-    # ---- images
-
-    def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """The images of some bodies whose bounds overlap a region, in a periodic space."""
-        around = np.array([region])
-        _, turns = self.turns_near(around)
-        images = Images(
-            np.zeros(len(rows) * len(turns), np.int64),
-            np.repeat(rows.astype(np.int64), len(turns)),
-            np.tile(turns, (len(rows), 1)),
-        )
-        bounds, slack = (
-            bounds_of(moved_columns(columns, images.rows, self.shift(images.turns))),
-            self.slack(around),
-        )
-        low, high = around[:, :2] - slack, around[:, 2:] + slack
-        return images.at(np.flatnonzero(((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)))
 
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:

@@ -251,7 +251,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
 
 
 @inline
-def _sift(shapes, bodies, one_way, row, source, first, end, layers, region, buffers):
+def sift(shapes, bodies, one_way, row, source, first, end, layers, region, buffers):
     """Copy the rows that block from ``source[first:end]`` to ``buffers.near``, as far as they reach a region.
 
     Returns how many block, and how many are open to the mover (``buffers.open``).  No body blocks a moving
@@ -318,7 +318,7 @@ def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, coun
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     sort_near(buffers.near, count)
-    blockers, opened = _sift(
+    blockers, opened = sift(
         shapes, bodies, one_way, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers
     )
     path = row, dx, dy, response, when
@@ -365,10 +365,10 @@ def put_image(frame, at, shapes, fixed, one_way, row, x, y):
 
 
 @inline
-def _sift_images(
+def sift_images(
     mover, shapes, bodies, one_way, row, source, first, end, layers, region, period, frame, table, buffers
 ):
-    """`_sift` for all images of bodies that reach a region: they are written to ``table``, over `Frame`.
+    """`sift` for all images of bodies that reach a region: they are written to ``table``, over `Frame`.
 
     ``mover`` are a table and the row in it that begins to move: that of body ``row``, or with -1 a shape that
     all bodies with a category and a mask stop.  With `ALL_OF_THEM` they stop it whatever their rules.
@@ -409,9 +409,9 @@ def _sift_images(
 
 @holds_gil
 def lay_out(mover, shapes, bodies, one_way, row, others, layers, region, frame, period, buffers):
-    """`_sift_images` for a shape, as Python calls it."""
+    """`sift_images` for a shape, as Python calls it."""
     known = shapes, bodies, one_way, row, others, 0, others.shape[0], layers, region, period
-    return _sift_images((mover, 0), *known, frame, table_of(frame, shapes), buffers)
+    return sift_images((mover, 0), *known, frame, table_of(frame, shapes), buffers)
 
 
 @inline
@@ -442,7 +442,7 @@ def move_among_images(
     table = table_of(frame, shapes)
     among = layers, searched, period, frame, table, buffers
     known = shapes, bodies, one_way, row, others, 0, others.shape[0]
-    blockers, opened = _sift_images((shapes, row), *known, *among)
+    blockers, opened = sift_images((shapes, row), *known, *among)
     if blockers < 0:
         return CROWDED, np.int64(0), opened, start_x, start_y, np.int64(0)
     path = row, dx, dy, response, when
@@ -647,11 +647,11 @@ def move_many(
         known = shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region
         if across[m]:
             table, fixed = shapes_there, frame.fixed
-            blockers, _ = _sift_images((shapes, row), *known, period, frame, shapes_there, buffers)
+            blockers, _ = sift_images((shapes, row), *known, period, frame, shapes_there, buffers)
             if blockers < 0:
                 return m, CROWDED, found
         else:
-            blockers, _ = _sift(*known, buffers)
+            blockers, _ = sift(*known, buffers)
         if blockers == 0 and grid.solid.shape[0] == 0:  # half of the movers, in a fifth of the time
             xs[0], ys[0], work = xs[0] + dx, ys[0] + dy, work + 1.0
         else:

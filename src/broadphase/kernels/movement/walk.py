@@ -18,15 +18,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.depenetration import free_place
-from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, table_of
-from broadphase.kernels.movement.one_way import sides_from, sides_of
+from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, sift, sift_images, table_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
-from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds, put_near
+from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds
 from broadphase.kernels.movement.sweep import SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
 from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
@@ -44,8 +42,8 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
-from broadphase.kernels.shapes.images import new_places, shifted, turns_between, wrapped
-from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_at, bounds_of, bounds_overlap, shape_at
+from broadphase.kernels.shapes.images import new_places, wrapped
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
@@ -203,9 +201,6 @@ def _pushed(scene, m, n, mine, log, buffers):
     The walker is number ``n`` of the scene, and ``m`` of all.
     """
     shapes, row, searched = scene.shapes, scene.rows[n], scene.searched[n]
-    for k in range(mine.shape[0]):
-        sides = sides_of(shapes, mine[k], scene.one_way[mine[k]])
-        put_near(buffers, k, mine[k], bounds_of(shapes, mine[k]), sides)
     xs, ys = few(1, np.float64), few(1, np.float64)
     xs[0], ys[0] = shapes.x[row], shapes.y[row]
     begin(buffers, xs[0], ys[0], 0.0, 0.0, START, 0)
@@ -278,56 +273,18 @@ def _settled(place, was, now, motion, low, high, size):
 
 
 @inline
-def _blocking(scene, m, bodies, layers):
-    """The rows of possible obstacles; those that can not block a walker are removed from them."""
-    row, kept, end = scene.rows[m], scene.starts[m], scene.starts[m + 1]
-    for k in range(kept, end if not bodies.sensor[row] else kept):
-        other = np.int64(scene.near[k])
-        if other < 0 or not _may_block(bodies, layers, row, other):
-            continue
-        if sides_from(scene.shapes, row, scene.shapes, other, scene.one_way[other]) != 0:
-            scene.near[kept] = other
-            kept += 1
-    for k in range(kept, end):
-        scene.near[k] = -1
-    return scene.near[scene.starts[m] : kept]
-
-
-@always_inline
-def _may_block(bodies, layers, row, other):
-    """Whether a body blocks a walker, whatever its sides."""
-    if bodies.sensor[other] or other == row:
-        return False
-    in_layers = (layers >> np.int64(bodies.layer[other])) & 1 != 0
-    return in_layers and agree(bodies.category, bodies.mask, row, other)
-
-
-@inline
-def _among_images(scene, m, bodies, layers, frame, period):
-    """A scene of one walker and the images that can block it, and `CROWDED` where the frame is too small."""
+def _among_images(scene, m, bodies, layers, frame, period, buffers):
+    """A scene of one walker and the images that can block it, how many, -1 if more than the memory holds."""
     shapes, row, region = scene.shapes, scene.rows[m], edges_of_body(scene.searched, m)
-    put_image(frame, 0, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
-    count, table = np.int64(1), table_of(frame, shapes)
-    for k in range(scene.starts[m], scene.starts[m + 1] if not bodies.sensor[row] else 0):
-        other = np.int64(scene.near[k])
-        if not _may_block(bodies, layers, row, other):
-            continue
-        least_x, most_x, least_y, most_y = turns_between(region, bounds_of(shapes, other), period)
-        for across in range(least_x, most_x + 1):
-            for down in range(least_y, most_y + 1):
-                x, y = shifted(shapes.x[other], across, period[0]), shifted(shapes.y[other], down, period[1])
-                if bounds_overlap(bounds_at(shapes, other, x, y), region):
-                    if count == frame.x.shape[0]:
-                        return scene, CROWDED
-                    put_image(frame, count, shapes, scene.fixed, scene.one_way, other, x, y)
-                    if sides_from(shapes, row, table, count, scene.one_way[other]) != 0:
-                        count += 1
-    rows, starts, near = np.zeros(1, np.int64), np.zeros(2, np.int64), np.empty(count - 1, np.int32)
-    starts[1] = count - 1
-    for k in range(count - 1):
-        near[k] = k + 1
+    table = table_of(frame, shapes)
+    near = row, scene.near, scene.starts[m], scene.starts[m + 1], layers, region, period, frame, table
+    count, _ = sift_images((shapes, row), shapes, bodies, scene.one_way, *near, buffers)
+    if count < 0 or count == frame.x.shape[0]:
+        return scene, np.int64(-1)
+    put_image(frame, count, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
+    rows = np.full(1, count, np.int64)
     around = scene.grid, scene.ring, frame.fixed, frame.one_way, scene.searched[m : m + 1]
-    return Scene(table, rows, near, starts, *around, scene.across[m : m + 1]), DONE
+    return Scene(table, rows, scene.near, scene.starts, *around, scene.across[m : m + 1]), count
 
 
 @common
@@ -463,13 +420,17 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
     numbers = new_places()
     memory = rules, obstacles, log, ends, buffers
     for m in range(start, world.rows.shape[0]):
-        hits, state = log.counts[0], DONE
+        hits, scene, n = log.counts[0], world, m
         if world.across[m]:
-            scene, state = _among_images(world, m, bodies, layers, frame, period)
-            if state == DONE:
-                state = _walk(scene, 0, m, scene.near, motions, *memory)
+            scene, count = _among_images(world, m, bodies, layers, frame, period, buffers)
+            n = 0
         else:
-            state = _walk(world, m, m, _blocking(world, m, bodies, layers), motions, *memory)
+            known = world.shapes, bodies, world.one_way, world.rows[m], world.near
+            region = edges_of_body(world.searched, m)
+            count, _ = sift(*known, world.starts[m], world.starts[m + 1], layers, region, buffers)
+        if count < 0:
+            return m, CROWDED
+        state = _walk(scene, n, m, buffers.near[:count], motions, *memory)
         if state != DONE:
             return m, state
         if world.across[m]:

@@ -184,7 +184,6 @@ class Character:
         others.sort()
         if ignored:
             others = others[~np.isin(others, [*ignored])]
-        all_near = others.copy() if store.any_sensor else others[:0]
         log, ends, noted = self._log, self._ends, state.contacts.noted
         log.counts[:] = 0
         self._way[0], self._region[0] = (dx, dy), region
@@ -206,10 +205,10 @@ class Character:
             found, bent = log.counts.tolist()
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
             crossed: tuple[Hit, ...] = ()
-            if len(all_near):
+            if near and store.any_sensor:
                 turns, start = np.empty((bent, 5)), Start(table, row, x, y)
                 turns[:, 0], turns[:, 3:] = log.bends[:bent, 3], log.bends[:bent, 1:3]
-                met = crossings(state, row, start, turns, (to_x, to_y), all_near)
+                met = crossings(state, row, start, turns, (to_x, to_y), others)
                 crossed = note_crossings(state, row, met) if met else ()
             if state.space.periodic:
                 to_x, to_y = store.x.item(row), store.y.item(row)

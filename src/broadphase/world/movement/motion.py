@@ -367,11 +367,6 @@ class Motion:
 
     # ---- for platforms
 
-    def rows_near(self, box: Bounds) -> list[int]:
-        """The rows whose bounds overlap a box, ascending."""
-        rows = self._broad_phase.buffers.near[: self._broad_phase.gather(box)]
-        return sorted(rows.tolist())
-
     def hits_on(
         self, shape: Shape, way: tuple[float, float], other: int, response: Answer, solid: bool = False
     ) -> tuple[Hit, ...]:

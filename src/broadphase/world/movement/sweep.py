@@ -46,13 +46,12 @@ class Path:
         shape: Shape,
         row: int = -1,
         ignored: Ignored = (),
-        layers: Layers = ALL,
         only: int | None = None,
         solid: bool = False,
     ) -> None:
         store = state.store
         self._state, self._row, self._ignored = state, row, ignored
-        self._layers = bits_of(layers) if only is None else motion.ALL_OF_THEM
+        self._layers = motion.EVERY_LAYER if only is None else motion.ALL_OF_THEM
         self._only = None if only is None else np.array([only], np.int32)
         self._one_way = np.zeros_like(store.one_way) if solid else store.one_way
         self._grid = state.grid if only is None else NO_TILES
