@@ -173,6 +173,21 @@ def test_one_point_is_a_query(dim, dtype):
         assert not found.i.any()
 
 
+@pytest.mark.parametrize("n", [17, 100, 128, 144, 300])
+def test_many_of_the_nearest_of_one_point(n):
+    """More than lie in the boxes around it: boxes that fill up a group hold nothing to be found."""
+    points = np.random.default_rng(n).random((n, 2))
+    index = bp.PointIndex(points, period=(2.0, 2.0))
+    index.nearest(points[:3], 1)  # makes the tree
+    far = point_scenes.distances(points[:4], points, (2.0, 2.0))
+    for k in (40, n):
+        for row, point in enumerate(points[:4].tolist()):
+            order = np.lexsort((np.arange(n), far[row]))[:k]
+            found = index.nearest(tuple(point), k)
+            np.testing.assert_array_equal(found.ids[:n], order)
+            np.testing.assert_array_equal(found.distances[:n], far[row][order])
+
+
 @pytest.mark.parametrize("period", [None, (1.0, None)])
 def test_one_query_however_it_is_written(period):
     """Ids and offsets are those of rows; what is no plain point within the world takes another way."""

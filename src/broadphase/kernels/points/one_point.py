@@ -177,9 +177,11 @@ def nearest_in_tree(tree, n, around, values, k, r):
                 columns, own, group * LANES, n, point, around, 0, k, reach, bound, ids, distances, count
             )
             continue
-        near = _squares_of_boxes(boxes, levels[level] + group * LANES, point, around)
+        at, some = levels[level] + group * LANES, splat(kind(np.inf))
+        near = _squares_of_boxes(boxes, at, point, around)
         store(squares, 0, 0, near)
-        lanes, first = bits(near <= splat(bound)), waiting
+        # Boxes that hold nothing are infinitely far away, which an infinite bound would let pass.
+        lanes, first = bits((near <= splat(bound)) & (load(boxes, 0, at) < some)), waiting
         while lanes != 0:
             lane = lowest_lane(lanes)
             lanes &= lanes - 1
