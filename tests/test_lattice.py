@@ -81,7 +81,7 @@ def expect(found, right, dtype):
 def way(request, monkeypatch):
     """The ways for few points and for many, both of them for few."""
     if request.param == "in pieces":
-        monkeypatch.setattr(few, "_MOST", 0)
+        monkeypatch.setattr(few, "MOST_SORTED", 0)
         monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 5_000)
 
 

@@ -1,16 +1,14 @@
 """Few points: `neighbors` and `nearest` where sorting into cells or along a curve takes too long.
 
-See `broadphase.kernels.points.few_points`.  ``python benchmarks/neighbors.py --points 100 1000`` compares it
-with other libraries.  Cost: for points that are spread evenly about ``n ** 1.5`` comparisons in 2-D and
-``n ** 1.67`` in 3-D.  It loses to cells from about a thousand points on, and to the curve of
-`broadphase.points.nearest` where many of the nearest are wanted.
-
-With other points, a period or cell, environments or radii, each point is compared with each, in one call
-(`broadphase.kernels.points.any_few`), which loses from a few hundred points on.
+Each point is compared with each, in one call (`broadphase.kernels.points.any_few`); that loses from a few
+hundred points on.  Points of one set in a plain world are first sorted along one axis
+(`broadphase.kernels.points.few_points`): about ``n ** 1.5`` comparisons in 2-D and ``n ** 1.67`` in 3-D,
+which loses to cells from about a thousand points on, and to the curve of `broadphase.points.nearest` where
+many of the nearest are wanted.  ``python benchmarks/neighbors.py --points 100 1000`` compares it with others.
 """
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,102 +16,26 @@ import numpy.typing as npt
 
 from broadphase.inputs.periods import as_cell, as_point_period, is_matrix
 from broadphase.inputs.points import GivenPoints, Numbers, PointQuery, Points
-from broadphase.kernels.arrays.sorting import bits_of
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.any_few import count_near_of_few, find_near_of_few, find_nearest_of_any
+from broadphase.kernels.points.any_few import MOST_SORTED, MOST_TESTS, find_near_of_few, find_nearest_of_any
 from broadphase.kernels.points.few_images import find_images_of_few
-from broadphase.kernels.points.few_points import (
-    Memory,
-    find_nearest_of_few,
-    find_pairs_of_few,
-)
-from broadphase.kernels.points.fixed_radius import (
-    Cells,
-    near_points,
-)
+from broadphase.kernels.points.fixed_radius import Cells, near_points
 from broadphase.periods.lattice import Lattice
 from broadphase.runtime.arrays import Floats
-from broadphase.runtime.memory import Group, borrowed_scratch
 
-_near_points = try_call(near_points)
-
-_MOST = 1_000
 _MOST_FOR_NEAREST = 8_000
 """Points times the square of how many of the nearest are wanted."""
-_MOST_TESTS, _MOST_PLAIN_TESTS, _MOST_TESTS_FOR_NEAREST = 1 << 17, 1 << 14, 1 << 15
-"""Of each point with each point to search among: from here on, sorting is faster."""
-_PAIRS_EACH = 8
-"""Capacity in pairs a point; where there are more, sorting is a small part of the time."""
-
-
-def _is_few(points: Any) -> bool:
-    """Whether these are some but not many points, in an array that needs no conversion."""
-    return points.ndim == 2 and 0 < len(points) <= _MOST and points.shape[1] in (2, 3)
-
-
-def _is_length(r: Any) -> bool:
-    return type(r) is float and r >= 0.0
-
-
-def _memory(dim: int, dtype: "np.dtype[Any]", _: int) -> Group[Memory]:
-    columns, rows = np.empty((dim, _MOST + LANES), dtype), np.empty((2, _PAIRS_EACH * _MOST), np.int32)
-    memory = Memory(
-        columns,
-        np.empty((1, _MOST + LANES), np.int32),
-        bits_of(columns[0]),
-        np.empty((2, _MOST), np.int64),
-        np.empty((_MOST, 32), np.uint32),
-        np.empty(_MOST, np.uint32),
-        rows,
-        np.empty(rows.shape[1], dtype),
-    )
-    return Group(_MOST, sum(array.nbytes for array in memory), memory)
-
-
-_FEW = {
-    (dim, dtype.itemsize): (f"few {dim} {dtype}", _MOST, partial(_memory, dim, dtype))
-    for dim in (2, 3)
-    for dtype in (np.dtype(np.float32), np.dtype(np.float64))
-}
-"""What `Scratch.group` takes, by dimension and size of a number."""
+_MOST_TESTS_FOR_NEAREST, _MOST_TESTS_OF_SORTED = 1 << 15, MOST_SORTED**2
+"""Of each point with each point to search among: from here on, other searches are faster."""
 
 
 Pairs = tuple[Numbers, Numbers, Points]
 Images = tuple[Numbers, Numbers, Points, Points, Numbers]
 
 
-def find_pairs(own: Points, r: Any, limit: int) -> Pairs | None:
-    """Pairs ``i < j`` in order, with distances; None if the points are many, not plain or not finite."""
-    if not (_is_few(own) and _is_length(r)):
-        return None
-    with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
-        found = find_pairs_of_few(own, float(r), _PAIRS_EACH * len(own), memory)
-        return _copied(memory, found) if 0 <= found <= limit else None
-
-
-def _copied(memory: Memory, found: int) -> Pairs:
-    """The pairs that a kernel has found."""
-    both = memory.rows[:, :found].copy()
-    return both[0], both[1], memory.distances[:found].copy()
-
-
-def find_nearest(own: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:
-    """Ids and distances of the ``k`` nearest; None if the points are many, not plain or not finite."""
-    if not (_is_few(own) and _is_length(r)) or len(own) * k * k > _MOST_FOR_NEAREST:
-        return None
-    ids: Numbers = np.empty((len(own), k), np.int32)
-    distances: npt.NDArray[Any] = np.empty((len(own), k), own.dtype)
-    with borrowed_scratch() as scratch:
-        memory = scratch.group(*_FEW[own.shape[1], own.itemsize])
-        status = find_nearest_of_few(own, k, float(r), memory, ids, distances)
-    return (ids, distances) if status == 0 else None
-
-
 def _is_small(query: PointQuery, most: int) -> bool:
     n, m = len(query.points), len(query.found)
-    return 0 < m <= _MOST and 0 < n * m <= most
+    return 0 < m <= MOST_SORTED and 0 < n * m <= most
 
 
 _PLAIN = (math.inf,) * 3
@@ -124,9 +46,8 @@ _LENGTHS = (float, int, type(None))
 _WIDER = 1e-9
 _MOST_LOOKS = 1 << 17  # at a pair and an image of it
 
-_images_of_few = try_call(find_images_of_few)
+_images_of_few, _near_points = try_call(find_images_of_few), try_call(near_points)
 _near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
-_count_near_of_few = try_call(count_near_of_few)
 
 
 class _World(NamedTuple):
@@ -188,7 +109,7 @@ def _few(given: GivenPoints, most: int) -> _Few | None:
 def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, limit: int) -> Pairs | None:
     """All pairs of few points of any kind, in order, with distances; None if another search must say."""
     plain = given.other is given.period is given.env is None and type(r) is float
-    few = _few(given, _MOST_PLAIN_TESTS if plain else _MOST_TESTS)
+    few = _few(given, _MOST_TESTS_OF_SORTED if plain else MOST_TESTS)
     if few is None:
         return None
     points, found, among, world, envs, other_envs = few
@@ -213,21 +134,14 @@ def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, 
 
 def find_nearest_few(given: GivenPoints, k: int, r: Any) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest of few points of any kind; None if another search must say."""
-    few = _few(given, _MOST_TESTS_FOR_NEAREST) if type(r) is float else None
+    plain = given.other is given.period is given.env is None
+    few = (
+        _few(given, _MOST_TESTS_OF_SORTED if plain else _MOST_TESTS_FOR_NEAREST) if type(r) is float else None
+    )
     if few is None or len(few.points) * k * k > _MOST_FOR_NEAREST:
         return None
     near = _nearest_of_any(*_flat(few), k, r)
     return near[:2] if near is not None and near[2] == 0 else None
-
-
-def count_few(given: GivenPoints, lengths: Points) -> npt.NDArray[np.int64] | None:
-    """How many pairs of few points lie within some distances; None if another search must say."""
-    few = _few(given, _MOST_TESTS)
-    if few is None:
-        return None
-    with np.errstate(over="ignore"):
-        counts = _count_near_of_few(*_flat(few), lengths.astype(few.points.dtype))
-    return counts[0] if counts is not None and counts[1] == 0 else None
 
 
 @lru_cache(64)
@@ -274,7 +188,7 @@ def _few_of(query: PointQuery) -> _Few:
 
 def find_small_pairs(query: PointQuery, r: float, radii: Points, other_radii: Points) -> Pairs | None:
     """All pairs in order, with distances, of a query of any kind; None if it is not small."""
-    if not _is_small(query, _MOST_TESTS):
+    if not _is_small(query, MOST_TESTS):
         return None
     points, found, among, world, *envs = _few_of(query)
     i, j, distance, count = find_near_of_few(

@@ -35,14 +35,7 @@ from broadphase.kernels.points.lattice import find_ways
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, as_crystal, find_all_images, find_nearest_of_all
 from broadphase.points.cutoffs import PairCutoffs, as_cutoffs
-from broadphase.points.few import (
-    count_few,
-    find_few,
-    find_few_images,
-    find_nearest,
-    find_nearest_few,
-    find_pairs,
-)
+from broadphase.points.few import find_few, find_few_images, find_nearest_few
 from broadphase.points.fixed_radius import (
     Reach,
     count_near,
@@ -322,9 +315,9 @@ def _neighbors_of(
     ):
         among, half = given.other is None, bool(half)
         few = find_few(given, r, r_min, half, bool(exclude_self), limit)
-        both = few is None and not half
-        if few is None and among and given.period is None and given.env is None and r_min == 0.0:
-            few = find_pairs(given.points, r, limit if half else limit // 2)
+        both = few is None and among and not half
+        if both:
+            few = find_few(given, r, r_min, True, False, limit // 2)
         if few is not None:
             ways = partial(_ways_of_few, given, *few[:2])
             found = Neighbors(
@@ -607,9 +600,11 @@ def count_neighbors(
         how = (True, False, parts, NO_LIMIT, True, excluded, images, None)
         pairs = _neighbors_of(given, max(limits, default=0.0), 0.0, False, *how)
         return _counts_within(pairs.distance, lengths)
-    few = count_few(given, np.atleast_1d(lengths))
+    values = lengths.ravel().tolist()
+    sound = all(one >= 0.0 for one in values)
+    few = find_few(given, max(values, default=0.0), 0.0, True, False, NO_LIMIT) if sound else None
     if few is not None:
-        return few.item() if lengths.ndim == 0 else few
+        return _counts_within(few[2], lengths)
     several, counts = split_by_world(given), np.zeros(len(named), np.int64)
     searches = [as_query(*given)] if several is None else [as_query(*part.given) for part in several.parts]
     kind = searches[0].kind if several is None else several.query.kind
@@ -622,9 +617,10 @@ def count_neighbors(
 
 def _counts_within(distances: Points, lengths: Points) -> Any:
     """How many of the distances are at most each of the lengths, as numbers of the distances' type."""
-    with np.errstate(over="ignore"):
-        counts = np.searchsorted(np.sort(distances), lengths.astype(distances.dtype), "right")
-    return int(counts) if lengths.ndim == 0 else counts.astype(np.int64)
+    lengths = rounded(lengths, distances.dtype)
+    if lengths.ndim == 0:
+        return int(np.count_nonzero(distances <= lengths))
+    return np.searchsorted(np.sort(distances), lengths, "right").astype(np.int64)
 
 
 @with_hints(**_OF_SCIPY)
@@ -697,11 +693,7 @@ def nearest(
             )
         return Nearest(*find_nearest_geometries(points, other, places, r, parts))
     given, excluded = settled_points(points, other, period, env), settled(exclude, "exclude")
-    if plain and other is None and period is None and env is None:
-        few = find_nearest(given.points, places.most, r)
-        if few is not None:
-            return Nearest(*places.of(*few))
-    elif plain and not exclude_self:
+    if plain and (other is None or not exclude_self):
         few = find_nearest_few(given, places.most, r)
         if few is not None:
             return Nearest(*places.of(*few))

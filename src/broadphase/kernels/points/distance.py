@@ -7,7 +7,7 @@ import numpy as np
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.machine.mode import COMPILING
-from broadphase.kernels.machine.simd import LANES, bits, count_lanes, mask_of, put_lanes
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, mask_of, put_lanes, smaller, splat
 
 # -----------------------------------------------------------------------------------------------------------
 # The distance of two points, without overflow and underflow.
@@ -270,6 +270,23 @@ if COMPILING:
             return context.get_dummy_value()
 
         return types.none(out, types.intp, types.intp, vector, mask), codegen
+
+
+@always_inline
+def gaps(columns, axis, at, place, around):
+    """How far `LANES` points are from a place on one axis, the shorter way around."""
+    gap = size(load(columns, axis, at) - splat(place))
+    return smaller(gap, splat(around) - gap) if around < np.inf else gap
+
+
+@always_inline
+def squares_of_ways(columns, at, points, i, around):
+    """The squares of the ways from row ``i`` to `LANES` points, with a period or without."""
+    squares = splat(columns.dtype.type(0))
+    for axis in range(columns.shape[0]):
+        gap = gaps(columns, axis, at, points[i, axis], around[axis])
+        squares = plus(squares, times(gap, gap))
+    return squares
 
 
 @always_inline

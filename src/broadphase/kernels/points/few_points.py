@@ -1,21 +1,19 @@
-"""Search of few points in one call: sorted along one axis, and compared `LANES` at a time.
+"""Some hundred points of one set, sorted along one axis and compared `LANES` at a time.
 
 No cells, no curve, no threads: sorting into cells takes 60 microseconds before it begins.  From each point
-the search goes along the axis until the gap on it alone is too long.
+the search goes along the axis until the gap on it alone is too long.  `any_few` compares fewer points, and
+all others, each with each.
 
 Squares are only compared with a bound that no near point exceeds; `distance` decides which points count, as
 in the other searches.
-
-With other points to search among, a period, environments or radii, each is compared with all, in their order.
 """
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.sorting import ordered, sort_keys
-from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.machine.memory import few, many, one_row
+from broadphase.kernels.machine.jit import common, inline
+from broadphase.kernels.machine.memory import many, one_row
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -28,65 +26,50 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, plus, size, times
+from broadphase.kernels.points.distance import distance, plus, times
 
 UNSUITABLE = -1
 """These points need another search: not all are finite, or too many are near each other."""
 # A search gives up after so many comparisons a point: where many points are in one place, sorting along a
 # curve is faster.
 _MOST_COMPARISONS = 256
-# From so many comparisons in a lattice on, all images are faster, unless ways are folded.
-_MOST_UNFOLDED = 1 << 14
-
-
-class Memory(NamedTuple):
-    """Scratch memory for a search of ``n`` points."""
-
-    columns: Any
-    """``(dim, n + LANES)``: the points, sorted along the axis of the first row."""
-    order: Any
-    """``(1, n + LANES)``: their rows."""
-    keys: Any
-    """The memory of the first column as integers."""
-    words: Any
-    """``(2, n)``"""
-    marks: Any
-    """``(n, 32)``: a bit for each two points."""
-    filled: Any
-    """``(n,)``: a bit for each word of ``marks`` that is not zero."""
-    rows: Any
-    """``(2, m)``: the pairs that were found."""
-    distances: Any
+_MOST_PAIRS_EACH = 8
+"""Pairs a point; where there are more, sorting is a small part of the time."""
 
 
 @inline
-def _sort(points, memory):
-    """Write the points, ended by `LANES` infinite ones, and their order; whether all are finite."""
-    columns, order, keys = memory.columns, memory.order[0], memory.keys
+def _sorted_points(points):
+    """The points in columns, sorted along the widest axis, which comes first; and their rows, in one row.
+
+    After the points come `LANES` infinite ones.
+    """
     n, dim = points.shape
-    kind, top = points.dtype.type, 8 * points.itemsize - 1
-    total, widest, first = kind(0), kind(-1), np.int64(0)
+    columns, order = np.empty((dim, n + LANES), points.dtype), np.empty((1, n + LANES), np.int32)
+    words, counts = np.empty((2, n), np.int64), many(256, np.int64)
+    widest, first = points.dtype.type(-1), np.int64(0)
     for axis in range(dim):
         low = high = points[0, axis]
         for i in range(n):
-            value = points[i, axis]
-            total += value * kind(0)  # NaN, where one of them is not finite
-            low, high = min(low, value), max(high, value)
+            low, high = min(low, points[i, axis]), max(high, points[i, axis])
         if high - low > widest:
             widest, first = high - low, np.int64(axis)
-    if total != 0:
-        return False
-    for i in range(n):
-        columns[0, i] = points[i, first]
-        keys[i] = ordered(keys[i], top)
-    sort_keys(keys, n, memory.words, many(256, np.int64), order)
+    if points.itemsize == 4:
+        short = np.empty(n, np.int32)
+        for i in range(n):
+            short[i] = ordered(np.float32(points[i, first]).view(np.int32), 31)
+        sort_keys(short, n, words, counts, order[0])
+    else:
+        long = np.empty(n, np.int64)
+        for i in range(n):
+            long[i] = ordered(np.float64(points[i, first]).view(np.int64), 63)
+        sort_keys(long, n, words, counts, order[0])
     for turn in range(dim):
         axis = (first + turn) % dim
         for k in range(n):
-            columns[turn, k] = points[order[k], axis]
+            columns[turn, k] = points[order[0, k], axis]
         for k in range(n, n + LANES):
             columns[turn, k] = np.inf
-    return True
+    return columns, order
 
 
 @inline
@@ -131,30 +114,22 @@ def _reach(columns, i, k, groups):
     return most
 
 
-@inline
-def _no_period(points):
-    around = few(3, points.dtype)
-    for axis in range(3):
-        around[axis] = np.inf
-    return around
+@common
+def pairs_along_axis(points, most, least, around, rows, far):
+    """The pairs ``least`` to ``most`` apart, in order, and their distances; how many, or `UNSUITABLE`.
 
-
-@jit
-def find_pairs_of_few(points, r, capacity, memory):
-    """Write the pairs of points within ``r``, in order, into the memory; how many, or `UNSUITABLE`."""
-    n = points.shape[0]
-    if not _sort(points, memory):
-        return UNSUITABLE
-    columns, order, marks, filled = memory.columns, memory.order, memory.marks, memory.filled
-    rows, distances = memory.rows, memory.distances
+    They are written into ``rows`` and ``far``, or into larger arrays.
+    """
+    n, count, held = points.shape[0], np.int64(0), np.int64(0)
+    columns, order = _sorted_points(points)
+    # A bit for each two points, a bit for each word of these that is not zero, and what is near one point.
+    marks, filled = np.empty((n, (n >> 5) + 1), np.uint32), np.zeros(n, np.uint32)
     for i in range(n):
-        filled[i] = 0
         for word in range(i >> 5, (n >> 5) + 1):
             marks[i, word] = 0
-    most = points.dtype.type(r)
-    around, bound, held = _no_period(points), safe_bound(points, most * most), np.int64(0)
+    others, bound = np.empty((1, n + LANES), np.int32), safe_bound(points, most * most)
     for k in range(n):
-        i, count = np.int64(order[0, k]), np.int64(0)
+        i, near_one = np.int64(order[0, k]), np.int64(0)
         for j in range(k + 1, n, LANES):
             gap = columns[0, j] - columns[0, k]
             if gap * gap > bound:
@@ -163,17 +138,16 @@ def find_pairs_of_few(points, r, capacity, memory):
             if j + LANES > n:
                 near &= (1 << (n - j)) - 1
             # Without a branch for each of them: a branch that is not foreseen takes as long as all of this.
-            put_lanes(rows, 1, count, load(order, 0, j), mask_of(near))
-            count += count_lanes(near)
-        held += count
-        if held > capacity and bound < np.inf:  # else squares overflow, and say nothing
-            return UNSUITABLE
-        for at in range(count):
-            other = np.int64(rows[1, at])
+            put_lanes(others, 0, near_one, load(order, 0, j), mask_of(near))
+            near_one += count_lanes(near)
+        held += near_one
+        if held > _MOST_PAIRS_EACH * n and bound < np.inf:  # else squares overflow, and say nothing
+            return rows, far, np.int64(UNSUITABLE)
+        for at in range(near_one):
+            other = np.int64(others[0, at])
             low, high = min(i, other), max(i, other)
             marks[low, high >> 5] |= 1 << (high & 31)
             filled[low] |= 1 << (high >> 5)
-    found = np.int64(0)
     for i in range(n):
         words = np.int64(filled[i])
         while words != 0:
@@ -184,12 +158,12 @@ def find_pairs_of_few(points, r, capacity, memory):
                 other = 32 * word + lowest_lane(near)
                 near &= near - 1
                 d = distance(points, points, i, other, around)
-                if d <= most:
-                    if found == capacity:
-                        return UNSUITABLE
-                    rows[0, found], rows[1, found], distances[found] = i, other, d
-                    found += 1
-    return found
+                if d <= most and d >= least:
+                    if count == rows.shape[0]:
+                        rows, far = larger(rows, count), larger(far, count)
+                    rows[count, 0], rows[count, 1], far[count, 0] = i, other, d
+                    count += 1
+    return rows, far, count
 
 
 @inline
@@ -212,21 +186,16 @@ def insert_nearest(ids, distances, i, k, found, other, d):
     return min(found + 1, k)
 
 
-@jit
-def find_nearest_of_few(points, k, r, memory, ids, distances):
-    """Write the ``k`` nearest of each point within ``r``, sorted by distance, then by id.
+@common
+def nearest_along_axis(points, k, most, around, ids, distances):
+    """Write the ``k`` nearest of each point within ``most``, by distance, then id; 0 or `UNSUITABLE`.
 
-    Where there are fewer, ids are -1 and distances inf.  Returns 0 or `UNSUITABLE`.
+    Where there are fewer, what is there stays.
     """
-    n = points.shape[0]
-    if not _sort(points, memory):
-        return UNSUITABLE
-    columns, order, groups = memory.columns, memory.order[0], (n + LANES - 1) // LANES
-    most, around, left = points.dtype.type(r), _no_period(points), _MOST_COMPARISONS * n
+    n, (columns, rows) = points.shape[0], _sorted_points(points)
+    order, groups, left = rows[0], (n + LANES - 1) // LANES, _MOST_COMPARISONS * n
     for turn in range(n):
         i, x = np.int64(order[turn]), columns[0, turn]
-        for place in range(k):
-            ids[i, place], distances[i, place] = -1, np.inf
         found, bound = np.int64(0), safe_bound(points, most * most)
         group = turn // LANES
         if k < LANES:
@@ -262,20 +231,5 @@ def find_nearest_of_few(points, k, r, memory, ids, distances):
             if gap * gap > bound:
                 break
         if left <= 0:
-            return UNSUITABLE
-    return 0
-
-
-@inline
-def near_lanes(columns, n, points, i, j, around, bound):
-    """A bit for each of the points from ``j`` on whose nearest image may be near point ``i``."""
-    squares = splat(points.dtype.type(0))
-    for axis in range(columns.shape[0]):
-        gap = size(load(columns, axis, j) - splat(points[i, axis]))
-        if around[axis] < np.inf:
-            gap = smaller(gap, splat(around[axis]) - gap)
-        squares = plus(squares, times(gap, gap))
-    near = bits(squares <= splat(bound))
-    if j + LANES > n:
-        near &= (1 << (n - j)) - 1
-    return near
+            return np.int64(UNSUITABLE)
+    return np.int64(0)

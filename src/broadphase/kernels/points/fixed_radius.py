@@ -8,8 +8,17 @@ from broadphase.kernels.arrays.results import mark, put_marked, rank, result
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
-from broadphase.kernels.points.distance import distance, plus, put_hits, root, size, take_place, times
-from broadphase.kernels.points.few_points import UNSUITABLE, near_lanes, safe_bound
+from broadphase.kernels.points.distance import (
+    distance,
+    plus,
+    put_hits,
+    root,
+    size,
+    squares_of_ways,
+    take_place,
+    times,
+)
+from broadphase.kernels.points.few_points import UNSUITABLE, safe_bound
 
 # -----------------------------------------------------------------------------------------------------------
 # Points into cells for one call: which cell, and a counting sort.
@@ -413,7 +422,8 @@ def _put_near(cells, point, i, found, around, r, ranges, pairs, distances, begin
         if last - ranges[0, k] > _CROWD:
             return UNSUITABLE
         for j in range(ranges[0, k], last, LANES):
-            near = near_lanes(cells.columns, last, point, 0, j, around, bound)
+            near = bits(squares_of_ways(cells.columns, j, point, 0, around) <= splat(bound))
+            near &= (1 << min(last - j, LANES)) - 1
             while near != 0:
                 other = np.int64(cells.own[0, j + lowest_lane(near)])
                 near &= near - 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, few, prefetch
-from broadphase.kernels.machine.simd import LANES, bits, load, splat
+from broadphase.kernels.machine.simd import load, splat
 from broadphase.kernels.points.distance import distance_along, folded_way, plus, times
 
 # Half of a vector, and one and a half, less what rounding may add; nearest images are no farther than these
@@ -107,15 +107,6 @@ def folded_squares(columns, points, i, j, around):
     if dim == 3:
         squares = plus(squares, times(z, z))
     return squares
-
-
-@always_inline
-def folded_lanes(columns, n, points, i, j, around, bound):
-    """A bit for each of the points from ``j`` on at the end of a short folded way from point ``i``."""
-    near = bits(folded_squares(columns, points, i, j, around) <= splat(bound))
-    if j + LANES > n:
-        near &= (1 << (n - j)) - 1
-    return near
 
 
 @inline

@@ -12,7 +12,7 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, larger, load, lowest_lane, smaller, splat
-from broadphase.kernels.points.distance import distance, plus, put_hits, size, times
+from broadphase.kernels.points.distance import distance, gaps, plus, put_hits, times
 from broadphase.kernels.points.nearest_boxes import _keep_nearest
 
 
@@ -199,7 +199,7 @@ class _Search(NamedTuple):
 
 
 @inline
-def _box_offsets(boxes, axis, high, at, point, around):
+def box_offsets(boxes, axis, high, at, point, around):
     """The distance of boxes on one axis, the shorter gap around a period."""
     to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
     zero = point - point
@@ -214,11 +214,11 @@ def _box_offsets(boxes, axis, high, at, point, around):
 def _near_boxes(boxes, worlds, at, query, ring, bound):
     """Which of the `LANES` boxes from ``at`` on may hold points whose square is within the bound."""
     dim, point = boxes.shape[0] // 2, query.point
-    x = _box_offsets(boxes, 0, dim, at, splat(point[0]), ring[0])
-    y = _box_offsets(boxes, 1, dim + 1, at, splat(point[1]), ring[1])
+    x = box_offsets(boxes, 0, dim, at, splat(point[0]), ring[0])
+    y = box_offsets(boxes, 1, dim + 1, at, splat(point[1]), ring[1])
     square = plus(times(x, x), times(y, y))
     if dim == 3:
-        z = _box_offsets(boxes, 2, 5, at, splat(point[2]), ring[2])
+        z = box_offsets(boxes, 2, 5, at, splat(point[2]), ring[2])
         square = plus(square, times(z, z))
     near = square <= splat(bound)
     if worlds.shape[1] > 0:
@@ -238,23 +238,14 @@ def _bound(limit, scale, kind, more, least):
 
 
 @inline
-def _offsets(columns, axis, at, point, around):
-    gap = load(columns, axis, at) - point
-    if not around < np.inf:
-        return gap
-    gap = size(gap)
-    return smaller(gap, splat(around) - gap)
-
-
-@inline
 def _look_into(held_points, leaf, query, search, bound, scratch, held):
     """Append the points of a leaf that are within the bound; returns how many are held now."""
     columns, own, ring, at = held_points.columns, held_points.own, search.ring, leaf * LANES
-    x = _offsets(columns, 0, at, splat(query.point[0]), ring[0])
-    y = _offsets(columns, 1, at, splat(query.point[1]), ring[1])
+    x = gaps(columns, 0, at, query.point[0], ring[0])
+    y = gaps(columns, 1, at, query.point[1], ring[1])
     square = plus(times(x, x), times(y, y))
     if columns.shape[0] == 3:
-        z = _offsets(columns, 2, at, splat(query.point[2]), ring[2])
+        z = gaps(columns, 2, at, query.point[2], ring[2])
         square = plus(square, times(z, z))
     names, own_name = load(own, 0, at), splat(query.me)
     near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))

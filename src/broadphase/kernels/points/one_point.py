@@ -10,10 +10,17 @@ from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import result
 from broadphase.kernels.machine.jit import holds_gil, inline, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row
-from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, smaller, splat, store
-from broadphase.kernels.machine.simd import larger as larger_lanes
-from broadphase.kernels.points.distance import distance_along, minimum_image, plus, size, take_place, times
+from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat, store
+from broadphase.kernels.points.distance import (
+    distance_along,
+    minimum_image,
+    plus,
+    squares_of_ways,
+    take_place,
+    times,
+)
 from broadphase.kernels.points.few_points import insert_nearest, safe_bound
+from broadphase.kernels.points.nearest_points import box_offsets
 
 _OPEN = 128  # boxes that wait: `LANES` on each of at most eight levels
 
@@ -34,29 +41,11 @@ def take_points(given):
 
 
 @inline
-def _squares(columns, at, point, around):
-    """The squares of the ways from a point to `LANES` others."""
-    squares = splat(columns.dtype.type(0))
-    for axis in range(columns.shape[0]):
-        gap = size(load(columns, axis, at) - splat(point[0, axis]))
-        if around[axis] < np.inf:
-            gap = smaller(gap, splat(around[axis]) - gap)
-        squares = plus(squares, times(gap, gap))
-    return squares
-
-
-@inline
 def _squares_of_boxes(boxes, at, point, around):
     """The least squares of the ways from a point to `LANES` boxes."""
-    dim, none = boxes.shape[0] // 2, splat(boxes.dtype.type(0))
-    squares = none
+    dim, squares = boxes.shape[0] // 2, splat(boxes.dtype.type(0))
     for axis in range(dim):
-        place = splat(point[0, axis])
-        below, above = load(boxes, axis, at), load(boxes, dim + axis, at)
-        gap = larger_lanes(larger_lanes(below - place, place - above), none)
-        if around[axis] < np.inf:
-            farthest = larger_lanes(above - place, place - below)
-            gap = smaller(gap, larger_lanes(splat(around[axis]) - farthest, none))
+        gap = box_offsets(boxes, axis, dim + axis, at, splat(point[0, axis]), around[axis])
         squares = plus(squares, times(gap, gap))
     return squares
 
@@ -76,7 +65,7 @@ def _distance(columns, at, point, around):
 @inline
 def _insert(columns, own, begin, last, point, around, i, k, reach, bound, ids, distances, count):
     """Insert those of `LANES` points before ``last`` that are among the nearest; the new bound and count."""
-    near = bits(_squares(columns, begin, point, around) <= splat(bound))
+    near = bits(squares_of_ways(columns, begin, point, 0, around) <= splat(bound))
     if begin + LANES > last:
         near &= (1 << (last - begin)) - 1
     while near != 0:
@@ -135,7 +124,7 @@ def scan_near(columns, values, r):
     reach, sound = kind(r), take_place(values, around, point) and r >= 0
     bound = safe_bound(columns, reach * reach)
     for begin in range(0, n if sound else np.int64(0), LANES):
-        near = bits(_squares(columns, begin, point, around) <= splat(bound))
+        near = bits(squares_of_ways(columns, begin, point, 0, around) <= splat(bound))
         if begin + LANES > n:
             near &= (1 << (n - begin)) - 1
         while near != 0:
