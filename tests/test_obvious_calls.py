@@ -48,8 +48,17 @@ WRONG = [
     ("bp.World(tiles=tiles)", TypeError, "world.tiles = tiles"),
     ("world.add(bp.Box(0, 0, 1, 1), one_way='top')", TypeError, "body.one_way"),
     ("tiles.find_path((1, 1), (70, 50))", IndexError, "tile_at"),
+    ("tiles.flow_field(body)", TypeError, r"tile_at\(\*its.center\)"),
+    ("tiles.flow_field((0, 0)).ways_at(body.center)", ValueError, r"\[point\]"),
+    ("bp.TileMap(['#p'], 32, solid='#')", TypeError, "solid but for ' ' and '.'"),
+    ("setattr(body, 'one_way', True)", TypeError, "left, right, top, bottom"),
+    ("bp.in_range(body, [other], 100)", TypeError, r"\[one\]"),
+    ("bp.colliding([body], other)", TypeError, r"\[other\]"),
     # attributes of others
+    ("body.hp", AttributeError, "body.data"),
+    ("setattr(body, 'hp', 3)", AttributeError, "body.data"),
     ("body.pos", AttributeError, "position"),
+    ("tiles.width", AttributeError, "columns"),
     ("body.width", AttributeError, "body.rect"),
     ("body.kill()", AttributeError, r"remove\(\)"),
     ("body.move(1, 1)", AttributeError, "world.move"),
@@ -136,6 +145,30 @@ def test_python_proposes_names_of_the_package():
     assert raised.value.name == "neighbours"
     assert raised.value.obj is bp
     assert set(dir(bp)) == set(bp.__all__)
+
+
+@pytest.mark.parametrize("name", ["world", "body", "tiles"])
+def test_hints_are_no_attributes(names, name):
+    with pytest.raises(AttributeError) as raised:
+        names[name].boundz  # noqa: B018
+    assert raised.value.name == "boundz"
+    assert not {"hp", "save", "width", "query"} & set(dir(names[name]))
+    assert not hasattr(names[name], "width")
+
+
+def test_subclasses_may_have_the_names_of_hints():
+    class Level(bp.TileMap):
+        def __init__(self):
+            super().__init__(["#"], 8)
+            self.width = 8
+
+        def get(self):
+            return self.width
+
+    level = Level()
+    assert level.get() == 8
+    assert {"get", "width"} <= set(dir(level))
+    assert "height" not in dir(level)
 
 
 class TestBoxes:

@@ -94,6 +94,53 @@ def no_attribute(instance: object, name: str, hints: Mapping[str, str]) -> Attri
     return AttributeError(said, name=name, obj=instance)
 
 
+class _Instead:
+    """Stands in a class for a name that it does not have: the ``AttributeError`` says which call is meant."""
+
+    def __init__(self, name: str, hints: Mapping[str, str]) -> None:
+        self._name, self._hints = name, hints
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        raise no_attribute(kind if owner is None else owner, self._name, self._hints)
+
+
+class _InsteadOfSlot(_Instead):
+    """The same where no attribute can be added."""
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self.__get__(owner)
+
+
+def instead(hints: Mapping[str, str]) -> Callable[[Class], Class]:
+    """For a class: what to say of names that users try; a ``__getattr__`` would slow all other names.
+
+    Examples
+    --------
+    >>> @instead({"lenght": "its length is len(shelf)"})
+    ... class Shelf: ...
+    >>> Shelf().lenght
+    Traceback (most recent call last):
+    ...
+    AttributeError: 'Shelf' object has no attribute 'lenght'; its length is len(shelf)
+    >>> hasattr(Shelf(), "lenght"), "lenght" in dir(Shelf())
+    (False, False)
+    """
+
+    def public(self: Any) -> list[str]:
+        from inspect import getattr_static  # here, as few programs ask
+
+        return [one for one in object.__dir__(self) if not isinstance(getattr_static(self, one), _Instead)]
+
+    def with_names(kind: Class) -> Class:
+        stand_in = _InsteadOfSlot if "__slots__" in vars(kind) else _Instead
+        for name in hints:
+            setattr(kind, name, stand_in(name, hints))
+        kind.__dir__ = public  # type: ignore[assignment]
+        return kind
+
+    return with_names
+
+
 def with_hints(*positional: str, **hints: str) -> Callable[[Function], Function]:
     """For a function that is often called with other arguments than it has: the error says the right ones.
 

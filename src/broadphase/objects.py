@@ -113,8 +113,8 @@ def colliding(
     >>> bp.colliding([a, b], [c], radius="size", margin=2.5) == [(b, c)]
     True
     """
-    things = list(ones)
-    targets = things if others is None else list(others)
+    things = _several(ones, "ones")
+    targets = things if others is None else _several(others, "others")
     if not margin >= 0.0:
         raise ValueError(f"margin must not be negative or nan; got {margin}")
     if (radius is not None) + (size is not None) + (rect is not None) > 1:
@@ -178,7 +178,7 @@ def in_range(
     >>> bp.in_range([(0, 0)], [(3, 4), (1, 0)], 5, sort="distance")
     [[(1, 0), (3, 4)]]
     """
-    things, targets = list(ones), list(others)
+    things, targets = _several(ones, "ones"), _several(others, "others")
     if sort not in ("list", "distance"):
         raise ValueError(f'sort must be "list" or "distance"; got {sort!r}')
     near: list[list[T]] = [[] for _ in things]
@@ -224,6 +224,12 @@ def _rule_of(
         f"{name}[0] is {_named(thing)}: say how large it is by radius=, size= or rect=, "
         'the name of an attribute, a number or a function, such as radius="radius"'
     )
+
+
+def _several(things: Any, name: str) -> list[Any]:
+    if not isinstance(things, Iterable):
+        raise TypeError(f"{name} must be several objects; got {things!r}; give one as [{name[:-1]}]")
+    return list(things)
 
 
 def _center_of(thing: Any, at: Place) -> Place | None:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.errors import no_attribute
+from broadphase.errors import instead
 from broadphase.inputs.protocols import Place
 
 new: Any = tuple.__new__
@@ -84,6 +84,7 @@ _OF_PYGAME = (
 )  # fmt: skip
 
 
+@instead({name: f"pygame.Rect(rect).{name} is it" for name in _OF_PYGAME})
 class Rect(NamedTuple):
     """A rectangle: a tuple ``x, y, width, height``, taken as a rectangle wherever one is.
 
@@ -128,10 +129,3 @@ class Rect(NamedTuple):
     def center(self) -> Vector:
         """The middle."""
         return Vector(self.x + 0.5 * self.width, self.y + 0.5 * self.height)
-
-
-def _no_attribute(rect: Rect, name: str) -> Any:
-    raise no_attribute(rect, name, dict.fromkeys(_OF_PYGAME, f"pygame.Rect(rect).{name} is it"))
-
-
-setattr(Rect, "__getattr__", _no_attribute)  # noqa: B010  type checkers shall not see it

@@ -15,12 +15,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
 from operator import le
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import no_attribute
+from broadphase.errors import instead
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.geometry.vectors import Rect, Vector, new
@@ -274,6 +274,7 @@ _OTHER_NAMES = {
 """What attributes are called elsewhere, or where they are."""
 
 
+@instead(_OTHER_NAMES)
 class Body:
     """A body in a `World`, created by `World.add`.
 
@@ -295,11 +296,6 @@ class Body:
     """
 
     __slots__ = ("__weakref__", "_remains", "_row", "_store", "data")
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name, _OTHER_NAMES)
 
     def __init__(self, store: "BodyStore", row: int, data: Any) -> None:
         self._store = store

@@ -16,10 +16,12 @@ def bits_of_sides(sides: Side | Iterable[Side]) -> int:
 
     Raises
     ------
-    ValueError
-        A side has another name.
+    TypeError, ValueError
+        It is a bool, or a side has another name.
     """
     bits = 0
+    if isinstance(sides, bool):
+        raise TypeError(f"sides must be a side or several of {', '.join(SIDES)}; got {sides}")
     for side in [sides] if isinstance(sides, str) else sides:
         if side not in SIDES:
             raise ValueError(f"unknown side {side!r}; choose from {', '.join(SIDES)}")

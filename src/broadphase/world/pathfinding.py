@@ -181,12 +181,14 @@ class FlowField:
     def _middles(points: Any) -> Floats:
         middles = as_points(points, "points")
         if middles.ndim != 2:
-            raise ValueError(f"points must have shape (m, 2); got {middles.shape}")
+            raise ValueError(f"points must have shape (m, 2); got {middles.shape}; give one as [point]")
         return np.ascontiguousarray(middles)
 
 
 def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
     """``(m, 2)`` columns and rows that lie on a map of so many rows and columns."""
+    if hasattr(values, "center"):
+        raise TypeError(f"{name} must be column and row of a tile; give tile_at(*its.center)")
     given = settled(values, name, NUMBERS)
     if given.ndim not in (1, 2) or given.shape[-1] != 2:
         raise ValueError(f"{name} must be (column, row) or have shape (m, 2); got shape {given.shape}")

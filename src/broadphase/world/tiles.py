@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import hinting, with_hints
+from broadphase.errors import hinting, instead, with_hints
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
@@ -132,7 +132,18 @@ class TileHits(NamedTuple):
     """``(m, 2)``"""
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(
+        ["width", "height", "size", "shape"], "columns and rows are how many tiles, bounds where"
+    ),
+    **dict.fromkeys(["tile_width", "tile_height"], "tile_size has both"),
+    **dict.fromkeys(["get", "at", "get_tile"], "tile_at(x, y) is the tile of a point, is_solid asks one"),
+    **dict.fromkeys(["query_box", "set_solid", "a_star"], "it is tiles_in, set or find_path here"),
+}
+
+
 @hinting
+@instead(_OTHER_NAMES)
 class TileMap:
     """Solid and one-way tiles on a grid.
 
@@ -170,6 +181,7 @@ class TileMap:
     np.int64(12)
     """
 
+    @with_hints("the map is one argument: an array of bool, or rows of text, solid but for ' ' and '.'")
     def __init__(
         self,
         solid: Any,

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import hinting, no_attribute, with_hints
+from broadphase.errors import hinting, instead, with_hints
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
@@ -108,6 +108,7 @@ _OTHER_NAMES = {
 
 
 @hinting
+@instead(_OTHER_NAMES)
 class World:
     """Bodies that touch, move and are found by queries.
 
@@ -182,11 +183,6 @@ class World:
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name, _OTHER_NAMES)
 
     # ---- bodies
 
