@@ -134,6 +134,7 @@ def instead(hints: Mapping[str, str]) -> Callable[[Class], Class]:
     def with_names(kind: Class) -> Class:
         stand_in = _InsteadOfSlot if "__slots__" in vars(kind) else _Instead
         for name in hints:
+            assert not hasattr(kind, name), name
             setattr(kind, name, stand_in(name, hints))
         kind.__dir__ = public  # type: ignore[assignment]
         return kind

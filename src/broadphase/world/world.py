@@ -100,7 +100,7 @@ _OTHER_NAMES = {
     **dict.fromkeys(["load", "loads"], "world.restore() takes what world.snapshot() was"),
     **dict.fromkeys(["query", "query_rect"], "it is query_box here"),
     **dict.fromkeys(["query_circle"], "it is query_radius here"),
-    **dict.fromkeys(["contacts", "collisions", "events"], "update() returns them"),
+    **dict.fromkeys(["contacts", "collisions"], "update() returns them"),
     **dict.fromkeys(["find_path", "flow_field", "visible_from"], "the tile map has it: world.tiles"),
     **dict.fromkeys(["add_circle", "add_box", "add_polygon", "spawn"], "it is add(shape) here"),
 }
