@@ -61,6 +61,7 @@ def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
 
     Examples
     --------
+    >>> from broadphase import Box, Circle, overlap
     >>> overlap(Box(0, 0, 2, 2), Circle(3, 1, 1)), overlap(Box(0, 0, 2, 2), Circle(3, 1, 1), touching=True)
     (False, True)
     """
@@ -93,6 +94,7 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
 
     Examples
     --------
+    >>> from broadphase import Box, contact
     >>> found = contact(Box(0, 0, 10, 10), Box(8, 1, 10, 10))
     >>> found.normal, found.depth
     ((-1.0, 0.0), 2.0)
