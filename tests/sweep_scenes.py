@@ -15,13 +15,16 @@ class Around:
     def __init__(self, shapes, others=None):
         self.names = list(range(len(shapes))) if others is None else list(others)
         self.shapes = shapes
+        self._world = None
 
     def world(self, tiles=None):
-        world = bp.World()
-        for shape, name in zip(self.shapes, self.names, strict=True):
-            world.add(shape, static=True, data=name)
-        world.tiles = tiles
-        return world
+        """The same at each call, as long as movers are taken out of it again."""
+        if self._world is None:
+            self._world = bp.World()
+            for shape, name in zip(self.shapes, self.names, strict=True):
+                self._world.add(shape, static=True, data=name)
+        self._world.tiles = tiles
+        return self._world
 
 
 def named(other):
@@ -37,14 +40,18 @@ def resolve(shape, dx, dy, around=None, tiles=None, response="slide"):
         def answer(hit):
             return response(hit._replace(other=named(hit.other)))
 
-    move = world.move(world.add(shape), dx, dy, response=answer)
+    body = world.add(shape)
+    move = world.move(body, dx, dy, response=answer)
+    world.remove(body)
     return move._replace(hits=tuple(hit._replace(other=named(hit.other)) for hit in move.hits))
 
 
 def beside(shape, direction, around=None, tiles=None):
     """What touches a shape in a direction."""
     world = (around or Around([])).world(tiles)
-    hit = world.grounded(world.add(shape), direction)
+    body = world.add(shape)
+    hit = world.grounded(body, direction)
+    world.remove(body)
     return hit and hit._replace(other=named(hit.other))
 
 
@@ -59,7 +66,8 @@ def around_boxes(boxes, others=None):
 
 
 def go(box, motion, boxes=(), tiles=None, response="slide"):
-    return resolve(Box(*map(float, box)), *motion, around_boxes(boxes), tiles, response)
+    around = boxes if isinstance(boxes, Around) else around_boxes(boxes)
+    return resolve(Box(*map(float, box)), *motion, around, tiles, response)
 
 
 def overlaps(x, y, width, height, box):

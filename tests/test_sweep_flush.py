@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from sweep_scenes import boxes_of_tiles, go, overlaps
+from sweep_scenes import around_boxes, boxes_of_tiles, go, overlaps
 
 from broadphase import TileMap
 
@@ -42,7 +42,7 @@ def test_walking_along_a_wall(step, direction, side):
     """Of tiles and of bodies, pressing against it."""
     count = int(step * 40 / 3.3) + 8
     tiles = TileMap(np.ones((count, 1), np.bool_), 3.3, (50, -3.3))
-    boxes = boxes_of_tiles(tiles)
+    boxes = around_boxes(boxes_of_tiles(tiles))
     for obstacles in ({"tiles": tiles}, {"boxes": boxes}):
         y = 0.0 if direction > 0 else (count - 3) * 3.3 - 2.1
         x = go((20 if side > 0 else 80, y, 1.7, 2.1), (side * 60, 0), **obstacles).x
