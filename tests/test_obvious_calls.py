@@ -54,7 +54,14 @@ WRONG = [
     ("setattr(body, 'one_way', True)", TypeError, "left, right, top, bottom"),
     ("bp.in_range(body, [other], 100)", TypeError, r"\[one\]"),
     ("bp.colliding([body], other)", TypeError, r"\[other\]"),
+    ("bp.nearest(POINTS, POINTS, 2)", TypeError, "other="),
+    ("bp.nearest(POINTS, 1, max_distance=3)", TypeError, "r="),
+    ("bp.pairs(BOXES, predicate='intersects')", TypeError, r"GeometryIndex\(geometries\).pairs"),
+    ("bp.from_xywh([0], [0], [1], [1])", TypeError, "column_stack"),
+    ("bp.VerletList(POINTS, 2.5)", ValueError, r"neighbors\(points\)"),
+    ("near.scatter([1.0] * len(near), along=near.offset)", TypeError, "offsets=True"),
     # attributes of others
+    ("bp.ShapeIndex([bp.Circle(0, 0, 1)]).query_point((0, 0))", AttributeError, "query_radius"),
     ("body.hp", AttributeError, "body.data"),
     ("setattr(body, 'hp', 3)", AttributeError, "body.data"),
     ("body.pos", AttributeError, "position"),
@@ -125,6 +132,7 @@ def names():
     return {
         **globals(),
         "tiles": tiles,
+        "near": bp.neighbors(POINTS, 20),
         "index": index,
         "world": world,
         "body": body,

@@ -38,7 +38,9 @@ _BY_ROW = {"category": "a set for each row is categories=", "mask": "a set for e
 _TWO_SIDES = "two sets of boxes are join(a, b)"
 
 
-@with_hints(_TWO_SIDES, **_BY_ROW)
+@with_hints(
+    _TWO_SIDES, **_BY_ROW, predicate="of shapely's geometries it is GeometryIndex(geometries).pairs()"
+)
 def pairs(
     boxes: RowsLike,
     *,

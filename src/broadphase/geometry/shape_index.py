@@ -15,6 +15,7 @@ from typing import Any, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import instead
 from broadphase.geometry.shapes import Box, Circle, Polygon, Shape
 from broadphase.geometry.table import plain_columns, table_of
 from broadphase.indexes import arguments, environments
@@ -51,6 +52,13 @@ _ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS,
 _WIDER = 1.0 + 1e-9
 
 
+@instead(
+    {
+        "query_point": "query_radius(points, 0) finds the shapes around points",
+        "contacts": "loop with bp.contact over pairs(), or add the shapes to a World",
+        **dict.fromkeys(["save", "load"], "pickle keeps it"),
+    }
+)
 class ShapeIndex:
     """Boxes, turned ones too, circles, capsules, segments and polygons: rays, nearest points and overlaps.
 

@@ -442,7 +442,7 @@ class Index(ById):
 
     @property
     def boxes(self) -> BoxArray:
-        """The boxes in id order: ``(len, 2 * dim)``, read-only; good until the next change."""
+        """The boxes, row k that of ``ids[k]``: ``(len, 2 * dim)``, read-only; good until the next change."""
         return read_only(self._store.live_boxes())
 
     def box(self, id: int) -> BoxArray:  # noqa: A002 - the word that users know

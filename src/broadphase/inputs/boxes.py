@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import with_hints
 from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows, settled
 from broadphase.inputs.foreign import BOXES, NUMBERS
 from broadphase.inputs.numeric import thread_count
@@ -81,6 +82,7 @@ def checked_boxes(array: FloatArray, name: str, threads: int = 1, period: Any = 
     return array
 
 
+@with_hints("columns are one argument: from_xywh(np.column_stack((x, y, width, height)))")
 def from_xywh(rows: RowsLike) -> BoxArray:
     """Boxes from rows ``x, y, width, height``, or ``x, y, z, width, height, depth``; x, y is the min corner.
 

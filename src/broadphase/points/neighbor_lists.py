@@ -174,7 +174,7 @@ class Neighbors:
         sums = self._added(sum_neighbors, self._half, _flat(given))
         return sums.reshape(self.shape[0], *given.shape[1:])
 
-    def scatter(self, values: Any, *, along: Any = None, antisymmetric: bool = False) -> Points:
+    def scatter(self, values: Any, *, along: Any = (), antisymmetric: bool = False) -> Points:
         """For each point the sum of the values of its pairs, such as forces.
 
         Parameters
@@ -184,7 +184,8 @@ class Neighbors:
             slice of rows, one after another, and returns the values of these pairs.  This is faster where
             there are many pairs, as what it computes stays in the cache.
         along : array_like, shape (m, k), optional
-            Vectors by which the values, one for each pair, are multiplied: `offset` or `unit`.
+            Vectors by which the values, one for each pair, are multiplied: `offset` or `unit`.  For
+            forces give ``antisymmetric=True`` too.
         antisymmetric : bool
             Whether ``j`` gets the values with the other sign: then ``values`` are what acts on ``i``.
 
@@ -216,15 +217,19 @@ class Neighbors:
             raise ValueError(
                 "antisymmetric=True has no meaning with other= or half=False, where values act on i only"
             )
+        if along is None:
+            raise TypeError("along is None: near.offset is there after neighbors(..., offsets=True)")
         sign = -1 if antisymmetric else int(self._half)
-        vectors = None if along is None else _one_each(along, "along", len(self), "pair")
+        vectors = (
+            None if isinstance(along, tuple) and not along else _one_each(along, "along", len(self), "pair")
+        )
         if vectors is not None and vectors.ndim != 2:
             raise ValueError(f"along must have shape ({len(self)}, k), a vector a pair; got {vectors.shape}")
         if callable(values):
             return self._scattered(values, vectors, sign)
         given = _one_each(values, "values", len(self), "pair")
         sums = self._added(scatter_pairs, sign, *_multiplied(given, vectors))
-        return sums if along is not None else sums.reshape(self.shape[0], *given.shape[1:])
+        return sums if vectors is not None else sums.reshape(self.shape[0], *given.shape[1:])
 
     def rows_in(self, previous: "Neighbors") -> npt.NDArray[np.intp]:
         """The row of each pair in an earlier result, or -1, to keep values of pairs from step to step.

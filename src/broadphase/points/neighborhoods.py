@@ -70,6 +70,10 @@ _OF_SCIPY = {
     "num_neighbors": "the k nearest are found by nearest(points, k)",
     "exclude_ii": "without other= no point is its own neighbour; with other= it is exclude_self=",
     "full_list": "each pair in both directions is half=False",
+    "max_distance": "the largest distance is r=",
+    "cell": "lengths or lattice vectors are period=",
+    "box": "lengths or lattice vectors are period=",
+    "bins": "the distances are r=",
 }
 
 
@@ -623,7 +627,7 @@ def _counts_within(distances: Points, lengths: Points) -> Any:
     return np.searchsorted(np.sort(distances), lengths, "right").astype(np.int64)
 
 
-@with_hints(**_OF_SCIPY)
+@with_hints("the points among which is searched are other=: nearest(points, k, other=others)", **_OF_SCIPY)
 def nearest(
     points: RowsLike,
     k: int | Sequence[int],
