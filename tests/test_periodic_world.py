@@ -426,3 +426,15 @@ def test_no_free_place_anywhere(shape):
     move = world.move(body, 2, 3, "touch")
     assert {hit.time for hit in move.hits} >= {0.0}
     assert move[:2] == body.position
+
+
+def test_a_function_that_lets_a_body_cross_what_it_starts_in_is_asked_of_its_next_image():
+    world = bp.World(period=(16, 12))
+    point = world.add(bp.Box(0, 0, 0, 0))
+    tall = world.add(bp.Box(-0.25, -0.25, 6.25, 12))  # as long as the world: its images follow each other
+    move = world.move(point, 0, -0.5, response=lambda hit: "cross")
+    assert [(hit.other, hit.time, hit.normal) for hit in move.hits] == [
+        (tall, 0.0, (-1.0, 0.0)),
+        (tall, 0.5, (0.0, 1.0)),
+    ]
+    assert move[:2] == (0.0, 11.5)

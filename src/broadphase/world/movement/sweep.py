@@ -57,8 +57,8 @@ class Path:
         self._grid = state.grid if only is None else NO_TILES
         self._start = self._mover = columns_of(shape)
         self._others: list[Shape] = []
-        self._through: list[int] = []
-        """The rows of bodies that it starts in and that a function lets it cross."""
+        self._through: list[tuple[int, float, float]] = []
+        """The row and place of bodies, or images, that it starts in and that a function lets it cross."""
         self._tiles_push = True
         self._bodies: Any = store.bodies
         """By row; for a function only those that were ever near, as it may remove some."""
@@ -93,11 +93,15 @@ class Path:
         spare = self._state.broad_phase.spare
         self._buffers, self._frame = spare.pop() if spare else self._memory(FEW)
         self._look(self._region(dx, dy, True))
-        met = [(hit, *answered(hit, function)) for hit in self._overlaps()]
+        overlaps, frame = self._overlaps(), self._frame
+        rows = self._buffers.hits[: len(overlaps), 5].astype(np.intp).tolist()
+        met = [(hit, *answered(hit, function)) for hit in overlaps]
         tiles = [code != sweep.CROSS for hit, _, code in met if isinstance(hit.other, Tile)]
         self._tiles_push = any(tiles) or not tiles
         self._through = [
-            hit.other.id for hit, _, code in met if code == sweep.CROSS and not isinstance(hit.other, Tile)
+            (frame.owners.item(row), frame.x.item(row), frame.y.item(row))
+            for row, (_, _, code) in zip(rows, met, strict=True)
+            if code == sweep.CROSS and row >= 0
         ]
         self._let_through()
         hits = [kept for _, kept, _ in met if kept is not None]
@@ -190,10 +194,11 @@ class Path:
         return new_buffers(rows, FIRST_CAPACITY, self._state.space.repeats), new_frame(rows)
 
     def _let_through(self) -> None:
-        """Take the sides of what a function lets it cross."""
-        if self._through:
-            owners = self._frame.owners[: self._near]
-            self._buffers.sides[: self._near][np.isin(owners, self._through)] = 0
+        """Take the sides of what a function lets it cross; other images of it keep theirs."""
+        near, frame = self._near, self._frame
+        for row, x, y in self._through:
+            is_it = (frame.owners[:near] == row) & (frame.x[:near] == x) & (frame.y[:near] == y)
+            self._buffers.sides[:near][is_it] = 0
 
     def _region(self, dx: float, dy: float, mirrored: bool) -> Bounds:
         region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, motion.EXACT)
