@@ -583,7 +583,7 @@ def search_nearest(
     are no rows to write to, but those that are returned: ``ids, distances, tests``; -1 tests mean that it is
     not sound, as a caller wrote it.
     """
-    length, one = stack_size(children), ids.shape[0] == 0
+    length, one = stack_size(children), ids.shape[0] == 0 and points.shape[0] > 0
     scratch = np.empty(length, np.int64), np.empty(length, np.float64), many(WIDTH, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
     own, far = result(k if one else 0, np.int32), result(k if one else 0, np.float64)

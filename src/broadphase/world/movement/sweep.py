@@ -250,14 +250,15 @@ def bits_of(layers: Layers) -> int:
 
 
 def _pushed_by(hits: list[Hit], found: list[Hit]) -> list[Hit]:
-    """The hits of what a shape starts in, where it was pushed out of that."""
-    pushed = {hit.other: hit for hit in found}
-    return [
-        hit._replace(normal=pushed[hit.other].normal, touch=pushed[hit.other].touch)
-        if hit.other in pushed and hit.response != "cross"
-        else hit
-        for hit in hits
-    ]
+    """The hits of what a shape starts in, where it was pushed out of that; images of a body have one each."""
+    pushed: dict[object, list[Hit]] = {}
+    for hit in found:
+        pushed.setdefault(hit.other, []).append(hit)
+    known = []
+    for hit in hits:
+        own = pushed.get(hit.other) if hit.response != "cross" else None
+        known.append(hit._replace(normal=own[0].normal, touch=own.pop(0).touch) if own else hit)
+    return known
 
 
 def united(one: Bounds, other: Sequence[float]) -> Bounds:
