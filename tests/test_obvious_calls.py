@@ -58,7 +58,6 @@ WRONG = [
     ("bp.nearest(POINTS, 1, max_distance=3)", TypeError, "r="),
     ("bp.pairs(BOXES, predicate='intersects')", TypeError, r"GeometryIndex\(geometries\).pairs"),
     ("bp.from_xywh([0], [0], [1], [1])", TypeError, "column_stack"),
-    ("bp.VerletList(POINTS, 2.5)", ValueError, r"neighbors\(points\)"),
     ("near.scatter([1.0] * len(near), along=near.offset)", TypeError, "offsets=True"),
     # attributes of others
     ("bp.ShapeIndex([bp.Circle(0, 0, 1)]).query_point((0, 0))", AttributeError, "query_radius"),

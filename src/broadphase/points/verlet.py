@@ -101,8 +101,6 @@ class VerletList:
         threads: int | None = None,
     ) -> None:
         self._parts, self._r = thread_count(threads), settled_reach(r)
-        if np.ndim(self._r) > 1:
-            raise ValueError("r must be a distance; points go to VerletList(r, skin).neighbors(points)")
         self._skin = as_distance(settled_reach(skin), np.dtype(np.float64), "skin")
         self._period, self._exclude = settled_period(period), settled(exclude, "exclude")
         self._list: Neighbors | None = None
