@@ -588,7 +588,7 @@ def test_arrays_that_cannot_be_written_are_refused():
     index = bp.BoxTree()
     index.insert([2, -1, 3, 1])
     rays = np.zeros((4, 2)), np.ones((4, 2))
-    ids, distances, normals = np.full(4, 7, np.int32), np.empty(4), np.empty((4, 2))
+    ids, distances, normals = np.full(4, 7, np.int32), np.zeros(4), np.zeros((4, 2))
     for out, said in (
         ((ids, distances), "out must be a tuple of arrays \\(ids, distances, normals\\)"),
         (([1] * 4, distances, normals), "out, ids must be an array; got list"),
