@@ -64,13 +64,12 @@ def not_one_of(value: Any, names: Iterable[str], what: str) -> ValueError:
     >>> not_one_of("tree", ["strips", "box_tree"], "index")
     ValueError("unknown index 'tree'; choose one of strips, box_tree; the nearest is box_tree")
     """
-    nearest = nearest_name(str(value).lower(), names)
+    nearest = _nearest_name(str(value).lower(), names)
     hint = f"; the nearest is {nearest}" if nearest else ""
     return ValueError(f"unknown {what} {value!r}; choose one of {', '.join(names)}{hint}")
 
 
-def nearest_name(name: str, names: Iterable[str]) -> str | None:
-    """The name that is most like one; None if none is."""
+def _nearest_name(name: str, names: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # here, as it is needed for errors alone
 
     found = get_close_matches(name, names, 1, 0.5)
@@ -191,7 +190,7 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
     if wrong in hints:
         return f"; {hints[wrong]}"
     code = function.__code__
-    nearest = nearest_name(wrong, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    nearest = _nearest_name(wrong, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     return f". Did you mean {nearest!r}?" if nearest else ""
 
 

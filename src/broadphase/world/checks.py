@@ -172,6 +172,7 @@ class Checks:
             blocked = store.alive[:n] & ~store.static[:n] & ~store.sensor[:n]
             fresh = np.flatnonzero(blocked & (store.serial[:n] >= self._made)).tolist()
             self._made = store.made
+            self._inside = [body for body in self._inside if body.alive]
             self._inside += [store.bodies[row] for row in fresh if self._tile_around(store.bodies[row])]
         for body in [one for one in self._inside if one is what or (what == "step" and any(one.velocity))]:
             self._inside.remove(body)
@@ -228,7 +229,7 @@ class Checks:
             )
 
     def hit_at_once(self, start: tuple[float, ...], other: Any) -> None:
-        """Look at a ray that begins inside of the body that it hits."""
+        """Warn of a ray that begins at the centre of the body that it hits."""
         if isinstance(other, Body) and other.center == start:
             self._say(
                 "ray",
