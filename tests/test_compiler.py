@@ -181,6 +181,10 @@ def test_what_a_linker_says_is_said(tmp_path):
 
     with pytest.raises(RuntimeError, match=r"the linker failed.*\n.*nowhere"):
         link_with(HOST.linkers()[0], [tmp_path / "nowhere.o"], tmp_path / "none.so", HOST)
+    full = sys.executable, "-c", "exit('ld: final link failed: No space left on device')"
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        link_with(full, [tmp_path / "nowhere.o"], tmp_path / "none.so", HOST)
+    assert "make room, or name folders on another disk" in advice(caught.value)
 
 
 def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):

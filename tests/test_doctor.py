@@ -270,6 +270,7 @@ def test_barriers_that_movers_go_through_and_groups_in_a_loop_are_noted(advised,
         world.move_many(heroes, 1, 0)
         for hero in heroes:
             world.query_box(hero.bounds, tag="coin")
+            world.nearest(hero.center, k=3, tag="coin")
         world.update()
 
     said = ask(record(tmp_path / "a.bprec", world, 12, step))
@@ -279,6 +280,7 @@ def test_barriers_that_movers_go_through_and_groups_in_a_loop_are_noted(advised,
     assert (
         "query_box with an array, or a listener (World.on) for all pairs of two tags, does the same" in said
     )
+    assert "one call of nearest with an array does the same" in said
 
 
 def test_what_a_program_reads_is_what_is_tried(ask, tmp_path):

@@ -334,18 +334,17 @@ def _watch(recording: Recording, subject: Subject, progress: Progress) -> list[s
         subject.notes.append(f"nothing moves in any frame; {change}")
     _note_barriers(subject, times)
     for name in ("insert", "add", "remove", "move", "walk", *_QUERIES):
-        milliseconds = times.get(name, 0) / len(recording)
-        if milliseconds >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
+        per_frame = times.get(name, 0) / len(recording)
+        if per_frame >= _MANY_CALLS and spent[name] >= _MUCH_TIME * sum(spent.values()):
             of_all = (_ms(seconds / len(recording)) for seconds in (spent[name], sum(spent.values())))
-            has_many = name not in _QUERIES or (subject.kind == "world" and name in ("raycast", "nearest"))
-            one = f"{name}_many" if has_many else f"{name} with an array"
+            one = f"{name} with an array" if name in _QUERIES else f"{name}_many"
             if subject.kind == "world" and name in ("move", "walk"):
                 one += "(..., movers_block=True)"
             elif subject.kind == "world" and name in ("query_box", "query_radius", "query_point"):
                 one += ", or a listener (World.on) for all pairs of two tags,"
             cost = " of the ".join(of_all)
             subject.notes.append(
-                f"{name} is called {milliseconds:,.0f} times per frame and takes {cost} that was recorded; "
+                f"{name} is called {per_frame:,.0f} times per frame and takes {cost} that was recorded; "
                 f"one call of {one} does the same"
             )
     return _where_time_went(names, made, np.array(changed), recording.counts()[:, 2])

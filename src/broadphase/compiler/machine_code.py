@@ -3,6 +3,8 @@
 The library has a table of the kernels that Python can call.
 """
 
+import errno
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -100,8 +102,17 @@ def _stack_probe(place: Path, target: Target) -> Path:
 
 
 def _run(command: Sequence[str], what: str) -> None:
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        env={**os.environ, "LC_ALL": "C"},
+    )
     if done.returncode != 0:
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         raise RuntimeError(f"the {what} failed ({command[0]}):\n{done.stderr}")
 
 
