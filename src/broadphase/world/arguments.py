@@ -34,20 +34,34 @@ def as_bounds(box: Shape | Any) -> Bounds:
         left, top, right, bottom = box  # the usual case, without an array
         if -_LARGEST < left <= right < _LARGEST and -_LARGEST < top <= bottom < _LARGEST:
             return float(left), float(top), float(right), float(bottom)
-    bounds = getattr(box, "bounds", None)
-    if type(bounds) is tuple and not hasattr(box, "geom_type"):
-        return bounds
-    rectangle = rectangle_of(box)
-    if rectangle is not None:
-        if is_plain(rectangle, 4):
-            left, top, width, height = rectangle
-            if 0 <= width < _LARGEST > height >= 0 and abs(left) < _LARGEST > abs(top):
-                return float(left), float(top), float(left) + width, float(top) + height
-        return Box(box).bounds
+    edges = None if type(box) is tuple else edges_of(box)
+    if edges is not None:
+        return edges
     left, top, right, bottom = (float(value) for value in as_row(box, 4, "box", BOXES))
     if not (left <= right and top <= bottom):
         raise ValueError(f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN")
     return left, top, right, bottom
+
+
+def edges_of(box: Shape | Any) -> Bounds | None:
+    """The bounds of a shape, or the edges of a rectangle of pygame or arcade; None for anything else.
+
+    Examples
+    --------
+    >>> edges_of(Circle(0, 0, 1)), edges_of((0, 0, 1, 1))
+    ((-1.0, -1.0, 1.0, 1.0), None)
+    """
+    bounds = getattr(box, "bounds", None)
+    if type(bounds) is tuple and not hasattr(box, "geom_type"):
+        return bounds
+    rectangle = rectangle_of(box)
+    if rectangle is None:
+        return None
+    left, top, width, height = rectangle
+    is_plain_one = type(left) is type(top) is type(width) is type(height) in _PLAIN
+    if is_plain_one and 0 <= width < _LARGEST > height >= 0 and abs(left) < _LARGEST > abs(top):
+        return float(left), float(top), float(left) + width, float(top) + height
+    return Box(box).bounds
 
 
 def as_row(values: Any, count: int, name: str, wanted: Wanted = NUMBERS) -> npt.NDArray[np.floating[Any]]:

@@ -62,6 +62,7 @@ _DYNAMIC, _STATIC = _BOTH = (0, 1)
 
 # So many bodies that have moved are looked at one by one by each query, before the indexes get to know.
 _FEW_WAITING = 128
+_FEW_QUERIES = 8
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 SPARSE = 8
@@ -128,6 +129,8 @@ class BroadPhase:
         """By index: what kernels take that search both; see `_searched`."""
         self._outdated = {*_BOTH}
         """The indexes that have changed since that was taken."""
+        self._asked = 0
+        """The single queries since bodies were handed over for which some had waited."""
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy of an index has arrays of its own.
@@ -154,7 +157,7 @@ class BroadPhase:
         counts = self._store.marks.counts.tolist()
         if not counts[-1] and not self._unsettled:
             return 0
-        sent = 0
+        sent = self._asked = 0
         for number in _indexes_of(layers):
             if number in self._unsettled:
                 sent += self._fill(number)
@@ -307,11 +310,20 @@ class BroadPhase:
             self.hand_over()
         return self._searched()
 
-    @property
-    def plain_trees(self) -> tuple[Tree, ...] | None:
-        """The trees of all bodies, where they know of all and there is no period; else None."""
-        waits = self._outdated or self._unsettled or self._store.marks.counts.item(-1)
-        return None if waits or self._store.space.periodic else self._trees
+    def trees_of_one(self) -> tuple[Tree, ...] | None:
+        """The trees of all bodies for a single query; None where not all are in them, or there is a period.
+
+        Few bodies that have moved are looked at one by one, which costs 1 us a query, until handing them over
+        would have cost no more.
+        """
+        if self._store.space.periodic:
+            return None
+        if self._unsettled or self._store.marks.counts.item(-1):
+            self._asked += 1
+            if self._asked <= _FEW_QUERIES:
+                return None
+            self.hand_over()
+        return self._searched() if self._outdated else self._trees
 
     def first_on_rays(self, rays: Floats, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
         """The same for many rays: the rows, -1 for none, and ``(m, 3)`` distances and normals.

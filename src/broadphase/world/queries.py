@@ -37,6 +37,7 @@ from broadphase.world.arguments import (
     as_tags,
     as_two,
     checked_points,
+    edges_of,
     of_one_length,
 )
 from broadphase.world.bodies import ALL, Body, Rows
@@ -142,9 +143,11 @@ class Queries:
 
     def box(self, box: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_box`."""
-        found = self._found_as_given(box, 4, rules, as_ids)
-        if found is not None:
-            return found
+        given = box if type(box) is tuple else tuple(box) if type(box) is list else edges_of(box)
+        if given is not None and len(given) == 4:
+            found = self._found_as_given(given, rules, as_ids)
+            if found is not None:
+                return found
         if is_batch(box):
             return self._boxes(box, rules)
         return self._overlapping(as_bounds(box), None, rules, as_ids)
@@ -158,9 +161,10 @@ class Queries:
 
     def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
-        found = self._found_as_given(point, 2, rules, as_ids)
-        if found is not None:
-            return found
+        if type(point) is tuple and len(point) == 2:
+            found = self._found_as_given(point, rules, as_ids)
+            if found is not None:
+                return found
         if is_batch(point):
             return self._points(point, rules)
         (x, y), rules = self._place(point, "point", rules)
@@ -177,9 +181,9 @@ class Queries:
         shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
         return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
 
-    def _found_as_given(self, values: Any, count: int, rules: Rules, as_ids: bool) -> Any:
-        """The bodies in a box or at a point that is a tuple of numbers; None: ask in another way."""
-        trees = self._broad_phase.plain_trees if type(values) is tuple and len(values) == count else None
+    def _found_as_given(self, values: Any, rules: Rules, as_ids: bool) -> Any:
+        """The bodies in a box or at a point, a tuple of four or two numbers; None: ask in another way."""
+        trees = self._broad_phase.trees_of_one()
         if trees is None:
             return None
         store = self._store
@@ -351,7 +355,7 @@ class Queries:
         """See `World.raycast`, for one ray."""
         store = self._store
         if (not tiles or self._state.tiles is None) and not self.asked.wanted:
-            trees = self._broad_phase.plain_trees
+            trees = None if self._space.periodic else self._broad_phase.all_trees()
             known = store.table.columns, rules or self._known(None)
             found = None if trees is None else _try_ray(trees, origin, direction, max_distance, *known)
             if found is not None and found[0] > in_trees.TOO_TALL:
@@ -660,8 +664,8 @@ class Queries:
 
     def nearest(self, point: Any, k: int, rules: Rules) -> Nearest:
         """See `World.nearest`, for one point."""
-        trees = self._broad_phase.plain_trees if type(point) is tuple and type(k) is int else None
-        if trees is not None and k > 0:
+        if type(point) is tuple and type(k) is int and k > 0 and not self._space.periodic:
+            trees = self._broad_phase.all_trees()
             most, store = min(k, max(self._store.live, 1)), self._store
             known = _try_nearest(trees, point, most, store.table.columns, rules or self._known(None))
             if known is not None and known[2] >= 0:
