@@ -451,7 +451,6 @@ class BroadPhase:
         bodies, if a mover is a sensor.
         """
         store = self._store
-        n = len(store.bodies)
         meets = layers | passes
         if store.any_sensor:
             meets |= EVERY_LAYER if store.sensor[rows].any() else EVERY_LAYER + 1
@@ -460,36 +459,29 @@ class BroadPhase:
         if store.live > SPARSE * len(rows):
             wanted = ALL if store.any_sensor else tuple(layer for layer in ALL if meets >> layer & 1)
             return self._near_few(rows, regions, wanted, together)
-        number_of = np.full(n, -1, np.int32)
-        number_of[rows] = np.arange(len(rows), dtype=np.int32)
         # Two boxes with a common class are never paired.
         classes = 0 if together else int(IN_A), int(IN_B), int(IN_B)
-        known, boxes, kinds = self.boxes_of(meets, number_of, regions, classes)
+        known, boxes, kinds, number_of = self.boxes_of(meets, rows, regions, classes)
         pairs = self.pairs_of(boxes, no_filter()._replace(classes=kinds))
-        first, others = np.zeros(len(rows) + 2, np.int64), np.empty(2 * len(pairs), np.int32)
-        many = list_near(pairs, known, number_of, first, others)
-        return Near(first[:-1], others[:many])
+        return Near(*list_near(pairs, known, number_of, len(rows)))
 
     def pairs_of(
         self, boxes: Floats, rules: PairFilter, limit: int = NO_LIMIT, touching: bool = True
     ) -> PairArray:
-        """The pairs of boxes that overlap, sorted; in a periodic space any images of them."""
+        """The pairs of boxes, or of any images, that overlap; those that also touch come sorted."""
         lengths = self._store.space.lengths
         space = search.Space(lengths, None) if self._store.space.periodic else None
-        return stored_pairs(boxes, rules, max_pairs=limit, space=space, touching=touching)
+        return stored_pairs(boxes, rules, "auto", touching, touching, None, limit, space)
 
     def boxes_of(
-        self, layers: int, number_of: Rows, regions: Floats, classes: tuple[int, int, int]
-    ) -> tuple[Rows, Floats, npt.NDArray[np.uint8]]:
-        """The boxes of the bodies in some layers and of movers: their rows, boxes and classes.
-
-        See `boxes_in_layers`.
-        """
-        store, n = self._store, len(number_of)
-        rows, boxes, kinds = np.empty(n, np.int32), np.empty((n, 4)), np.empty(n, np.uint8)
-        known = store.table.columns, store.marks, store.alive, layers, number_of, regions, classes
-        count = boxes_in_layers(*known, rows, boxes, kinds)
-        return rows[:count], boxes[:count], kinds[:count]
+        self, layers: int, movers: Rows, regions: Floats, classes: tuple[int, int, int]
+    ) -> tuple[Rows, Floats, npt.NDArray[np.uint8], Rows]:
+        """The boxes of the bodies in some layers and of movers, see `boxes_in_layers`."""
+        store = self._store
+        boxes: tuple[Rows, Floats, npt.NDArray[np.uint8], Rows] = boxes_in_layers(
+            store.table.columns, store.marks, store.alive, len(store.bodies), layers, movers, regions, classes
+        )
+        return boxes
 
     def _near_few(self, rows: Rows, regions: Floats, layers: Layers, together: bool) -> Near:
         """`near_movers` where they are few among many: a query for each."""

@@ -1,9 +1,9 @@
 """Which bodies are in contact, and what has changed since the last update.
 
 Only pairs with a body that was touched since the last update are tested; all others are unchanged.
-If few bodies were touched, each of them queries the broad phase and one kernel does the rest
-(`ContactTracker._find_few`: the incremental update).  Otherwise all pairs of the broad phase are taken.  The
-narrow phase takes all candidates of a kind in one kernel call.  Contacts stay in arrays until they are read.
+If few bodies were touched, each of them queries the broad phase (`ContactTracker._pairs_of_few`: the
+incremental update).  Otherwise all pairs of the broad phase are taken.  One kernel tests them and compares.
+Contacts stay in arrays until they are read.
 
 A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
 one has begun and ended in between.
@@ -25,10 +25,9 @@ from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
-from broadphase.runtime.arrays import Floats
+from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import available_memory
-from broadphase.runtime.slices import ranges
-from broadphase.world.bodies import ALL, LISTENED, MOVING, STATIC, Body, BodyStore, Layers
+from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore, Layers
 from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 
@@ -53,7 +52,7 @@ Call: TypeAlias = tuple[Listener, str, Any]
 """One call of a listener: its ``begin``, ``stay`` or ``end`` with a `Contact`, or ``many`` with a `Began`."""
 
 Notes: TypeAlias = list[Any]
-"""What movements have noted, in order: rows of seven numbers, or arrays of such rows.
+"""What movements have noted, in order: lists or arrays of rows of seven numbers.
 
 A row is the mover, the other body (by row), the serial numbers of both, the unit vector out of the side of
 the other that was met, and whether it was `STOPPED` or `CROSSED`.
@@ -65,14 +64,6 @@ _FEW_BODIES = 3_000
 # Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
 # before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
 _BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
-
-
-class Fresh(NamedTuple):
-    """Contacts of bodies that were touched, in any order."""
-
-    ids: RowPairs
-    normals: Floats
-    depths: Floats
 
 
 class FoundContacts(NamedTuple):
@@ -104,15 +95,12 @@ class Searched(NamedTuple):
 
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
-_NOTHING = Fresh(_NO_PAIRS, np.empty((0, 2)), np.empty(0))
-_NO_REGIONS, _NO_NOTES = np.empty((0, 4)), np.empty((0, 7))
-# So many pairs are tested in one call of the kernel, so that Ctrl-C is answered.
-_AT_A_TIME = 1_000_000
+_NO_ROWS, _NO_REGIONS, _NO_NOTES = np.empty(0, np.int32), np.empty((0, 4)), np.empty((0, 7))
 
 
 def none_found(matcher: Matcher) -> FoundContacts:
     """No contacts."""
-    return FoundContacts(*_NOTHING, _NO_PAIRS, np.empty(0, np.bool_), matcher)
+    return FoundContacts(_NO_PAIRS, np.empty((0, 2)), np.empty(0), _NO_PAIRS, np.empty(0, np.bool_), matcher)
 
 
 class Passing(NamedTuple):
@@ -208,15 +196,14 @@ class Contacts(Sequence[Contact]):
     def __repr__(self) -> str:
         return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
 
-    def calls(self, phase: str) -> Iterator[Call]:
+    def calls(self, phase: str) -> Iterable[Call]:
         """A call of each listener that has a function for a phase, for each contact that concerns it."""
+        if not len(self) or not (phase in self._found.matcher.phases or self._passings):
+            return ()
         return chain.from_iterable(self._lists_of_calls(phase))
 
     def _lists_of_calls(self, phase: str) -> Iterator[list[Call]]:
         """The same in short lists, so that no Python frame is entered for each."""
-        wanted = any(getattr(one, phase) for one in self.matcher.listeners)
-        if not (wanted or self._passings):
-            return
         matches, which = self.matcher.of_rows(self.groups)
         matches = [tuple(one for one in found if getattr(one.listener, phase)) for found in matches]
         heard = np.array([bool(found) for found in matches], np.bool_)[which]
@@ -360,7 +347,7 @@ class ContactTracker:
         if self.concerns(mover, other):
             serial = self._store.serial
             how = kernel.STOPPED if stopped else kernel.CROSSED
-            self.notes.append((mover, other, serial.item(mover), serial.item(other), *normal, how))
+            self.notes.append([(mover, other, serial.item(mover), serial.item(other), *normal, how)])
 
     def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
         """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
@@ -391,13 +378,13 @@ class ContactTracker:
     def update(self, reported: Reported) -> Changes:
         """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
-        fresh = self._find()
-        if self.max_pairs is not None and self.candidates > self.max_pairs:
-            raise PairLimitExceeded(self.max_pairs)
-        if fresh is None and not (self.notes or store.retagged) and before.overlaps.all():
+        pairs = self._candidate_pairs()
+        if pairs is None and not (self.notes or store.retagged) and before.overlaps.all():
             now, changes = before, self._unchanged(before)
         else:
-            now, changes = self._renewed(fresh or _NOTHING)
+            now, changes = self._renewed(_NO_PAIRS if pairs is None else pairs)
+        if self.max_pairs is not None and self.candidates > self.max_pairs:
+            raise PairLimitExceeded(self.max_pairs)
         if now.matcher is not before.matcher:
             for listener in now.matcher.listeners:
                 listener.updated = True
@@ -433,27 +420,27 @@ class ContactTracker:
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _find(self) -> Fresh | None:
-        """The contacts of bodies that were touched; None where none was, and the listeners are the same."""
+    def _candidate_pairs(self) -> RowPairs | None:
+        """Pairs of rows that may be in contact, the lower first, with all that was touched among them.
+
+        None where nothing was touched, and the listeners are the same.
+        """
         store = self._store
-        touched, moving, static = kernel.touched_rows(
+        touched, moving, static, *both = kernel.touched_rows(
             *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
             *(self._moving, self._static),
         )
         self.changed, self.candidates = moving + static, 0
         if touched == 0 and self.found.matcher is self._listeners.matcher:
             return None
+        if not self.changed:
+            return _NO_PAIRS
         pairs = self._pairs_near()
         if pairs is None:
             pairs = self._pairs_of_few(moving, static)
-        if pairs is not None:
-            return self._contacts_of(pairs)
-        listening = (store.layer == MOVING) | (store.layer == STATIC)
-        rows = np.flatnonzero(store.touched & store.alive & listening).astype(np.int32)
-        if not len(rows):
-            return _NOTHING
-        pairs = self._all_pairs(rows)
-        return self._contacts_of(self._pairs_of_indexes(rows) if pairs is None else pairs)
+        if pairs is None:
+            pairs = self._all_pairs(moving, *both)
+        return self._pairs_of_indexes() if pairs is None else pairs
 
     def _pairs_of_few(self, moving: int, static: int) -> RowPairs | None:
         """The pairs of few touched bodies with what they may be in contact with; None where they are many."""
@@ -494,27 +481,19 @@ class ContactTracker:
         store, searched = self._store, self.searched
         if searched is None or searched.matcher is not self._listeners.matcher or store.retagged:
             return None
-        if not self.changed:
-            return _NO_PAIRS
-        pairs = np.empty((len(searched.near.rows), 2), np.int32)
-        count = kernel.pairs_near(
+        pairs, covers = kernel.pairs_near(
             *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
-            *(self.changed, searched.rows, searched.regions, searched.near[:], store.space.lengths, pairs),
+            *(self.changed, searched.rows, searched.regions, searched.near[:], store.space.lengths),
         )
-        return None if count < 0 else pairs[:count]
+        return pairs if covers else None
 
-    def _all_pairs(self, touched: Rows) -> RowPairs | None:
-        """All pairs of bodies whose bounds overlap, sorted, if most bodies were touched; else None."""
+    def _all_pairs(self, moved: int, moving: int, static: int) -> RowPairs | None:
+        """All pairs of bodies whose bounds overlap, if most of those ``moving`` have ``moved``; else None."""
         store, broad_phase = self._store, self._broad_phase
-        n = len(store.bodies)
-        counts = np.bincount(store.layer[:n][store.alive[:n]], minlength=len(ALL))
-        moved = np.count_nonzero(store.layer[touched] == MOVING)
-        if not broad_phase.searches_at_once or moved * _SHARE <= counts[MOVING]:
-            return None
-        if counts[STATIC] > SPARSE * moved:
+        if not broad_phase.searches_at_once or moved * _SHARE <= moving or static > SPARSE * moved:
             return None
         classes = 0, 0, int(STATIC_CLASS)
-        rows, boxes, kinds = broad_phase.boxes_of(_HEARD, np.full(n, -1, np.int32), _NO_REGIONS, classes)
+        rows, boxes, kinds, _ = broad_phase.boxes_of(_HEARD, _NO_ROWS, _NO_REGIONS, classes)
         limit, rules = self._limit(), no_filter()._replace(classes=kinds)
         if limit != NO_LIMIT and not self._all_concern(rows):
             # Pairs that nobody listens to must not count.
@@ -532,30 +511,14 @@ class ContactTracker:
         moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
         return bool((moving[:, None] & hears).all())
 
-    def _contacts_of(self, pairs: RowPairs) -> Fresh:
-        """The contacts among pairs of rows, each with the lower row first."""
+    def _pairs_of_indexes(self) -> RowPairs:
+        """Pairs of bodies whose bounds may overlap, one of which was touched; sorted, each once."""
         store = self._store
-        if not store.tag_sets.exact:
-            pairs = pairs[self.concerned(pairs)]
-        if not len(pairs):
-            return _NOTHING
-        fresh, found = Fresh(np.empty_like(pairs), np.empty((len(pairs), 2)), np.empty(len(pairs))), 0
-        for begin, end in ranges(0, len(pairs), _AT_A_TIME):
-            found, tested = kernel.contacts_of_pairs(
-                *(store.table.columns, pairs, begin, end, store.touched, store.space.lengths),
-                *(*self._tags, found, *fresh),
-            )
-            self.candidates += tested
-        ids, normals, depths = fresh
-        return Fresh(ids[:found], normals[:found], depths[:found])
-
-    def _pairs_of_indexes(self, rows: Rows) -> RowPairs:
-        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once."""
-        pairs = self._candidates(rows)
-        keys = np.minimum(pairs[:, 0], pairs[:, 1]).astype(np.int64) << 32
-        keys |= np.maximum(pairs[:, 0], pairs[:, 1])
-        keys.sort()
-        return _pairs_of(keys[np.diff(keys, prepend=-1) != 0])
+        listening = (store.layer == MOVING) | (store.layer == STATIC)
+        pairs = self._candidates(np.flatnonzero(store.touched & store.alive & listening).astype(np.int32))
+        pairs.sort(axis=1)
+        keys = distinct(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
+        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
     def _candidates(self, rows: Rows) -> npt.NDArray[Any]:
         """Pairs of bodies whose bounds may overlap, one of ``rows`` among them."""
@@ -603,34 +566,24 @@ class ContactTracker:
         stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
         return Changes(Events(none, stayed, none), None)
 
-    def _renewed(self, fresh: Fresh) -> tuple[FoundContacts, Changes]:
-        """All contacts now, and which began, which stayed and which ended."""
+    def _renewed(self, pairs: RowPairs) -> tuple[FoundContacts, Changes]:
+        """All contacts now, and which began, which stayed and which ended; see `_candidate_pairs`."""
         store, before, matcher = self._store, self.found, self._listeners.matcher
-        notes = _NO_NOTES
-        if self.notes:
-            notes = np.concatenate([np.reshape(note, (-1, 7)) for note in self.notes])
-            if not store.tag_sets.exact:
-                notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
-        entries = len(fresh.ids) + len(notes)
-        most = len(before.ids) + entries
-        if not most:
-            return self._nothing()
-        pairs, rows = np.empty((2, most, 2), np.int32), np.empty((4, most), np.int64)
-        columns = pairs[0], np.empty((most, 2)), np.empty(most), pairs[1], np.empty(most, np.bool_)
-        work = np.empty(len(store.bodies) + 1 if entries > kernel.FEW_ENTRIES else 0, np.int64)
-        size, come, stay, gone, passed = kernel.renew(
-            *(fresh[:], notes, (*before[:3], before.overlaps)),
+        notes = np.concatenate(self.notes) if self.notes else _NO_NOTES
+        if not store.tag_sets.exact:
+            pairs = pairs[self.concerned(pairs)]
+            notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
+        columns, which, size, come, stay, gone, passed, self.candidates = kernel.renew(
+            *(store.table.columns, pairs, store.space.lengths, notes, before[:5]),
             (store.touched, store.renewed, store.alive, store.static, store.serial),
-            *(self._tags, (np.empty((3, entries), np.int64), work), columns, rows),
+            *(len(store.bodies), self._tags),
         )
-        every = FoundContacts(*columns, matcher)
-        began, stayed, were, ended = rows
-        now, ended = every.at(slice(size)), ended[:gone]
-        store.shared = True
-        over, passings = before, dict[int, Passing]()
-        if passed:
-            over, passings = self._with_passings(every, ended)
-            ended = np.arange(gone)
+        every: FoundContacts = _new(FoundContacts, (*columns, matcher))
+        began, stayed, were, ended = which
+        now, store.shared = every.at(slice(size)), True
+        over, passings = every, dict[int, Passing]()
+        if before.matcher is not matcher or (passed and store.gone):
+            over, passings = self._with_passings(every, began[:come], size, before.matcher)
         handed = None
         if before.matcher is not matcher or store.retagged:
             handed = self._handed(before, now, were[:stay], stayed[:stay])
@@ -638,16 +591,10 @@ class ContactTracker:
         events = Events(
             Contacts(every, bodies, rows=began[:come]),
             Contacts(now, bodies, rows=stayed[:stay]),
-            Contacts(over, bodies, store.gone, passings, ended),
+            Contacts(over, bodies, store.gone, passings, ended[:gone]),
         )
-        return now, Changes(events, handed, tuple(self._many(events.began, handed)))
-
-    def _nothing(self) -> tuple[FoundContacts, Changes]:
-        """No contacts, and none before."""
-        self._store.shared = True
-        now = none_found(self._listeners.matcher)
-        none = Contacts(now, self._store.bodies)
-        return now, Changes(Events(none, none, none), None)
+        many = tuple(self._many(events.began, handed)) if "many" in matcher.phases else ()
+        return now, Changes(events, handed, many)
 
     def _many(self, began: Contacts, handed: Handed | None) -> Iterator[Call]:
         """The calls of listeners that want all contacts that began at once."""
@@ -675,32 +622,17 @@ class ContactTracker:
         return Handed(Contacts(before, bodies, rows=then[chosen]), Contacts(now, bodies, rows=since[chosen]))
 
     def _with_passings(
-        self, every: FoundContacts, ended: npt.NDArray[np.int64]
+        self, every: FoundContacts, began: Rows, size: int, matcher: Matcher
     ) -> tuple[FoundContacts, dict[int, Passing]]:
-        """The contacts that ended, among them those that only passed, with their bodies and listeners.
+        """The contacts that ended, for the listeners of then, and bodies and listeners of those that passed.
 
-        These are named where they are others than those of what was before.
+        What began after the first ``size`` rows has passed.  The last row ended first, the one before second.
         """
-        store, before, passed = self._store, self.found, ended < 0
-        over, new = (
-            before.at(np.maximum(ended, 0)) if len(before.ids) else every.at(ended),
-            every.at(-1 - ended),
-        )
-        columns: Any = zip(over[:5], new[:5], strict=True)
-        for column, fresh in columns:
-            column[passed] = fresh[passed]
-        if before.matcher is every.matcher and not store.gone:
-            return over, {}
-        bodies: list[Any] = store.bodies
-        passings = {}
-        for place in np.flatnonzero(passed).tolist():
-            (i, j), pair = over.ids[place].tolist(), over.groups[place].tolist()
-            passings[place] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
-        over.groups[passed] = 0
-        return over, passings
-
-
-def _pairs_of(keys: npt.NDArray[np.int64]) -> RowPairs:
-    pairs = np.empty((len(keys), 2), np.int32)
-    pairs[:, 0], pairs[:, 1] = keys >> 32, keys & 0xFFFFFFFF
-    return pairs
+        bodies: list[Any] = self._store.bodies
+        passed, passings = began[began >= size], {}
+        for row in passed.tolist():
+            (i, j), pair = every.ids[row].tolist(), every.groups[row].tolist()
+            passings[len(every.ids) - 1 - row] = Passing(bodies[i], bodies[j], every.matcher.matches(*pair))
+        groups = every.groups.copy()
+        groups[passed] = 0
+        return every._replace(groups=groups, matcher=matcher), passings

@@ -97,6 +97,7 @@ class Listener:
         check_callback(function, "begin", "a Contact")
         if self.begin is None and not self.updated:
             self.begin = function
+            self._owner.matcher.phases.add("begin")
         else:
             self._owner.add(self.a, self.b, function)
         return function
@@ -123,6 +124,13 @@ class Matcher:
     def __init__(self, listeners: tuple[Listener, ...], groups: list[frozenset[Any]]) -> None:
         self.listeners = listeners
         self.groups = groups
+        self.phases = {
+            phase
+            for one in listeners
+            for phase in ("begin", "stay", "end", "many")
+            if getattr(one, phase) is not None
+        }
+        """Those for which any listener has a function."""
         self._known: dict[tuple[int, int], tuple[Match, ...]] = {}
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:

@@ -496,16 +496,22 @@ def check_moves(rows, xs, ys, displacements):
 
 
 @jit
-def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, rows, boxes, kinds):
-    """Write the boxes to search: of the bodies in some layers, and of movers; returns how many.
+def boxes_in_layers(shapes, bodies, alive, count, layers, movers, regions, classes):
+    """The boxes to search, of the bodies in some layers and of movers: ``rows, boxes, kinds, number_of``.
 
-    ``layers`` are bits; the bit beyond those of all layers stands for sensors in any.  ``number_of[row]`` is
-    the number of a mover, or -1; its box is its region.  ``classes`` are those of movers, of other moving and
-    of static bodies; they are written to ``kinds``.
+    There are ``count`` rows.  ``layers`` are bits; the bit beyond those of all layers stands for sensors in
+    any.  The box of a mover is its region.  ``classes`` are those of movers, of other moving and of static
+    bodies, and ``kinds`` those of the boxes.  ``number_of[row]`` is the number of a mover, or -1.
     """
-    count = np.int64(0)
+    rows, boxes, kinds = np.empty(count, np.int32), np.empty((count, 4)), np.empty(count, np.uint8)
+    number_of = np.empty(count, np.int32)
+    for row in range(count):
+        number_of[row] = -1
+    for m in range(movers.shape[0]):
+        number_of[movers[m]] = m
+    end, count = count, np.int64(0)
     sensors = (layers >> SENSORS) & 1 != 0
-    for row in range(number_of.shape[0]):
+    for row in range(end):
         m = number_of[row]
         wanted = (layers >> np.int64(bodies.layer[row])) & 1 != 0 or (sensors and bodies.sensor[row])
         if m >= 0:
@@ -519,16 +525,17 @@ def boxes_in_layers(shapes, bodies, alive, layers, number_of, regions, classes, 
             continue
         rows[count] = row
         count += 1
-    return count
+    return rows[:count], boxes[:count], kinds[:count], number_of
 
 
 @jit
-def list_near(pairs, rows, number_of, first, others):
-    """From sorted pairs among bodies, what is near each mover; returns how much that is.
+def list_near(pairs, rows, number_of, movers):
+    """From sorted pairs among bodies, what is near each of so many movers: ``first, others``.
 
-    The bodies are ``rows``, ``number_of[row]`` the number of a mover, or -1.  What is near mover ``m`` is
-    written to ``others[first[m]:first[m + 1]]``, ascending.  ``first`` are zeros, two more than movers.
+    The bodies are ``rows``, ``number_of[row]`` the number of a mover, or -1.  What is near mover ``m`` are
+    ``others[first[m]:first[m + 1]]``, ascending.
     """
+    first, others = np.zeros(movers + 2, np.int64), np.empty(2 * pairs.shape[0], np.int32)
     for p in range(pairs.shape[0]):
         for side in range(2):
             m = number_of[rows[pairs[p, side]]]
@@ -542,7 +549,7 @@ def list_near(pairs, rows, number_of, first, others):
             if m >= 0:
                 others[first[m + 1]] = rows[pairs[p, 1 - side]]
                 first[m + 1] += 1
-    return first[first.shape[0] - 1]
+    return first[: movers + 1], others[: first[movers]]
 
 
 @jit

@@ -7,6 +7,7 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import put
 from broadphase.kernels.boxes.overlap import agree
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
@@ -373,10 +374,12 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
     """Rows of bodies in two layers that were touched: ``any, moving, static``, how many of each.
 
     ``any`` also counts bodies in other layers and removed ones.  Rows beyond the length of ``moving`` and
-    ``static`` are only counted.
+    ``static`` are only counted.  The last two numbers are how many there are in each layer.
     """
-    found = move = stand = 0
+    found = move = stand = moves = stands = np.int64(0)
     for row in range(count):
+        moves += np.int64(alive[row] and layer[row] == moving_layer)
+        stands += np.int64(alive[row] and layer[row] == static_layer)
         if touched[row]:
             found += 1
             if alive[row] and layer[row] == moving_layer:
@@ -387,7 +390,7 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
                 if stand < static.shape[0]:
                     static[stand] = row
                 stand += 1
-    return found, move, stand
+    return found, move, stand, moves, stands
 
 
 @inline
@@ -455,17 +458,18 @@ def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
 
 
 @jit
-def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, period, out):
+def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, period):
     """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``found`` are the bodies whose bounds
     meet its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
     touched, ``changed`` in the layers with these bits, are movers within their regions.
 
-    Writes pairs, the lower row first; with a period also some whose bounds do not overlap.  Returns how many;
-    -1 if the search does not cover what was touched.
+    Returns pairs, the lower row first, with a period also some whose bounds do not overlap; and whether the
+    search covers what was touched.
     """
     first, others = found
+    out = np.empty((others.shape[0], 2), np.int32)
     plain = is_plain(period)
     within = np.int64(0)
     for m in range(rows.shape[0]):
@@ -478,10 +482,10 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
                     turns = np.int64(math.ceil((regions[m, axis] - low) / length))
                     low, high = shifted(low, turns, length), shifted(high, turns, length)
                 if not (regions[m, axis] <= low and high <= regions[m, axis + 2]):
-                    return np.int64(-1)
+                    return out[:0], False
             within += 1
     if within != changed:
-        return np.int64(-1)
+        return out[:0], False
     count = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
@@ -497,36 +501,42 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
                 continue
             put(out, count, row, other)
             count += 1
-    return count
+    return out[:count], True
 
 
-@jit
-def contacts_of_pairs(
-    table, pairs, begin, end, touched, period, bits, group, category, mask, found, ids, normals, depths
-):
-    """Write the contacts among ``pairs[begin:end]`` of rows behind ``found`` others: ``found, candidates``.
+@inline
+def _contacts_of_pairs(table, pairs, touched, period, tags, keys, ranks, contacts):
+    """Write the contacts among pairs of rows, the lower first, as entries: ``found, candidates``.
 
     Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
-    candidates, plain, numbers = np.int64(0), is_plain(period), new_places()
-    for k in range(begin, end):
+    bits, group, category, mask = tags
+    found = candidates = checked = np.int64(0)
+    plain, numbers = is_plain(period), new_places()
+    for k in range(pairs.shape[0]):
         i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
         if not ((touched[i] or touched[j]) and _are_wanted(i, j, bits, group, category, mask)):
             continue
         candidates += 1
+        if _TESTS_EACH * candidates > checked + OFTEN:
+            checked = _TESTS_EACH * candidates
+            if not goes_on():
+                break
         if plain:
             together, nx, ny, depth = contact_of(table, i, table, j, False)
         else:
             together, nx, ny, depth = deepest_contact(table, i, j, period, numbers)
         if together:
-            ids[found, 0], ids[found, 1] = i, j
-            normals[found, 0], normals[found, 1], depths[found] = nx, ny, depth
+            keys[found], ranks[found] = i << 32 | j, -1
+            contacts[found, 0], contacts[found, 1], contacts[found, 2] = nx, ny, depth
             found += 1
     return found, candidates
 
 
 # Up to so many contacts and notes are sorted without a table by row.
-FEW_ENTRIES = 64
+_FEW_ENTRIES = 64
+# A contact of two shapes takes about as long as so many comparisons of boxes.
+_TESTS_EACH = 16
 
 
 @inline
@@ -551,15 +561,14 @@ def _sort_run(order, begin, end, keys, ranks):
 
 
 @inline
-def _in_order(keys, ranks, count, order, work):
-    """Write the entries in the order of their keys and ranks; ``work`` is empty for few, else by row."""
-    if work.shape[0] == 0:
+def _in_order(keys, ranks, count, rows, order):
+    """Write the entries in the order of their keys and ranks; the keys are of bodies below ``rows``."""
+    if count <= _FEW_ENTRIES:
         for k in range(count):
             order[k] = k
         _sort_run(order, 0, count, keys, ranks)
         return
-    for row in range(work.shape[0]):
-        work[row] = 0
+    work = np.zeros(rows + 1, np.int64)
     for k in range(count):
         work[(keys[k] >> 32) + 1] += 1
     for row in range(1, work.shape[0]):
@@ -577,54 +586,62 @@ def _in_order(keys, ranks, count, order, work):
 
 
 @inline
-def _keep(now, place, i, j, group, nx, ny, depth, overlap):
+def _keep(now, place, key, group_i, group_j, nx, ny, depth, overlap):
     ids, normals, depths, groups, overlaps = now
-    ids[place, 0], ids[place, 1] = i, j
-    groups[place, 0], groups[place, 1] = group[i], group[j]
+    ids[place, 0], ids[place, 1] = key >> 32, key & 0xFFFFFFFF
+    groups[place, 0], groups[place, 1] = group_i, group_j
     normals[place, 0], normals[place, 1], depths[place], overlaps[place] = nx, ny, depth, overlap
 
 
+@inline
+def _keep_ended(now, place, before, b):
+    ids, normals, depths, groups, overlaps = before
+    contact = normals[b, 0], normals[b, 1], depths[b], overlaps[b]
+    _keep(now, place, _key(ids, b), groups[b, 0], groups[b, 1], *contact)
+
+
 @jit
-def renew(fresh, notes, before, bodies, tags, entries, now, which):
+def renew(table, pairs, period, notes, before, bodies, rows, tags):
     """The contacts of an update, and how they differ from those of the update before.
 
     Parameters
     ----------
-    fresh : tuple
-        ``ids, normals, depths`` of the pairs with a touched body that overlap, in any order.
+    table : ShapeColumns
+        The shapes of all bodies.
+    pairs : i4[2]
+        All pairs with a touched body that may overlap, the lower row first, each once and in any order.
+    period : f8[1]
+        The lengths of the world.
     notes : f8[2]
         What stopped or crossed what, as `note_hits` writes it, in the order of time.
     before : tuple
-        The contacts then: ``ids, normals, depths, overlaps``, sorted.
+        The contacts then: ``ids, normals, depths, groups, overlaps``, sorted.
     bodies : tuple
         By row: ``touched, renewed, alive, static, serial``.
+    rows : int
+        How many of them are in use.
     tags : tuple
         ``bits, group, category, mask``, as for `put_candidates`.
-    entries : tuple
-        Scratch: three rows of numbers for all that is fresh and noted, and one more number than there are
-        rows, or none up to `FEW_ENTRIES`.
-    now : tuple
-        ``ids, normals, depths, groups, overlaps``, with room for all.
-    which : i8[2]
-        Written: which rows of ``now`` began, which stayed, where these were before, and which of ``before``
-        ended.
 
     Returns
     -------
-    size, come, stay, gone, passed : int
-        How many contacts there are; how many began, stayed and ended; and how many only passed: they began
-        and ended since the update before.  These are the last rows of ``now``, from the end, and ``ended``
-        holds -1 minus the row.
+    now : tuple
+        ``ids, normals, depths, groups, overlaps`` of the contacts, as ``before``; and, from the end on, of
+        those that have ended: as they were, or, where one only passed the other, as that was noted.
+    which : i8[2]
+        Which rows of ``now`` began, which stayed, where these were ``before``, and which have ended.  What
+        only passed has begun and ended in one row.
+    size, come, stay, gone, passed, candidates : int
+        How many contacts there are; how many began, stayed and ended; whether any only passed; how many pairs
+        were tested.
     """
-    fresh_ids, fresh_normals, fresh_depths = fresh
-    ids, normals, depths, overlaps = before
+    ids, normals, depths, _, overlaps = before
     touched, renewed, alive, static, serial = bodies
     bits, group, category, mask = tags
-    keys, ranks, order, work = entries[0][0], entries[0][1], entries[0][2], entries[1]
-    began, stayed, were, ended = which[0], which[1], which[2], which[3]
-    count = np.int64(fresh_ids.shape[0])
-    for k in range(count):
-        keys[k], ranks[k] = np.int64(fresh_ids[k, 0]) << 32 | np.int64(fresh_ids[k, 1]), -1
+    entries = pairs.shape[0] + notes.shape[0]
+    keys, ranks, order = np.empty(entries, np.int64), np.empty(entries, np.int64), np.empty(entries, np.int64)
+    contacts = np.empty((pairs.shape[0], 3), np.float64)
+    count, candidates = _contacts_of_pairs(table, pairs, touched, period, tags, keys, ranks, contacts)
     last = np.int64(notes.shape[0])
     for k in range(last):
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
@@ -635,53 +652,48 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
         # The last way in which one stopped the other counts, and the first in which it was crossed.
         ranks[count] = last - k if notes[k, 6] == float(STOPPED) else last + 1 + k
         count += 1
-    _in_order(keys, ranks, count, order, work)
+    _in_order(keys, ranks, count, rows, order)
 
+    most = ids.shape[0] + count
+    new_ids, new_groups = np.empty((most, 2), np.int32), np.empty((most, 2), np.int32)
+    new_normals, new_depths = np.empty((most, 2), np.float64), np.empty(most, np.float64)
+    now = new_ids, new_normals, new_depths, new_groups, np.empty(most, np.bool_)
+    which = np.empty((4, most), np.int64)
+    began, stayed, were, ended = which[0], which[1], which[2], which[3]
     size = come = stay = gone = passed = b = entry = np.int64(0)
     end, last_key = np.int64(ids.shape[0]), np.int64(0x7FFFFFFFFFFFFFFF)
     while b < end or entry < count:
         old = _key(ids, b) if b < end else last_key
         key = keys[order[entry]] if entry < count else last_key
-        if old <= key:
-            i, j = old >> 32, old & 0xFFFFFFFF
-            if overlaps[b] and not (touched[i] or touched[j]):  # it is as it was, whatever was noted
-                _keep(now, size, i, j, group, normals[b, 0], normals[b, 1], depths[b], True)
-                stayed[stay], were[stay] = size, b
-                size += 1
-                stay += 1
-                b += 1
-                while entry < count and keys[order[entry]] == old:
-                    entry += 1
-                continue
-            if old < key:
-                ended[gone] = b
-                gone += 1
-                b += 1
-                continue
-        k = order[entry]
-        i, j, rank = key >> 32, key & 0xFFFFFFFF, ranks[k]
+        i, j = min(old, key) >> 32, min(old, key) & 0xFFFFFFFF
+        if old <= key and overlaps[b] and not (touched[i] or touched[j]):
+            # It is as it was, whatever was noted.
+            contact = normals[b, 0], normals[b, 1], depths[b], True
+            _keep(now, size, old, group[i], group[j], *contact)
+            stayed[stay], were[stay] = size, b
+            size += 1
+            stay += 1
+            b += 1
+            while entry < count and keys[order[entry]] == old:
+                entry += 1
+            continue
+        k = order[entry] if key <= old else np.int64(-1)
+        rank = ranks[k] if k >= 0 else last + 1
         stays = old == key and not (renewed[i] or renewed[j])
-        if old == key and (not stays or rank > last):
-            ended[gone] = b
+        if old <= key and (not stays or rank > last):
+            ended[gone] = most - 1 - gone
+            _keep_ended(now, ended[gone], before, b)
             gone += 1
-        if rank < 0:
-            _keep(now, size, i, j, group, fresh_normals[k, 0], fresh_normals[k, 1], fresh_depths[k], True)
-        else:
+        nx, ny, depth = 0.0, 0.0, 0.0
+        if k >= 0 and rank < 0:
+            nx, ny, depth = contacts[k, 0], contacts[k, 1], contacts[k, 2]
+        elif k >= 0:
             note = last - rank if rank <= last else rank - last - 1
             nx, ny = notes[note, 4], notes[note, 5]
             if notes[note, 0] > notes[note, 1]:
                 nx, ny = 0.0 - nx, 0.0 - ny
-            if rank > last:  # what was in contact then, and is not now, has only ended
-                if not stays:
-                    passed += 1
-                    row = now[0].shape[0] - passed
-                    _keep(now, row, i, j, group, nx, ny, 0.0, False)
-                    began[come], ended[gone] = row, -1 - row
-                    come += 1
-                    gone += 1
-            else:
-                _keep(now, size, i, j, group, nx, ny, 0.0, False)
         if rank <= last:
+            _keep(now, size, key, group[i], group[j], nx, ny, depth, rank < 0)
             if stays:
                 stayed[stay], were[stay] = size, b
                 stay += 1
@@ -689,8 +701,13 @@ def renew(fresh, notes, before, bodies, tags, entries, now, which):
                 began[come] = size
                 come += 1
             size += 1
-        if old == key:
-            b += 1
-        while entry < count and keys[order[entry]] == key:
+        elif k >= 0 and not stays:  # what was in contact then, and is not now, has only ended
+            ended[gone] = began[come] = most - 1 - gone
+            _keep(now, ended[gone], key, group[i], group[j], nx, ny, 0.0, False)
+            passed += 1
+            come += 1
+            gone += 1
+        b += np.int64(old <= key)
+        while k >= 0 and entry < count and keys[order[entry]] == key:
             entry += 1
-    return size, come, stay, gone, passed
+    return now, which, size, come, stay, gone, passed, candidates
