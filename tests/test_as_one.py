@@ -99,6 +99,37 @@ def test_a_walker_pushes_a_row_of_crates_until_a_wall_holds_them():
     assert crates.positions[:, 0].tolist() == [176, 188]
 
 
+def test_what_is_pushed_is_in_contact_with_what_pushes_it():
+    world, hero, crates = room()
+    seen = []
+    world.on(
+        "hero",
+        "crate",
+        begin=lambda contact: seen.append(contact.b),
+        stay=lambda contact: seen.append("stay"),
+    )
+    for _ in range(8):
+        world.walk(hero, 3, 1, pushes="crate")
+        world.update()
+    assert seen == [crates[0], *["stay"] * 4]
+
+
+def test_a_row_of_crates_is_pushed_wherever_it_is():
+    for far in (0.0, 300.0, -1347.0):
+        world = bp.World()
+        hero = world.add(bp.Circle(far + 28.653237621371186, 34.88853672155593, 2.0521912922563468))
+        crates = (
+            bp.Box(far + 30.705428913627532, 35.01859479132092, 6.735723670757377, 1.9221332224913539),
+            bp.Box(far + 38, 34, 6, 3),
+        )
+        crates = [world.add(crate, tag="crate") for crate in crates]
+        start = hero.x
+        for way in (2, 2.2527464566486177, 2, 2, 1.3, 2 / 3):
+            world.walk(hero, way, 0, pushes="crate")
+        assert hero.x - start == pytest.approx(8.2527464566486177 + 1.3 + 2 / 3)
+        assert crates[1].x - crates[0].x == pytest.approx(6.735723670757377)
+
+
 def test_what_has_no_such_tag_or_is_static_is_not_pushed():
     world, hero, crates = room()
     crates[0].tag = "safe"

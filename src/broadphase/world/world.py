@@ -1273,7 +1273,8 @@ class World:
             wall; takes as long as two more walks.
         pushes : optional
             Tags of bodies that are not static, one or several: crates that it pushes ahead of it, as far as
-            they can move, and they those in their way.
+            they can move, and they those in their way.  What pushes and what is pushed are in contact for the
+            next `update`.
         ignore : Body or bodies
             What neither blocks nor is crossed.
 

@@ -25,9 +25,9 @@ from broadphase.kernels.movement.depenetration import free_place
 from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, sift, sift_images, table_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds
-from broadphase.kernels.movement.sweep import SLIDE, edges_of_body
+from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
 from broadphase.kernels.movement.walk_fall import climb, fall
-from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered
+from broadphase.kernels.movement.walk_ground import eased, floor_under, lowered, snapped
 from broadphase.kernels.movement.walk_obstacles import (
     TOLERANCE,
     TOUCH,
@@ -51,6 +51,13 @@ DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
 # A walker that meets the polygon around a round corner goes on to the corner itself, by Newton's method: its
 # tangent from where the walker is takes the place of the polygon, again and again.
 _TURNS = 5
+
+# At least so many sizes of a walker count as its coordinates: what one walk leaves at a distance has to be as
+# near for the next, which may be shorter.
+_SIZES = 16.0
+
+# Steep sides are touched from so much farther away.
+_WRAPPED = 8.0
 
 _ROUNDED = 0.02  # of a tolerance: some units in the last place, which the edges of a round walker may be off
 
@@ -111,7 +118,7 @@ def _tolerance(obstacles, count, x, y, trip, reach_x, reach_y, gone):
         far_y = max(far_y, max(abs(obstacles.boxes[k, 1]), abs(obstacles.boxes[k, 3])))
     across = min(far_x, max(abs(x - reach_x), abs(x + trip.width + reach_x)))
     along = min(far_y, max(abs(y - reach_y), abs(y + trip.height + reach_y)))
-    return TOLERANCE * _power_above(max(across, along))
+    return TOLERANCE * _power_above(max(across, along, _SIZES * max(trip.width, trip.height)))
 
 
 @inline
@@ -133,13 +140,14 @@ def _is_outside_of_all(obstacles, count, walker, tolerance):
 
 @inline
 def _straighten(obstacles, count, kinds, walker, near):
-    """Move edges of shapes back by a rounding error where a walker is flush with them, unless both are boxes.
+    """Move edges of shapes back by a rounding error where a walker is flush with them.
 
-    Their corners are rounded, so that a floor of many may have steps that nobody sees.
+    Their corners are rounded, so that a floor of many may have steps that nobody sees.  A box is pushed
+    out of a box instead, where all sides block.
     """
     for k in range(count):
-        row = obstacles.names[k, 0]
-        if obstacles.first[k] == obstacles.first[k + 1] and (row < 0 or kinds[row] == BOX):
+        row, is_solid = obstacles.names[k, 0], obstacles.names[k, 3] == ALL_SIDES
+        if is_solid and obstacles.first[k] == obstacles.first[k + 1] and (row < 0 or kinds[row] == BOX):
             continue
         for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
             opposite = walker[(edge + 2) % 4]
@@ -288,7 +296,7 @@ def _among_images(scene, m, bodies, layers, frame, period, buffers):
 
 
 @common
-def _walk(scene, n, m, mine, motions, rules, obstacles, log, ends, buffers):
+def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffers):
     """Let walker ``n`` of a scene, which is number ``m`` of all, walk among the rows ``mine``: the state."""
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     row = scene.rows[n]
@@ -335,6 +343,10 @@ def _walk(scene, n, m, mine, motions, rules, obstacles, log, ends, buffers):
             return state
     if not free:
         _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+    elif scene.across[n]:  # it may have been put on its floor a period away, where numbers are larger
+        largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
+        reach = _WRAPPED * TOUCH * TOLERANCE * largest
+        y = snapped(obstacles, count, x, y, reach, trip, tolerance, rules)
     start, goal = x, x + dx
     for turn in range(_TURNS if dx != 0.0 else 0):
         at_x, met = x, log.counts[0]
@@ -430,7 +442,7 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
             count, _ = sift(*known, world.starts[m], world.starts[m + 1], layers, region, buffers)
         if count < 0:
             return m, CROWDED
-        state = _walk(scene, n, m, buffers.near[:count], motions, *memory)
+        state = _walk(scene, n, m, buffers.near[:count], motions, period, *memory)
         if state != DONE:
             return m, state
         if world.across[m]:

@@ -20,7 +20,9 @@ from broadphase.kernels.movement.walk_obstacles import TOUCH, X_FACE, gap, heigh
 from broadphase.kernels.movement.walk_path import edges_at, place_with_feet
 from broadphase.kernels.tiles.grid import TOP
 
-_BACK = 2.0  # a leg ends this many tolerances before a sloped side
+# A leg ends this many tolerances before a sloped side.  `TOUCH` is no multiple of it: on a slope of whole
+# numbers rounding would decide whether the head (or the feet) touch.
+_BACK = 1.9
 
 
 @inline

@@ -77,12 +77,18 @@ class Character:
         self._check_shapes([row])
         along, down = _exchanged(*displacement, known)
         pushed = motion.ahead_of(row, _exchanged(along, 0.0, known), pushes, ignored)
-        with Rollback(self._state, np.array([row, *(other for other, _ in pushed)], np.int32)):
-            moved = [motion.move_row(other, *way, "touch", ignored) for other, way in reversed(pushed)]
-            if not pushed or any(move.hits for move in moved):
+        with Rollback(self._state, np.array([row, *(other for other, _, _ in pushed)], np.int32)):
+            # Those that make way are in each other's way only by rounding: none stops at or steps onto them.
+            others, free = ignored.union([row], (other for other, _, _ in pushed)), bool(pushed)
+            for other, way, _ in reversed(pushed):
+                if motion.move_row(other, *way, "touch", others).hits:
+                    others, free = others - {other}, False
+            if not free:
                 return self._walk(row, displacement, known, ahead, ignored)
-            # They have made way, except for rounding: it neither stops at them nor steps onto them.
-            others = ignored.union(other for other, _ in pushed)
+            pusher = row
+            for other, _, normal in pushed:
+                self._state.contacts.note(pusher, other, normal, stopped=True)
+                pusher = other
             gone = self._walk(row, _exchanged(along, 0.0, known), known, 0.0, others)
             fallen = self._walk(row, _exchanged(0.0, down, known), known, 0.0, ignored)
             share = abs(along) / (abs(along) + abs(down))

@@ -124,11 +124,14 @@ class Motion:
 
     def ahead_of(
         self, row: int, way: tuple[float, float], tags: frozenset[Any], ignored: Ignored
-    ) -> list[tuple[int, tuple[float, float]]]:
-        """The bodies with some tags that one pushes along an axis, the nearest first, and their ways."""
+    ) -> list[tuple[int, tuple[float, float], tuple[float, float]]]:
+        """The bodies with some tags that one pushes along an axis, the nearest first.
+
+        Each with its way, and the normal out of it at which it is pushed.
+        """
         store = self._store
         behind = {row, *ignored}
-        chain: list[tuple[int, tuple[float, float]]] = []
+        chain: list[tuple[int, tuple[float, float], tuple[float, float]]] = []
         while any(way) and len(chain) < _MOST_PUSHED:
             hits = self.dry(row, *way, "touch", behind).hits
             other = hits[0].other if hits else None
@@ -137,7 +140,7 @@ class Motion:
             row, left = other.id, 1.0 - hits[0].time
             way = way[0] * left, way[1] * left
             behind.add(row)
-            chain.append((row, way))
+            chain.append((row, way, hits[0].normal))
         return chain
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
