@@ -1,6 +1,7 @@
 """What every one-shot method must do, against brute force; and the scenes to do it on."""
 
 import numpy as np
+import scenes as named_scenes
 from hypothesis import strategies as st
 
 from broadphase import methods
@@ -22,7 +23,7 @@ def pairs_of(found):
 
 
 def assert_exact(find, boxes, touching=True, pair_filter=None):
-    """The method finds what brute force finds, and counts what it stores."""
+    """The method finds what brute force finds, and counts what it stores; returns what it found."""
     # Each in scratch memory of its own, or the second would write over what the first has found.
     wanted = methods.finder("brute_force")(task(boxes, touching, pair_filter))
     found = find(task(boxes, touching, pair_filter))
@@ -30,6 +31,7 @@ def assert_exact(find, boxes, touching=True, pair_filter=None):
     assert found.pairs == wanted.pairs == sum(map(len, found.chunks))
     counted = find(task(boxes, touching, pair_filter, store=False))
     assert (counted.chunks, counted.pairs, counted.tests) == ([], found.pairs, found.tests)
+    return found
 
 
 def around(centres, extents, dtype=np.float64):
@@ -39,47 +41,29 @@ def around(centres, extents, dtype=np.float64):
 
 
 def scenes(dim, dtype, n=400, seed=0):
-    """Yield ``name, boxes``: the distributions on which methods go wrong."""
-    random = np.random.default_rng(seed)
-    largest = float(np.finfo(dtype).max)
-    spread = random.random((n, dim))
-    extent = (4 / n) ** (1 / dim) / 2
-    walls = np.full((n, dim), extent / 4)
-    walls[np.arange(n), random.integers(dim, size=n)] *= random.choice([1, 200], n)
-    coarse = np.sort(random.integers(-9, 9, (n, 2, dim)), axis=1).reshape(n, 2 * dim)
-    yield "uniform", around(spread, extent, dtype)
-    yield "crowded", around(spread, 8 * extent, dtype)
-    yield "coarse integers", coarse.astype(dtype)
-    yield "tiles side by side", around(coarse[:, :dim] + 0.5, 1.0, dtype)
-    yield "power law", around(spread, extent * 10 ** random.uniform(-3, 1, (n, 1)), dtype)
-    yield "walls", around(spread, walls, dtype)
-    clusters = random.choice([-1e6, 0, 2e6], (n, dim))
-    yield "clusters", around(clusters + random.standard_normal((n, dim)), 0.3, dtype)
-    steep = np.exp(random.normal(0, 20, (n, dim + 1)))
-    yield "exponential", around(steep[:, :dim], steep[:, dim:], dtype)
-    for axis in range(dim):
-        yield f"on a line along {axis}", around(spread * np.eye(dim)[axis], extent / 9, dtype)
-    yield "all equal", around(np.ones((n, dim)), 1.0, dtype)
-    yield "nested", around(np.ones((n, dim)), np.linspace(0, 1, n)[:, None], dtype)
-    yield "points", around(coarse[:, :dim] + 0.0, 0.0, dtype)
-    yield "denormal", (coarse * float(np.finfo(dtype).smallest_subnormal)).astype(dtype)
-    yield "huge", (coarse / 9 * largest).astype(dtype)
-    odd = np.array([-np.inf, -largest, -1.0, -0.0, 0.0, 1.0, largest, np.inf], dtype)
-    yield "infinite", np.sort(random.choice(odd, (n, 2, dim)), axis=1).reshape(n, 2 * dim)
-    giants = around(spread, extent, dtype)
-    giants[0] = [-1] * dim + [2] * dim
-    giants[n // 2] = [-np.inf] * dim + [np.inf] * dim
-    yield "giants", giants
+    """Yield ``name, boxes`` of every scene."""
+    for name in named_scenes.named(dim):
+        yield name, named_scenes.make(name, n, dim, dtype, seed)
+
+
+# Few distinct values, so that edges meet; each pool is a corner of the number line, the last mixes them.
+POOLS = {
+    "small integers": [float(value) for value in range(-4, 5)],
+    "huge": [-3.4e38, -1e38, -1e30, 0.0, 1e30, 1e38, 3.4e38],
+    "denormal": [step * 1e-45 for step in (-9, -2, -1, 0, 1, 2, 9)] + [1.2e-38, -0.0],
+    "endless": [-np.inf, -1.0, 0.0, 1.0, np.inf],
+    "next to each other": [1.0, 1.0 + 2**-23, 1.0 - 2**-24, 16_777_215.0, 16_777_216.0],
+}
+POOLS["all of them"] = sorted({value for pool in POOLS.values() for value in pool})
+ENDS_OF_FLOAT64 = [-1.8e308, -1e300, -5e-324, 0.0, 1e-310, 1.0, 1e300, 1.7e308, np.inf]
 
 
 @st.composite
-def odd_boxes(draw, dim, dtype):
-    """Up to 80 boxes whose edges are few different numbers, odd ones among them."""
-    info = np.finfo(dtype)
-    special = [-np.inf, np.inf, -0.0, 0.0, info.max, -info.max, info.tiny, info.smallest_subnormal]
-    any_float = st.floats(width=info.bits, allow_nan=False)
-    values = draw(st.lists(st.sampled_from(special) | any_float, max_size=5))
-    values = np.array([*values, 0.0, 1.0], dtype)
-    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.sampled_from([0, 1, 2, 3, 17, 40, 80]))
-    return np.sort(random.choice(values, (n, 2, dim)), axis=1).reshape(n, 2 * dim)
+def degenerate_boxes(draw):
+    """Up to 80 boxes, 2-D or 3-D, in either float."""
+    dim, dtype = draw(st.sampled_from(KINDS))
+    pools = [*POOLS.values(), ENDS_OF_FLOAT64] if dtype is np.float64 else list(POOLS.values())
+    edge = st.sampled_from(draw(st.sampled_from(pools)))
+    rows = draw(st.lists(st.tuples(*[edge] * (2 * dim)), max_size=40))
+    rows = np.array(rows * draw(st.sampled_from([1, 2])), dtype).reshape(-1, 2 * dim)
+    return named_scenes.between(rows[:, :dim], rows[:, dim:])

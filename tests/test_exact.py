@@ -9,6 +9,7 @@ import scenes
 from checks import assert_same, in_order
 from hypothesis import given
 from hypothesis import strategies as st
+from method_checks import degenerate_boxes
 
 import broadphase as bp
 
@@ -154,27 +155,6 @@ def test_unsorted_join_is_the_same_set(dim, method):
     a, b = boxes[:100], boxes[100:]
     found = bp.join(a, b, method=method, sort=False)
     assert_same(in_order(found), oracle.join(a, b))
-
-
-# Few distinct values, so that edges meet; each pool is a corner of the number line, the last mixes them.
-POOLS = {
-    "small integers": [float(value) for value in range(-4, 5)],
-    "huge": [-3.4e38, -1e38, -1e30, 0.0, 1e30, 1e38, 3.4e38],
-    "denormal": [step * 1e-45 for step in (-9, -2, -1, 0, 1, 2, 9)] + [1.2e-38, -0.0],
-    "endless": [-np.inf, -1.0, 0.0, 1.0, np.inf],
-    "next to each other": [1.0, 1.0 + 2**-23, 1.0 - 2**-24, 16_777_215.0, 16_777_216.0],
-}
-POOLS["all of them"] = sorted({value for pool in POOLS.values() for value in pool})
-
-
-@st.composite
-def degenerate_boxes(draw):
-    dim = draw(st.sampled_from([2, 3]))
-    edge = st.sampled_from(POOLS[draw(st.sampled_from(list(POOLS)))])
-    corners = st.tuples(*[edge] * (2 * dim))
-    rows = np.array(draw(st.lists(corners, max_size=40)), np.float32).reshape(-1, 2 * dim)
-    boxes = scenes.between(rows[:, :dim], rows[:, dim:])
-    return boxes.astype(draw(st.sampled_from([np.float32, np.float64])))
 
 
 @every_method

@@ -16,15 +16,12 @@ world is bounded and evenly filled, and where the sizes of boxes vary widely.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
 from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
-    MOST_PLACES,
-    check_cell_size,
     endless_lattice,
     fill,
     search,
@@ -35,46 +32,26 @@ from broadphase.methods.task import Found, Task
 SLOTS_PER_BOX = 10
 
 
-def find(task: Task, *, cell_size: float | None = None, table_size: int | None = None) -> Found:
+def find(task: Task) -> Found:
     """Find all pairs by hashing the cells that each box touches.
 
     Parameters
     ----------
     task : Task
         What to search.
-    cell_size : float, optional
-        Side of the cells; by default `suggest_cell_size` of the boxes.
-    table_size : int, optional
-        Slots, raised to a prime.  By default ten times the boxes.
 
     Returns
     -------
     Found
         The pairs; ``cells`` is the number of slots that hold a box.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``cell_size`` is not a positive finite number, or ``table_size`` is not a positive integer.
     """
-    lattice = lay_out(task.boxes, cell_size, table_size)
-    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lattice))
+    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lay_out(task.boxes)))
 
 
-def lay_out(boxes: BoxArray, cell_size: float | None = None, table_size: int | None = None) -> Lattice:
+def lay_out(boxes: BoxArray) -> Lattice:
     """The endless cells, and a table for so many boxes."""
-    size = suggest_cell_size(boxes).size if cell_size is None else check_cell_size(cell_size)
-    slots = max(1, SLOTS_PER_BOX * len(boxes)) if table_size is None else check_table_size(table_size)
-    return endless_lattice(boxes.shape[1] // 2, size, next_prime(slots))
-
-
-def check_table_size(table_size: Any) -> int:
-    """``table_size`` as an int, if it is a positive one."""
-    if isinstance(table_size, bool) or not isinstance(table_size, (int, np.integer)):
-        raise TypeError(f"table_size must be an int or None; got {table_size!r}")
-    if not 1 <= table_size <= MOST_PLACES:
-        raise ValueError(f"table_size must be between 1 and {MOST_PLACES}; got {table_size}")
-    return int(table_size)
+    slots = next_prime(max(1, SLOTS_PER_BOX * len(boxes)))
+    return endless_lattice(boxes.shape[1] // 2, suggest_cell_size(boxes).size, slots)
 
 
 def next_prime(least: int) -> int:

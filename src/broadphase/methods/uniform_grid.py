@@ -23,7 +23,6 @@ from broadphase.kernels.cells.bins import Lattice
 from broadphase.methods.cells import (
     at_most,
     bounded_lattice,
-    check_cell_size,
     fill,
     search,
     take_sample,
@@ -33,41 +32,27 @@ from broadphase.methods.cells import (
 from broadphase.methods.task import Found, Task
 
 CELLS_PER_BOX = 2
-# A cell size that the caller chooses may cost more memory, up to a limit.
-CELLS_PER_BOX_IF_ASKED = 16
 
 
-def find(task: Task, *, cell_size: float | None = None) -> Found:
+def find(task: Task) -> Found:
     """Find all pairs by entering the boxes into a bounded grid.
 
     Parameters
     ----------
     task : Task
         What to search.
-    cell_size : float, optional
-        Side of the cells; by default `suggest_cell_size` of the boxes, or larger.  A size that would give
-        more than 16 cells for each box is raised.
 
     Returns
     -------
     Found
         The pairs; ``cells`` is the number of cells that hold a box.
-
-    Raises
-    ------
-    TypeError, ValueError
-        ``cell_size`` is not a positive finite number.
     """
-    lattice = lay_out(task.boxes, cell_size)
-    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lattice))
+    return search(task, fill(task.boxes, np.arange(len(task.boxes), dtype=np.int32), lay_out(task.boxes)))
 
 
-def lay_out(boxes: BoxArray, cell_size: float | None = None) -> Lattice:
+def lay_out(boxes: BoxArray) -> Lattice:
     """As many columns and rows as cover the world."""
     sample = take_sample(boxes)
     low, high = world_of(sample)
-    if cell_size is None:
-        size, most = typical_cell(sample).size, CELLS_PER_BOX * len(boxes)
-    else:
-        size, most = check_cell_size(cell_size), CELLS_PER_BOX_IF_ASKED * len(boxes)
+    size, most = typical_cell(sample).size, CELLS_PER_BOX * len(boxes)
     return bounded_lattice(low, high, at_most(most, size, (low, high)))
