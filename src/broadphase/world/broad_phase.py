@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import stored_pairs
-from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
@@ -24,7 +23,7 @@ from broadphase.indexes.protocol import SearchTree, Tree
 from broadphase.indexes.storage import expect
 from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter, no_filter
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.movement.motion import (
     EVERY_LAYER,
     Frame,
@@ -50,7 +49,7 @@ from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
 from broadphase.runtime.slices import ranges
-from broadphase.world.bodies import ALL, MOVING, BodyStore, Ignored, Layers, Rows
+from broadphase.world.bodies import ALL, BodyStore, Ignored, Layers, Rows
 
 Point = tuple[float, float]
 
@@ -70,6 +69,12 @@ SPARSE = 8
 # So many rays or points are answered in one call of a kernel, so that Ctrl-C is answered.
 _AT_A_TIME = 100_000
 _NO_OWN = np.full((1, 1), -1, np.int32)
+_NO_CLASSES, _NO_BITS = np.empty(0, np.uint8), np.empty(0, np.uint32)
+NO_BITS = _NO_BITS, _NO_BITS
+"""Categories and masks that let all boxes meet."""
+_CLASSES = int(IN_A), int(IN_B), int(IN_B)
+
+_new: Any = tuple.__new__  # a named tuple in half the time
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -389,60 +394,31 @@ class BroadPhase:
             self.buffers = new_buffers(rows, rows, smaller.farthest)
             self.buffers.near[:count] = smaller.near[:count]
 
-    def rows_in_boxes(self, boxes: Floats, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
+    def rows_in_boxes(self, boxes: Floats, layers: Layers) -> npt.NDArray[np.int32]:
         """`in_boxes`, where in a periodic space any image may overlap: sorted, each row once a box."""
         space = self._store.space
         if not space.periodic:
-            return self.in_boxes(boxes, layers, limit)
+            return self.in_boxes(boxes, layers)
         owners, turns = space.turns_near(boxes)
         shift, slack = space.shift(turns), space.slack(boxes)[owners]
         shifted = np.hstack((boxes[owners, :2] - shift - slack, boxes[owners, 2:] - shift + slack))
-        found = self.in_boxes(np.ascontiguousarray(shifted), layers, limit).astype(np.int64)
+        found = self.in_boxes(np.ascontiguousarray(shifted), layers).astype(np.int64)
         keys = distinct(owners[found[:, 0]] << 32 | found[:, 1])
         return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
 
-    def in_boxes(self, boxes: BoxArray, layers: Layers, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
-        """Rows ``[query, row]`` whose bounds overlap, unsorted.
-
-        Raises
-        ------
-        PairLimitExceeded
-            There are more than ``limit``.
-        """
+    def in_boxes(self, boxes: BoxArray, layers: Layers) -> npt.NDArray[np.int32]:
+        """Rows ``[query, row]`` whose bounds overlap, unsorted."""
         self.hand_over(layers)
-        found, count, store = [np.empty((0, 2), np.int32)], 0, self._store
+        found = [np.empty((0, 2), np.int32)]
         for number in _indexes_of(layers):
             index = self._indexes[number]
-            is_part = not all(layer in layers for layer in ALL[number::2])
             if len(index) and len(boxes):
-                # So many at once that they cannot find far more than the limit.
-                each = len(boxes) if limit == NO_LIMIT else max(limit // len(index), 1)
-                for begin in range(0, len(boxes), each):
-                    pairs = index.query_box(boxes[begin : begin + each])
-                    pairs[:, 0] += begin
-                    pairs[:, 1] = self._rows[number][pairs[:, 1]]
-                    if is_part:
-                        pairs = pairs[_in_layers(layers, store.layer[pairs[:, 1]])]
-                    found.append(pairs)
-                    count += len(pairs)
-                    if count > limit:
-                        raise PairLimitExceeded(limit)
+                pairs = index.query_box(boxes)
+                pairs[:, 1] = self._rows[number][pairs[:, 1]]
+                if not all(layer in layers for layer in ALL[number::2]):
+                    pairs = pairs[_in_layers(layers, self._store.layer[pairs[:, 1]])]
+                found.append(pairs)
         return np.concatenate(found)
-
-    def pairs(self, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
-        """All pairs of moving bodies with listeners, as rows, unsorted.
-
-        Raises
-        ------
-        PairLimitExceeded
-            There are more than ``limit``.
-        """
-        self.hand_over((MOVING,))
-        index = self._indexes[_DYNAMIC]
-        pairs: npt.NDArray[np.int32] = self._rows[_DYNAMIC][
-            index._space.all_pairs(sort=False, limit=limit)[0]
-        ]
-        return pairs
 
     def near_movers(self, rows: Rows, regions: Floats, layers: int, passes: int) -> Near:
         """What may be near movers, each of which stays within its region.
@@ -454,24 +430,25 @@ class BroadPhase:
         meets = layers | passes
         if store.any_sensor:
             meets |= EVERY_LAYER if store.sensor[rows].any() else EVERY_LAYER + 1
-        # Movers see each other if any of them is wanted.
-        together = bool(((meets >> store.layer[rows]) & 1).any())
         if store.live > SPARSE * len(rows):
             wanted = ALL if store.any_sensor else tuple(layer for layer in ALL if meets >> layer & 1)
-            return self._near_few(rows, regions, wanted, together)
+            return self._near_few(rows, regions, wanted, meets)
         # Two boxes with a common class are never paired.
-        classes = 0 if together else int(IN_A), int(IN_B), int(IN_B)
-        known, boxes, kinds, number_of = self.boxes_of(meets, rows, regions, classes)
-        pairs = self.pairs_of(boxes, no_filter()._replace(classes=kinds))
-        return Near(*list_near(pairs, known, number_of, len(rows)))
+        known, boxes, kinds, number_of = self.boxes_of(meets, rows, regions, _CLASSES)
+        pairs = self.pairs_of(boxes, (kinds, *NO_BITS))
+        near: Near = _new(Near, list_near(pairs, known, number_of, len(rows)))
+        return near
 
     def pairs_of(
-        self, boxes: Floats, rules: PairFilter, limit: int = NO_LIMIT, touching: bool = True
+        self, boxes: Floats, rules: tuple[Any, ...], limit: int = NO_LIMIT, touching: bool = True
     ) -> PairArray:
-        """The pairs of boxes, or of any images, that overlap; those that also touch come sorted."""
+        """The pairs of boxes, or of any images, that overlap; those that also touch come sorted.
+
+        ``rules`` are the fields of a `PairFilter`.
+        """
         lengths = self._store.space.lengths
         space = search.Space(lengths, None) if self._store.space.periodic else None
-        return stored_pairs(boxes, rules, "auto", touching, touching, None, limit, space)
+        return stored_pairs(boxes, _new(PairFilter, rules), "auto", touching, touching, None, limit, space)
 
     def boxes_of(
         self, layers: int, movers: Rows, regions: Floats, classes: tuple[int, int, int]
@@ -483,26 +460,21 @@ class BroadPhase:
         )
         return boxes
 
-    def _near_few(self, rows: Rows, regions: Floats, layers: Layers, together: bool) -> Near:
+    def _near_few(self, rows: Rows, regions: Floats, layers: Layers, meets: int) -> Near:
         """`near_movers` where they are few among many: a query for each."""
         n = len(self._store.bodies)
         found = self.rows_in_boxes(regions, layers)
         moves = np.zeros(n, np.bool_)
         moves[rows] = True
         queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
-        if together:
-            first, second = self.pairs_of(regions, no_filter()).T.astype(np.int64)
+        if (meets >> self._store.layer[rows] & 1).any():  # movers see each other
+            first, second = self.pairs_of(regions, (_NO_CLASSES, *NO_BITS)).T.astype(np.int64)
             queries = np.concatenate((queries, first, second))
             others = np.concatenate((others, rows[second], rows[first]))
         keys = queries << 32 | others
         keys.sort()
         first = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) << 32)
         return Near(first.astype(np.int64, copy=False), (keys & 0xFFFFFFFF).astype(np.int32))
-
-    def count(self, layer: int) -> int:
-        """How many bodies are in the index of a layer."""
-        self.hand_over((layer,))
-        return len(self._indexes[layer & 1])
 
     def check(self) -> None:
         """Raise ``AssertionError`` where an index and the bodies contradict each other."""

@@ -22,13 +22,12 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
-from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
-from broadphase.runtime.arrays import Floats, distinct
+from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
-from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore, Layers
-from broadphase.world.broad_phase import SPARSE, BroadPhase, Near
+from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
+from broadphase.world.broad_phase import NO_BITS, SPARSE, BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 
 RowPairs = npt.NDArray[np.int32]
@@ -44,7 +43,6 @@ _AT_ONCE = 256
 FEW = 64
 # Up to so many touched bodies query the broad phase one by one; beyond, a batch costs less.
 _VERY_FEW = 4
-_MOST_CANDIDATES = 1_024
 # Above one touched body in so many, finding all pairs costs less than a query for each.
 _SHARE = 4
 
@@ -198,7 +196,7 @@ class Contacts(Sequence[Contact]):
 
     def calls(self, phase: str) -> Iterable[Call]:
         """A call of each listener that has a function for a phase, for each contact that concerns it."""
-        if not len(self) or not (phase in self._found.matcher.phases or self._passings):
+        if not (phase in self._found.matcher.phases or self._passings):
             return ()
         return chain.from_iterable(self._lists_of_calls(phase))
 
@@ -326,8 +324,6 @@ class ContactTracker:
         self._store = store
         self._broad_phase = broad_phase
         self._listeners = listeners
-        self._moving, self._static = np.empty((2, FEW), np.int32)
-        self._pairs = np.empty((_MOST_CANDIDATES, 2), np.int32)
         self.max_pairs: int | None = None
         """How many pairs an update may find; None for as many as memory allows."""
         self.found = none_found(listeners.matcher)
@@ -351,7 +347,7 @@ class ContactTracker:
 
     def note_many(self, rows: Rows, hits: Floats, *, stopped: bool = False) -> None:
         """`note` for the hits of many movers with these rows, as kernels write them; tiles are left out."""
-        if not len(hits) or not self._listeners.matcher.listeners:
+        if not len(hits) or not self._store.tag_sets.heard_now.hears:
             return
         notes, how = np.empty((len(hits), 7)), kernel.STOPPED if stopped else kernel.CROSSED
         noted = notes[: kernel.note_hits(rows, hits, how, *self._tags, self._store.serial, notes)]
@@ -378,11 +374,12 @@ class ContactTracker:
     def update(self, reported: Reported) -> Changes:
         """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
-        pairs = self._candidate_pairs()
+        matcher = self._listeners.matcher
+        pairs = self._candidate_pairs(matcher)
         if pairs is None and not (self.notes or store.retagged) and before.overlaps.all():
             now, changes = before, self._unchanged(before)
         else:
-            now, changes = self._renewed(_NO_PAIRS if pairs is None else pairs)
+            now, changes = self._renewed(_NO_PAIRS if pairs is None else pairs, matcher)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
         if now.matcher is not before.matcher:
@@ -420,50 +417,26 @@ class ContactTracker:
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _candidate_pairs(self) -> RowPairs | None:
+    def _candidate_pairs(self, matcher: Matcher) -> RowPairs | None:
         """Pairs of rows that may be in contact, the lower first, with all that was touched among them.
 
         None where nothing was touched, and the listeners are the same.
         """
         store = self._store
         touched, moving, static, *both = kernel.touched_rows(
-            *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
-            *(self._moving, self._static),
+            store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)
         )
-        self.changed, self.candidates = moving + static, 0
-        if touched == 0 and self.found.matcher is self._listeners.matcher:
+        self.changed, self.candidates = len(moving) + len(static), 0
+        if touched == 0 and self.found.matcher is matcher:
             return None
         if not self.changed:
             return _NO_PAIRS
-        pairs = self._pairs_near()
-        if pairs is None:
-            pairs = self._pairs_of_few(moving, static)
-        if pairs is None:
-            pairs = self._all_pairs(moving, *both)
-        return self._pairs_of_indexes() if pairs is None else pairs
-
-    def _pairs_of_few(self, moving: int, static: int) -> RowPairs | None:
-        """The pairs of few touched bodies with what they may be in contact with; None where they are many."""
-        store = self._store
-        if moving + static > FEW or not store.tag_sets.exact:
-            return None
-        count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
-        if static:
-            count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
-        return None if count < 0 else self._pairs[:count]
-
-    def _put_near(self, rows: list[int], layers: Layers, count: int) -> int:
-        """Write what may be in contact with some bodies behind ``count`` pairs; -1 if they do not fit."""
-        store, broad_phase = self._store, self._broad_phase
-        known = store.touched, *self._tags
-        if len(rows) > _VERY_FEW:
-            moved_rows = np.array(rows, np.int32)
-            pairs = broad_phase.rows_in_boxes(store.table.bounds(moved_rows), layers)
-            return kernel.put_candidates_of_many(self._pairs, count, moved_rows, pairs, *known)  # type: ignore[no-any-return]
-        for row in rows:
-            found = broad_phase.gather(store.bounds(row), layers=layers)
-            count = kernel.put_candidates(self._pairs, count, row, broad_phase.buffers.near, found, *known)
-        return count
+        pairs = None
+        if self.searched is not None and self.searched.matcher is matcher and not store.retagged:
+            pairs = self._pairs_near(self.searched)
+        if pairs is None and self.changed > FEW:
+            pairs = self._all_pairs(len(moving), *both)
+        return self._pairs_of_indexes(moving, static) if pairs is None else pairs
 
     def _limit(self) -> int:
         """How many pairs this update may find."""
@@ -473,14 +446,12 @@ class ContactTracker:
             return NO_LIMIT
         return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
 
-    def _pairs_near(self) -> RowPairs | None:
+    def _pairs_near(self, searched: Searched) -> RowPairs | None:
         """The pairs that the last movement found, if it covers all that was touched; else None.
 
         It saves half of the time of an update after `World.move_many` or `World.step`.
         """
-        store, searched = self._store, self.searched
-        if searched is None or searched.matcher is not self._listeners.matcher or store.retagged:
-            return None
+        store = self._store
         pairs, covers = kernel.pairs_near(
             *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
             *(self.changed, searched.rows, searched.regions, searched.near[:], store.space.lengths),
@@ -494,13 +465,13 @@ class ContactTracker:
             return None
         classes = 0, 0, int(STATIC_CLASS)
         rows, boxes, kinds, _ = broad_phase.boxes_of(_HEARD, _NO_ROWS, _NO_REGIONS, classes)
-        limit, rules = self._limit(), no_filter()._replace(classes=kinds)
+        limit, bits = self._limit(), NO_BITS
         if limit != NO_LIMIT and not self._all_concern(rows):
             # Pairs that nobody listens to must not count.
             tag_bits, hears = store.tag_sets.bits.T
             groups = store.group[rows]
-            rules = rules._replace(categories=tag_bits[groups], masks=hears[groups])
-        pairs = broad_phase.pairs_of(boxes, rules, limit, touching=False)
+            bits = tag_bits[groups], hears[groups]
+        pairs = broad_phase.pairs_of(boxes, (kinds, *bits), limit, touching=False)
         return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
 
     def _all_concern(self, rows: Rows) -> bool:
@@ -511,50 +482,26 @@ class ContactTracker:
         moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
         return bool((moving[:, None] & hears).all())
 
-    def _pairs_of_indexes(self) -> RowPairs:
-        """Pairs of bodies whose bounds may overlap, one of which was touched; sorted, each once."""
-        store = self._store
-        listening = (store.layer == MOVING) | (store.layer == STATIC)
-        pairs = self._candidates(np.flatnonzero(store.touched & store.alive & listening).astype(np.int32))
-        pairs.sort(axis=1)
-        keys = distinct(pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1])
-        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
-
-    def _candidates(self, rows: Rows) -> npt.NDArray[Any]:
-        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them."""
+    def _pairs_of_indexes(self, moving: Rows, static: Rows) -> RowPairs:
+        """The pairs of touched bodies with what may be in contact with them: a query for each."""
         store, broad_phase = self._store, self._broad_phase
-        moving = rows[store.layer[rows] == MOVING]
-        static = rows[store.layer[rows] == STATIC]
-        all_pairs = len(moving) * _SHARE > broad_phase.count(MOVING)
-        parts: list[npt.NDArray[Any]] = []
-        if all_pairs:
-            pairs = broad_phase.pairs(self._limit())
-            if len(moving) < broad_phase.count(MOVING):
-                touched = store.touched
-                pairs = pairs[touched[pairs[:, 0]] | touched[pairs[:, 1]]]
-            parts.append(pairs)
-            if store.space.periodic:
-                parts.append(self._across_edges())
-        for searched, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
-            if len(searched):
-                parts.append(self._near(searched, layers))
-        return np.concatenate(parts)
-
-    def _near(self, rows: Rows, layers: Layers) -> RowPairs:
-        """Pairs of these bodies and those in some layers whose bounds may overlap."""
-        pairs = self._broad_phase.rows_in_boxes(self._store.table.bounds(rows), layers, self._limit())
-        pairs[:, 0] = rows[pairs[:, 0]]
-        return pairs
-
-    def _across_edges(self) -> RowPairs:
-        """Moving bodies that reach over an edge of the period, and what may touch them beyond it."""
-        store = self._store
-        rows = np.flatnonzero(store.alive & (store.layer == MOVING)).astype(np.int32)
-        bounds = store.table.bounds(rows)
-        low, high = bounds[:, :2] < 0.0, bounds[:, 2:] > store.space.lengths
-        pairs = self._near(rows[(low | high).any(axis=1)], (MOVING,))
-        across: RowPairs = pairs[store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]]
-        return across
+        known, parts, count = (store.touched, *self._tags), [_NO_PAIRS], 0
+        limit = self._limit() if self.changed > FEW else NO_LIMIT
+        at_once = max(limit // store.live, FEW)  # they cannot find far more than the limit
+        for rows, layers in ((moving, LISTENED), (static, (MOVING,))):
+            if len(rows) <= _VERY_FEW:
+                for row in rows.tolist():
+                    near = broad_phase.gather(store.bounds(row), layers=layers)
+                    parts.append(kernel.candidates(row, broad_phase.buffers.near, near, *known))
+                continue
+            for begin in range(0, len(rows), at_once):
+                portion = rows[begin : begin + at_once]
+                found = broad_phase.rows_in_boxes(store.table.bounds(portion), layers)
+                parts.append(kernel.candidates_of_many(portion, found, *known))
+                count += len(parts[-1])
+                if count > limit:
+                    raise PairLimitExceeded(limit)
+        return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
     # ---- comparing: which pairs began, stayed and ended
 
@@ -566,9 +513,9 @@ class ContactTracker:
         stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
         return Changes(Events(none, stayed, none), None)
 
-    def _renewed(self, pairs: RowPairs) -> tuple[FoundContacts, Changes]:
+    def _renewed(self, pairs: RowPairs, matcher: Matcher) -> tuple[FoundContacts, Changes]:
         """All contacts now, and which began, which stayed and which ended; see `_candidate_pairs`."""
-        store, before, matcher = self._store, self.found, self._listeners.matcher
+        store, before = self._store, self.found
         notes = np.concatenate(self.notes) if self.notes else _NO_NOTES
         if not store.tag_sets.exact:
             pairs = pairs[self.concerned(pairs)]

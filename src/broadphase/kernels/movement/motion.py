@@ -500,15 +500,19 @@ def boxes_in_layers(shapes, bodies, alive, count, layers, movers, regions, class
     """The boxes to search, of the bodies in some layers and of movers: ``rows, boxes, kinds, number_of``.
 
     There are ``count`` rows.  ``layers`` are bits; the bit beyond those of all layers stands for sensors in
-    any.  The box of a mover is its region.  ``classes`` are those of movers, of other moving and of static
-    bodies, and ``kinds`` those of the boxes.  ``number_of[row]`` is the number of a mover, or -1.
+    any.  The box of a mover is its region.  ``classes`` are those of movers, unless any of them is in the
+    layers, of other moving and of static bodies, and ``kinds`` those of the boxes.  ``number_of[row]`` is the
+    number of a mover, or -1.
     """
     rows, boxes, kinds = np.empty(count, np.int32), np.empty((count, 4)), np.empty(count, np.uint8)
     number_of = np.empty(count, np.int32)
     for row in range(count):
         number_of[row] = -1
+    mover_class = np.uint8(classes[0])
     for m in range(movers.shape[0]):
         number_of[movers[m]] = m
+        if (layers >> np.int64(bodies.layer[movers[m]])) & 1 != 0:
+            mover_class = np.uint8(0)
     end, count = count, np.int64(0)
     sensors = (layers >> SENSORS) & 1 != 0
     for row in range(end):
@@ -517,7 +521,7 @@ def boxes_in_layers(shapes, bodies, alive, count, layers, movers, regions, class
         if m >= 0:
             for column in range(4):
                 boxes[count, column] = regions[m, column]
-            kinds[count] = classes[0]
+            kinds[count] = mover_class
         elif wanted and alive[row]:
             boxes[count, 0], boxes[count, 1], boxes[count, 2], boxes[count, 3] = bounds_of(shapes, row)
             kinds[count] = classes[2 if bodies.static[row] else 1]

@@ -370,27 +370,25 @@ def replace_pairs(base, gone, keys, out):
 
 
 @jit
-def touched_rows(touched, alive, layer, moving_layer, static_layer, count, moving, static):
-    """Rows of bodies in two layers that were touched: ``any, moving, static``, how many of each.
+def touched_rows(touched, alive, layer, moving_layer, static_layer, count):
+    """The rows of bodies in two layers that were touched, ``any, moving, static``, and what there is of each.
 
-    ``any`` also counts bodies in other layers and removed ones.  Rows beyond the length of ``moving`` and
-    ``static`` are only counted.  The last two numbers are how many there are in each layer.
+    ``any`` is how many rows were touched, also of bodies in other layers and removed ones.
     """
     found = move = stand = moves = stands = np.int64(0)
     for row in range(count):
+        found += np.int64(touched[row])
         moves += np.int64(alive[row] and layer[row] == moving_layer)
         stands += np.int64(alive[row] and layer[row] == static_layer)
-        if touched[row]:
-            found += 1
-            if alive[row] and layer[row] == moving_layer:
-                if move < moving.shape[0]:
-                    moving[move] = row
-                move += 1
-            if alive[row] and layer[row] == static_layer:
-                if stand < static.shape[0]:
-                    static[stand] = row
-                stand += 1
-    return found, move, stand, moves, stands
+    moving, static = np.empty(min(moves, found), np.int32), np.empty(min(stands, found), np.int32)
+    for row in range(count if found > 0 else 0):
+        if touched[row] and alive[row] and layer[row] == moving_layer:
+            moving[move] = row
+            move += 1
+        elif touched[row] and alive[row] and layer[row] == static_layer:
+            static[stand] = row
+            stand += 1
+    return found, moving[:move], static[:stand], moves, stands
 
 
 @inline
@@ -400,36 +398,35 @@ def _are_wanted(i, j, bits, group, category, mask):
 
 
 @jit
-def put_candidates(out, count, row, others, many, touched, bits, group, category, mask):
-    """Append pairs of ``row`` with each of ``others[:many]`` that a listener may want to ``out[:count]``.
+def candidates(row, others, many, touched, bits, group, category, mask):
+    """Pairs of a touched ``row`` with each of ``others[:many]`` that a listener may want, the lower first.
 
-    The lower row comes first.  Two bodies that were touched find each other; the lower one enters the pair.
-    Returns how many pairs there are then, or -1 if full.
+    Two bodies that were touched find each other; the lower one enters the pair.
     """
-    if count < 0 or count + many > out.shape[0]:
-        return -1
+    pairs = np.empty((many, 2), np.int32)
+    count = np.int64(0)
     for k in range(many):
-        count = _put_candidate(out, count, row, others[k], touched, bits, group, category, mask)
-    return count
+        count += _put_candidate(pairs, count, row, np.int64(others[k]), touched, bits, group, category, mask)
+    return pairs[:count]
 
 
 @jit
-def put_candidates_of_many(out, count, moved, pairs, touched, bits, group, category, mask):
-    """`put_candidates` for pairs ``[number of the moved row, row]``."""
-    if count < 0 or count + pairs.shape[0] > out.shape[0]:
-        return -1
-    for k in range(pairs.shape[0]):
-        row, other = np.int64(moved[pairs[k, 0]]), pairs[k, 1]
-        count = _put_candidate(out, count, row, other, touched, bits, group, category, mask)
-    return count
+def candidates_of_many(rows, found, touched, bits, group, category, mask):
+    """`candidates` for pairs ``[number of the touched row, row]``."""
+    pairs = np.empty((found.shape[0], 2), np.int32)
+    count = np.int64(0)
+    for k in range(found.shape[0]):
+        row, other = np.int64(rows[found[k, 0]]), np.int64(found[k, 1])
+        count += _put_candidate(pairs, count, row, other, touched, bits, group, category, mask)
+    return pairs[:count]
 
 
 @inline
-def _put_candidate(out, count, row, other, touched, bits, group, category, mask):
+def _put_candidate(pairs, count, row, other, touched, bits, group, category, mask):
     if (touched[other] and other < row) or not _are_wanted(row, other, bits, group, category, mask):
-        return count
-    put(out, count, row, other)
-    return count + 1
+        return 0
+    put(pairs, count, row, other)
+    return 1
 
 
 # What a note says of two bodies; of several the least counts, after what overlaps.
@@ -621,7 +618,7 @@ def renew(table, pairs, period, notes, before, bodies, rows, tags):
     rows : int
         How many of them are in use.
     tags : tuple
-        ``bits, group, category, mask``, as for `put_candidates`.
+        ``bits, group, category, mask``, as for `candidates`.
 
     Returns
     -------
