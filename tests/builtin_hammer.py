@@ -23,8 +23,8 @@ RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES,)),  # a number comes out
     (argsort_keys, (KEYS,)),  # an array of the kernel's
     (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)),  # a tuple
-    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY, True, ROWS)),
-    (scan_for_boxes, (BOXES, 20, SETS, SETS, BOXES, True, 1, ANY, False, ROWS)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY, ROWS)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, BOXES, True, 1, ANY, np.empty((1, 2), np.int32))),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
 ]
 WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -35,7 +35,7 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (argsort_keys, ([1, 2, 3],)),
     (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 2**63)),
     (turn, (1.0, 2.0, 3.0, 4.0, "text", 0.0, 1)),
-    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY, True, ROWS)),
+    (scan_for_boxes, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY, ROWS)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
 ]
 SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [

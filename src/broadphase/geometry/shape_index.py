@@ -9,7 +9,6 @@ Cost: that of the box query, and an exact test of each shape whose box it finds.
 
 import math
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -234,18 +233,23 @@ class ShapeIndex:
         RayHit, None or RayHits
             As there; normals are those of the shapes.
         """
-        rows, ways, single = _few_rows(origin), _few_rows(direction), type(origin) is tuple
+        single = type(origin) is tuple
         if type(max_distance) is int:
             max_distance = real(max_distance, "max_distance")
-        plain = ignore is dtype is out is None and normals is True and rows is not None and ways is not None
+        plain = (
+            ignore is dtype is out is None and normals is True and _are_few(origin) and _are_few(direction)
+        )
         trees = self._trees(env) if plain else None
         if trees is not None:
-            few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
+            try:
+                few = _try_rays(trees, origin, direction, max_distance, self._table.columns, _ALL_SHAPES)
+            except OverflowError:  # an int that no float can hold: the general way says which
+                few = None
             if few is not None and few[3] and not single:
                 return RayHits(*few[:3])
             if few is not None and few[3] and len(few[0]) == 1:
                 ids, far, sides, _ = few
-                return RayHit(ids.item(0), far.item(0), tuple(sides[0].tolist())) if ids[0] >= 0 else None
+                return RayHit(ids.item(), far.item(), tuple(sides.tolist()[0])) if ids[0] >= 0 else None
         boxes = self._searched()
         if boxes._store.envs is not None:
             ray, how = (origin, direction, max_distance), (normals, dtype, out)
@@ -328,25 +332,25 @@ class ShapeIndex:
 
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
-        coordinates, columns = _few_rows(points), self._table.columns
-        trees = self._trees(env)
-        if (
-            trees is None
-            or coordinates is None
-            or coordinates.shape[1] != 2
-            or not len(self)
-            or coordinates.dtype != np.float64
-        ):
+        trees, columns, single = self._trees(env), self._table.columns, type(points) is tuple
+        if trees is None or not _are_few(points) or not len(self):
             return None
-        ids, found = np.full(len(coordinates), -1, np.int32), np.empty((len(coordinates), 5))
-        rows = np.empty((len(coordinates), 2), np.int32)
-        for k, spot in enumerate(coordinates.tolist()):
-            hit = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
+        if not single and (points.shape[1] != 2 or points.dtype != np.float64):
+            return None
+        spots = [points] if single else points.tolist()
+        rows = np.empty((len(spots), 2), np.int32)
+        for k, spot in enumerate(spots):
+            try:
+                hit = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
+            except OverflowError:  # as in `raycast`
+                return None
             if hit is None or hit[2] != 1:
                 return None
             rows[k] = k, hit[0].item(0)
+        ids, found = np.full(len(spots), -1, np.int32), np.empty((len(spots), 5))
+        coordinates = np.array(spots, np.float64).reshape(-1, 2)
         kernel.nearest_of_rows(rows, plain_columns(CIRCLE, coordinates, 0.0, 0.0), columns, ids, found)
-        return _nearest(ids, found, type(points) is tuple)
+        return _nearest(ids, found, single)
 
     def query_box(self, box: OneBox | RowsLike, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
@@ -395,23 +399,27 @@ class ShapeIndex:
 
     def _of_few(self, values: Any, columns: int, r: Any, env: Any) -> IdArray | None:
         """The shapes that overlap few boxes or circles; None: ask in another way."""
-        rows, radii, radius = _few_rows(values), _NO_RADII, -1.0
+        radii, radius = _NO_RADII, -1.0
         if type(r) is np.ndarray:
             radii = r
         elif r is not None:
             radius = real(r, "r") if type(r) in (float, int) else math.nan
         trees = self._trees(env)
+        single = type(values) is tuple
         if (
             trees is None
-            or rows is None
-            or rows.shape[1] != columns
+            or not _are_few(values)
+            or (len(values) if single else values.shape[1]) != columns
             or not (r is None or radius >= 0.0 or len(radii))
         ):
             return None
-        few = _try_shapes(trees, rows, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
+        try:
+            few = _try_shapes(trees, values, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
+        except OverflowError:  # as in `raycast`
+            return None
         if few is None or few[1] < 0:
             return None
-        found: IdArray = few[0][:, 1].copy() if type(values) is tuple else few[0]
+        found: IdArray = few[0][:, 1].copy() if single else few[0]
         return found
 
     def _overlapping(self, bounds: Floats, shapes: ShapeColumns, env: Any, single: bool) -> IdArray:
@@ -437,14 +445,9 @@ class ShapeIndex:
         return rows, env, single
 
 
-def _few_rows(values: Any) -> Floats | None:
-    """An array of few rows as it is, or a tuple of numbers as one row; None for anything else."""
-    if type(values) is np.ndarray and values.ndim == 2 and len(values) <= _FEW:
-        return values
-    if type(values) is tuple and {float, int}.issuperset(map(type, values)):
-        with suppress(OverflowError):  # an int that no float can hold: the general way says which
-            return np.array([values], np.float64)
-    return None
+def _are_few(values: Any) -> bool:
+    """Whether it is an array of few rows, or a tuple: kernels read and check these themselves."""
+    return type(values) is tuple or (type(values) is np.ndarray and values.ndim == 2 and len(values) <= _FEW)
 
 
 def _nearest(ids: IdArray, found: Floats, single: bool) -> Nearest:

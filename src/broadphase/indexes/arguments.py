@@ -23,7 +23,6 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.inputs.numeric import thread_count, whole
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.kernels.boxes.checks import first_bad_point, first_unsound_row, join_rays
-from broadphase.kernels.boxes.queries import ROUNDING
 from broadphase.runtime.memory import result_array
 
 FloatTuple = tuple[float, ...]
@@ -431,12 +430,6 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
             raise ValueError(f"ids[{row}] = {bad} is named twice; each {store.what} can be named once")
         raise KeyError(f"no {store.what} has the id {bad} (ids[{row}])")
     return ids.astype(np.int32)
-
-
-def around(center: FloatTuple, radius: float, rounding: float = ROUNDING) -> FloatTuple:
-    """A box that overlaps everything within the radius, despite rounding."""
-    far = radius + (max(map(abs, center)) + radius) * rounding
-    return (*[coordinate - far for coordinate in center], *[coordinate + far for coordinate in center])
 
 
 def lined_up(*given: Named) -> tuple[list[Rows], bool]:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import no_attribute, with_hints
+from broadphase.errors import instead, with_hints
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
-from broadphase.indexes.new_boxes import MOST_SCANNED, NewBoxes
+from broadphase.indexes.new_boxes import MOST_SCANNED, MadeLater, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
     HowToCast,
@@ -61,6 +61,7 @@ _NO_CODE = frozenset((float, int, np.ndarray, type(None)))
 """Types of arguments that run no code of the caller's when they are read."""
 
 
+@instead(_OTHER_NAMES)
 class Index(ById):
     """A broad phase that persists between frames: insert boxes, move them, and query it.
 
@@ -156,15 +157,8 @@ class Index(ById):
             self._complete(int(dim), kept_in, lengths)
             self._add(first, False, 1, EVERY_BIT, None)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What an index of new boxes does not have: all but its rows is made when it is first needed."""
-            if type(self.__dict__.get("_asked")) is NewBoxes:
-                self._make_whole()
-                if name in self.__dict__:
-                    return self.__dict__[name]
-            raise no_attribute(self, name, _OTHER_NAMES)
+    if not TYPE_CHECKING:  # a `__getattr__` would slow all other attributes
+        _store, _history, _journal, _reader, _structure, _space = (MadeLater() for _ in range(6))
 
     def _make_whole(self) -> None:
         """Give an index of new boxes what all others have."""
@@ -784,14 +778,13 @@ class Index(ById):
         TypeError, ValueError
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
-        reader = self._reader  # makes an index of new boxes whole, which are not scanned for a radius
-        rules = self._rules(category, mask)
-        if env is None and self._store.envs is None:
-            given = reader.floats(center, reader.dim)
-            if given is not None and type(r) in (float, int) and r >= 0:
-                found = self._space.in_circle(given, r, rules)
-                if found is not None:
-                    return found
+        rules = NO_RULES if category is mask is None else self._rules(category, mask)
+        if env is None and type(r) in (float, int):
+            given = center if type(center) is tuple else arguments.as_given(center)
+            found = self._asked.in_circle(given, r, rules)
+            if found is not None:
+                return found
+        reader = self._reader
         center, r = reader.settled(center, self.dim, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = self._in_rows(env, (center, "center", self.dim), (r, "r", 0))
         at = reader.point_or_points(center, "center", finite=True), "center", 1
@@ -888,9 +881,10 @@ class Index(ById):
         """
         rules = NO_RULES if category is mask is None else self._rules(category, mask)
         if env is ignore is out is None and type(max_distance) in (float, int):
-            at, towards = arguments.as_given(origin), arguments.as_given(direction)
-            if len(at) == len(towards) == self.dim:
-                hit = self._space.first_hit((*at, *towards, max_distance), rules)
+            at = origin if type(origin) is tuple else arguments.as_given(origin)
+            towards = direction if type(direction) is tuple else arguments.as_given(direction)
+            if len(at) == len(towards):
+                hit = self._asked.first_hit((*at, *towards, max_distance), rules)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
         if self._store.envs is not None and category is mask is None:
@@ -975,7 +969,8 @@ class Index(ById):
         """
         rules = NO_RULES if category is mask is None else self._rules(category, mask)
         if env is None and type(k) is int and k > 0:
-            nearest = self._asked.nearest_one(arguments.as_given(point), k, rules)
+            given = point if type(point) is tuple else arguments.as_given(point)
+            nearest = self._asked.nearest_one(given, k, rules)
             if nearest is not None:
                 return nearest
         (point,), env, axes = self._in_rows(

@@ -28,15 +28,16 @@ import numpy.typing as npt
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.protocol import (
+    NO_IDS,
     NO_ROWS,
     FirstHit,
+    FoundInBoxes,
     Ids,
     NearestIds,
     SearchTree,
     Shared,
-    expected_rows,
 )
-from broadphase.indexes.results import RayHits
+from broadphase.indexes.results import RayHits, expected_rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
@@ -273,20 +274,18 @@ class TreeStructure(SearchTree):
         return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
 
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
-        arrays, store, one = self._arrays, self.store, isinstance(boxes, tuple)
-        category, mask = rules
-        found = _try_boxes(  # with `*` in it the call takes 0.2 us more
-            arrays.edges, arrays.children, store.boxes, store.categories, store.masks, store.end, boxes,
-            touching, category, mask, self.sort, one, NO_ROWS if one else expected_rows(boxes, out),
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
+        arrays, store, (category, mask) = self._arrays, self.store, rules
+        return _try_boxes(  # type: ignore[no-any-return]  # with `*` in it the call takes 0.2 us more
+            arrays.edges, arrays.children, store.boxes, store.categories, store.masks,
+            boxes, touching, category, mask, self.sort, out,
         )  # fmt: skip
-        return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         def search(first: int, last: int) -> Ids:
             some = rays[first:last]
-            how = some, self.touching, *rules, protocol.expected_rows(some)
+            how = some, self.touching, *rules, expected_rows(some)
             rows, found, tests = queries.search_rays(*self._search_arguments(), *how)
             rows[:found, 0] += first
             return rows[:found], tests
@@ -312,38 +311,42 @@ class TreeStructure(SearchTree):
 
     def find_first_hit(self, ray: Given, rules: BoxRules) -> FirstHit | None:
         arrays, store, (category, mask) = self._arrays, self.store, rules
-        hit: FirstHit | None = _try_rays(
-            arrays.edges, arrays.children, store.boxes, store.categories, store.masks, ray, 0, 1,
-            self.touching, category, mask, protocol.NO_IDS, True, protocol.NO_IDS, _NO_FLOATS, _NO_DISTANCES,
+        return _try_rays(  # type: ignore[no-any-return]
+            arrays.edges, arrays.children, store.boxes, store.categories, store.masks, ray,
+            self.touching, category, mask, NO_IDS, NO_IDS, _NO_FLOATS, _NO_DISTANCES,
         )  # fmt: skip
-        return hit
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> tuple[RayHits, int]:
         n, columns = len(rays), self.dim if out is None else out.normals.shape[1]
         hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, columns)))
-        how = self.touching, *rules, ignored, False, *hits
-        found = self._in_shares(
-            n, lambda *span: queries.search_firsts(*self._search_arguments(), rays, *span, *how)
-        )
+        first, how = self._search_arguments(), (self.touching, *rules)
+
+        def search(begin: int, end: int) -> FirstHit:
+            parts = (array[begin:end] for array in (ignored, *hits))
+            return queries.search_firsts(*first, rays[begin:end], *how, *parts)  # type: ignore[no-any-return]
+
+        found = self._in_shares(n, search) if n else []
         return hits, sum(tests for tests, *_ in found)
 
     def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
         if isinstance(points, tuple):
             arrays, store, (category, mask) = self._arrays, self.store, rules
-            found: NearestIds | None = _try_nearest(
-                arrays.edges, arrays.children, store.boxes, store.categories, store.masks, points, 0, 1,
+            return _try_nearest(  # type: ignore[no-any-return]
+                arrays.edges, arrays.children, store.boxes, store.categories, store.masks, points,
                 category, mask, k, NO_ROWS, _NO_DISTANCES,
             )  # fmt: skip
-            return found
         arguments = self._search_arguments()
         out = np.empty((len(points), k), np.int32), np.empty((len(points), k))
         order = side_by_side(points) if len(points) >= protocol.ENOUGH_QUERIES else None
         some = points if order is None else points[order]
-        found_in_parts = self._in_shares(
-            len(points), lambda *span: queries.search_nearest(*arguments, some, *span, *rules, k, *out)
-        )
+
+        def search(begin: int, end: int) -> NearestIds:
+            parts = (array[begin:end] for array in out)
+            return queries.search_nearest(*arguments, some[begin:end], *rules, k, *parts)  # type: ignore[no-any-return]
+
+        found_in_parts = self._in_shares(len(points), search)
         for array in out if order is not None else ():
             array[order] = array.copy()
         return *out, sum(tests for *_, tests in found_in_parts)

@@ -7,7 +7,7 @@ found by a tree, as in every index.
 """
 
 from broadphase.indexes.arguments import BoxRules, Given, Rows
-from broadphase.indexes.protocol import NO_ROWS, Ids, Searched, expected_rows, search_live
+from broadphase.indexes.protocol import NO_ROWS, FoundInBoxes, Searched, search_live
 from broadphase.kernels.boxes.brute_force import scan_for_boxes
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods import brute_force
@@ -28,9 +28,9 @@ class NoStructure(Searched):
         return search_live(self, brute_force.find, limit, scratch)
 
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
-        store, one = self.store, isinstance(boxes, tuple)
-        held = store.boxes, store.end, store.categories, store.masks
-        found = _try_boxes(*held, boxes, touching, *rules, one, NO_ROWS if one else expected_rows(boxes, out))
-        return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
+        store, (category, mask) = self.store, rules
+        return _try_boxes(  # type: ignore[no-any-return]
+            store.boxes, store.end, store.categories, store.masks, boxes, touching, category, mask, out
+        )

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
-from broadphase.indexes.protocol import NO_IDS, Ids, Searched
+from broadphase.indexes.protocol import NO_IDS, NO_ROWS, FoundInBoxes, Ids, Searched
+from broadphase.indexes.results import expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable, thread_count
@@ -209,11 +210,11 @@ class CellStructure(Searched):
         part = cells, np.zeros(len(self.store.alive), np.uint8), NO_IDS
 
         def search_share(begin: int, end: int) -> Ids:
-            found = _search(self._source(), part, boxes[begin:end], self.touching, NO_RULES)
-            assert found is not None
-            rows, tests = found
-            rows[:, 0] += begin
-            return rows, tests
+            some = boxes[begin:end]
+            how = self.touching, *NO_RULES, expected_rows(some)
+            rows, _, found, tests = queries.search_boxes(*self._source(), *part, some, *how)
+            rows[:found, 0] += begin
+            return rows[:found], tests
 
         found = self._in_shares(len(boxes), search_share)
         return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
@@ -224,18 +225,22 @@ class CellStructure(Searched):
         return self.store.boxes, self.store.categories, self.store.masks
 
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
-        one = isinstance(boxes, tuple)
-        parts = self._for(1 if one else len(boxes)).parts
-        first = _search(self._source(), parts[0], boxes, touching, rules, out)
-        if len(parts) == 1 or first is None or first[1] < 0:
-            return first
-        more = _search(self._source(), parts[1], boxes, touching, rules)
-        assert more is not None
-        rows, tests = joined((first[0], more[0])), first[1] + more[1]
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
+        source, how = self._source(), (boxes, touching, *rules)
+        parts = self._for(1 if isinstance(boxes, tuple) else len(boxes)).parts
+        found: FoundInBoxes | None = _try_boxes(*source, *parts[0], *how, out)
+        if len(parts) == 1 or found is None or found[3] < 0:
+            return found
+        more = _try_boxes(*source, *parts[1], *how, np.empty_like(out))
+        rows, ids = joined((found[0][: found[2]], more[0][: more[2]])), joined((found[1], more[1]))
         # Two ordered halves: a stable sort merges them.
-        return rows if one else rows[np.argsort(rows[:, 0], kind="stable")], tests
+        return (
+            rows[np.argsort(rows[:, 0], kind="stable")],
+            np.sort(ids),
+            found[2] + more[2],
+            found[3] + more[3],
+        )
 
     # ---- about itself
 
@@ -299,21 +304,6 @@ class CellStructure(Searched):
 def _sorted(entries: IdArray) -> IdArray:
     """The boxes and places of entries."""
     return np.unique(entries[:, [BOX, PLACE]], axis=0)
-
-
-def _search(
-    source: tuple[Any, ...],
-    part: Any,
-    boxes: Given | Rows,
-    touching: bool,
-    rules: BoxRules,
-    out: PairArray | None = None,
-) -> Ids | None:
-    """Ids of one query, or rows ``[query, id]``, ordered by query, and the tests made; None if refused."""
-    one = isinstance(boxes, tuple)
-    memory = protocol.NO_ROWS if one else protocol.expected_rows(boxes, out)
-    found = _try_boxes(*source, *part, boxes, touching, *rules, one, memory)
-    return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
 
 
 def as_cell_size(cell_size: Any) -> float | None:

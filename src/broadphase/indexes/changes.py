@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
-from broadphase.indexes.results import PairChanges
+from broadphase.indexes.results import PairChanges, expected_rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.arrays.sorting import stable_argsort
@@ -260,8 +260,8 @@ class Searchable(Protocol):
     def ready(self) -> None:
         """Bring the structure up to date."""
 
-    def find_in_boxes(self, boxes: Any, touching: bool, rules: tuple[int, int]) -> Any:
-        """Rows ``[query, id]``, and the tests."""
+    def find_in_boxes(self, boxes: Any, touching: bool, rules: tuple[int, int], out: PairArray) -> Any:
+        """See `broadphase.indexes.protocol.Searched`."""
 
 
 def find_changes(
@@ -309,7 +309,10 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     ruled = store.any_static or store.any_sets
 
     def search(begin: int, end: int) -> Compared:
-        rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, (-1, -1))
+        some = queries[begin:end]
+        out = expected_rows(some)
+        rows, _, found, tests = structure.find_in_boxes(some, structure.touching, (-1, -1), out)
+        rows = rows[:found]
         ended = np.empty_like(rows)
         come, gone = kernel.compare_found(
             *(rows, owners[begin:end], columns, marks, entries.slots, now, kept, renewed, ruled),

@@ -305,6 +305,7 @@ class UniformGrid(CellIndex):
         if isinstance(boxes, list | tuple | np.ndarray) and len(boxes) and isinstance(boxes[0], Real):
             boxes, bounds, cell_size = None, boxes, cell_size if bounds is None else bounds
         self._given = bounds, cell_size
+        self._bounds: tuple[float, ...] | None = None
         super().__init__(boxes, **common)
         if bounds is not None or type(cell_size) is not str or cell_size != "auto":
             self._make_whole()  # which checks them

@@ -35,15 +35,16 @@ from broadphase.indexes.arguments import (
 )
 from broadphase.indexes.protocol import (
     NO_IDS,
+    NO_ROWS,
+    FoundInBoxes,
     Ids,
     NearestIds,
     SearchTree,
     Shared,
     Structure,
-    expected_rows,
     search_live,
 )
-from broadphase.indexes.results import RayHits, copied_hits, hit_arrays, hits_asked_for
+from broadphase.indexes.results import RayHits, copied_hits, expected_rows, hit_arrays, hits_asked_for
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.inputs.boxes import BoxArray
@@ -211,16 +212,15 @@ class Worlds(SearchTree):
         return np.empty((1, capacity), np.float32), np.empty(self._most + 1, np.int64)
 
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
         if isinstance(boxes, tuple):  # as a caller wrote it
             return None
-        how = touching, *rules, self._scratch(), expected_rows(boxes, out)
+        how = touching, *rules, self._scratch(), out
         rows, found, tests = kernel.search_boxes(*self._searched(), boxes, *how)
-        rows = rows[:found]
         if self.sorts_rows and (boxes[:, -1] == kernel.EVERY).any():
-            sort_rows_of_each(rows, self.store.end)  # one world came after the other
-        return rows, tests
+            sort_rows_of_each(rows[:found], self.store.end)  # one world came after the other
+        return rows, NO_IDS, found, tests
 
     def find_first_hit(self, ray: Given, rules: BoxRules) -> None:
         """None: a ray needs the number of its world."""

@@ -116,16 +116,17 @@ class PeriodicSpace(PlainSpace):
 
     # ---- single queries and moves away from the edges: 3 microseconds instead of 60
 
-    def _is_inner(self, low: Given, high: Given, far: float = 0.0) -> bool:
-        """Whether no image across an edge is within ``far`` of these bounds."""
+    def _is_inner(self, low: Given, high: Given, distance: float = 0.0) -> bool:
+        """Whether no image across an edge is within a distance of these bounds."""
         begin, end = self._around().inner
         try:
+            far = distance * _WIDER
             return all(map(lt, begin, [x - far for x in low])) and all(map(lt, [x + far for x in high], end))
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
 
-    def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
-        inner = self._is_inner(center, center, radius * _WIDER)
+    def in_circle(self, center: Given, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
+        inner = 0 <= radius < np.inf and self._is_inner(center, center, radius)
         return super().in_circle(center, radius, rules) if inner else None
 
     def first_hit(self, ray: Given, rules: BoxRules = NO_RULES) -> RayHit | None:
@@ -138,9 +139,9 @@ class PeriodicSpace(PlainSpace):
         if len(point) != self.reader.dim or not self._is_inner(point, point):
             return None
         found = super().nearest_one(point, k, rules)
-        if found is None or len(found.ids) < min(k, self.store.live):
+        if found is None or not 0 < len(found.ids) >= min(k, self.store.live):
             return None
-        return found if self._is_inner(point, point, found.distances.item(-1) * _WIDER) else None
+        return found if self._is_inner(point, point, found.distances.item(-1)) else None
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
         dim = self.reader.dim

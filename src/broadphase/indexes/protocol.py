@@ -44,7 +44,7 @@ from broadphase import methods
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.changes import History
-from broadphase.indexes.results import Distances, PairChanges, RayHits
+from broadphase.indexes.results import Distances, PairChanges, RayHits, expected_rows, usual_rows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
@@ -53,14 +53,17 @@ from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
-from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch, pair_array
+from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
 from broadphase.runtime.slices import rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The tests, the id that a ray hits first or -1, the distance, and the normal on three axes."""
 
 Ids = tuple[IdArray, int]
-"""Ids, or rows ``[query, id]``, and the tests made."""
+"""Rows ``[query, id]``, and the tests made."""
+
+FoundInBoxes = tuple[PairArray, IdArray, int, int]
+"""``rows, ids, found, tests``, as the kernels return them (`broadphase.kernels.arrays.results`)."""
 
 NearestIds = tuple[IdArray, Distances, int]
 """Ids, distances, and the tests made."""
@@ -70,10 +73,9 @@ Tree = tuple[BoxArray, IdArray, BoxArray, IdArray]
 
 NO_IDS = np.empty(0, np.int32)
 NO_ROWS = np.empty((0, 2), np.int32)
+"""What a single query is given in place of memory for rows."""
 _NONE_AGAIN = np.empty(0, np.bool_)
 _FIRST_ROWS = 64
-_USUAL_HITS = 8
-_MOST_ROWS = 1 << 22  # more are only made when they are found
 # Fewer queries per thread than this take less time than starting a thread.
 _SHARE = 1_000
 ENOUGH_QUERIES = 200
@@ -96,7 +98,7 @@ class Structure(ABC):
     told_before_moves: ClassVar[bool] = True
     """Whether `leave` has to be called before a single box moves."""
     sorts_rows: bool = False
-    """Whether the ids of each query of `find_in_boxes` come sorted where the index sorts."""
+    """Whether the rows of each query of `find_in_boxes` come sorted where the index sorts."""
     has_fast_box_queries: ClassVar[bool] = True
     """Whether a box query tests few boxes; ``join`` then queries the larger index."""
     has_worlds: ClassVar[bool] = False
@@ -231,12 +233,12 @@ class Searched(Structure):
 
     @abstractmethod
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
-        """Ids of one box, or rows ``[query, id]`` for a batch, ordered by query; and the tests made.
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
+        """The ids of one box, sorted if they are few, or rows ``[query, id]`` for a batch, ordered by query.
 
-        Rows are written to ``out`` if it is given and large enough, and are the first rows of some memory.
-        Several threads may call this at the same time, each with a part of a large batch.
+        Rows are written to ``out`` (`expected_rows`) if it is large enough.  Several threads may call this at
+        the same time, each with a part of a large batch.
         """
 
 
@@ -279,8 +281,7 @@ class SearchTree(Searched):
     def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
         """The ``k`` nearest of one point or of each, by distance, then id; ids, distances, and the tests.
 
-        ``1 <= k <= len``.  Of one there are fewer if the rules leave fewer; rows are filled up with -1 and
-        inf.
+        ``1 <= k``.  Of one there are fewer if the rules leave fewer; rows are filled up with -1 and inf.
         """
 
     def tree(self, names: IdArray) -> Tree | None:
@@ -349,7 +350,7 @@ def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules)
         return (rows.copy() if rows.base is None or 2 * len(rows) < len(rows.base) else rows), tests
     parts = max(parts, 1)
     if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.has_fast_box_queries:
-        return _find_in_parts(structure, boxes, how, [_guess(boxes) // parts] * parts)
+        return _find_in_parts(structure, boxes, how, [usual_rows(boxes) // parts] * parts)
     # A sample of the queries tells how much the others find: it costs less than growing memory.
     few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
     sample, _ = _find_sorted(structure, how, few)
@@ -383,21 +384,13 @@ def _find_in_parts(structure: Searched, boxes: Rows, how: tuple[bool, BoxRules],
 def _find_sorted(
     structure: Searched, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
 ) -> Ids:
-    found = structure.find_in_boxes(boxes, *how, out)
+    found = structure.find_in_boxes(boxes, *how, expected_rows(boxes) if out is None else out)
     assert found is not None
-    rows, tests = found
+    rows, _, count, tests = found
+    rows = rows[:count]
     if structure.sort and not structure.sorts_rows:
         sort_rows_of_each(rows, structure.store.end)
     return rows, tests
-
-
-def expected_rows(queries: Given | Rows, out: PairArray | None = None) -> PairArray:
-    """Memory for as many rows as queries usually find, unless ``out`` is given; kernels make it larger."""
-    return pair_array(_guess(queries)) if out is None else out
-
-
-def _guess(queries: Given | Rows) -> int:
-    return min(_USUAL_HITS * len(queries) + _FIRST_ROWS, _MOST_ROWS)
 
 
 def pairs_between(

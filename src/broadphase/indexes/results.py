@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from broadphase.indexes.storage import IdArray
 from broadphase.runtime.arrays import brief
-from broadphase.runtime.memory import PairArray, result_array
+from broadphase.runtime.memory import PairArray, pair_array, result_array
 
 Distances = npt.NDArray[np.float64]
+_MOST_ROWS = 1 << 22  # more are only made when they are found
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -228,3 +229,16 @@ class PairChanges:
 
     def __repr__(self) -> str:
         return f"PairChanges(began={len(self.began)}, stayed={len(self.stayed)}, ended={len(self.ended)})"
+
+
+# ---- memory for what queries find
+
+
+def usual_rows(queries: npt.NDArray[Any]) -> int:
+    """How many rows ``[query, id]`` so many queries usually find."""
+    return min(8 * len(queries) + 64, _MOST_ROWS)
+
+
+def expected_rows(queries: npt.NDArray[Any]) -> PairArray:
+    """Memory for as many; kernels make it larger."""
+    return pair_array(usual_rows(queries))

@@ -19,7 +19,7 @@ root of all.  And it loses where queries and changes of single boxes alternate a
 import numpy as np
 
 from broadphase.indexes.arguments import BoxRules, Given, Rows
-from broadphase.indexes.protocol import NO_ROWS, Ids, Searched, Shared, expected_rows
+from broadphase.indexes.protocol import NO_ROWS, FoundInBoxes, Searched, Shared
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.inputs.boxes import BoxArray
@@ -131,13 +131,12 @@ class SortStructure(Searched):
     # ---- queries
 
     def find_in_boxes(
-        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray | None = None
-    ) -> Ids | None:
-        store, one = self.store, isinstance(boxes, tuple)
+        self, boxes: Given | Rows, touching: bool, rules: BoxRules, out: PairArray = NO_ROWS
+    ) -> FoundInBoxes | None:
+        store = self.store
         order = self.columns, self.ids, self.maxima, self.query_axis
-        how = touching, not self.touching, one, NO_ROWS if one else expected_rows(boxes, out)
-        found = _try_boxes(order, (store.categories, store.masks, *rules), store.boxes, boxes, *how)
-        return None if found is None else (found[1] if one else found[0][: found[2]], found[3])
+        filters = store.categories, store.masks, *rules
+        return _try_boxes(order, filters, store.boxes, boxes, touching, not self.touching, out)  # type: ignore[no-any-return]
 
     # ---- about itself
 

@@ -16,11 +16,9 @@ from broadphase.indexes import changes
 from broadphase.indexes.arguments import (
     NO_RULES,
     BoxRules,
-    FloatTuple,
     Given,
     Reader,
     Rows,
-    around,
 )
 from broadphase.indexes.box_tree import QueryTree
 from broadphase.indexes.protocol import (
@@ -43,6 +41,7 @@ from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
+from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.batched_queries import find_nearest
 from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
@@ -51,10 +50,9 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 from broadphase.runtime.slices import joined
 
 NO_HIT = RayHit(-1, np.inf, ())
-# A box around a circle is enlarged by more than rounding, so that whatever touches the circle overlaps it.
-_ROUNDING = {8: 4e-15, 4: 2.5e-7}
 # A box query costs as much as finding the pairs of about this many boxes from scratch.
 _QUERY = 10
+_try_around = try_call(box_queries.box_around)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
 
@@ -150,35 +148,35 @@ class PlainSpace:
         searched = self.searched
         if searched.stale:
             searched.ready()
-        if not isinstance(boxes, tuple):
-            ids, tests = find_rows(searched, boxes, self.touching, rules)
+        if type(boxes) is not tuple:
+            ids, tests = find_rows(searched, boxes, self.touching, rules)  # type: ignore[arg-type]
         else:
             try:
                 found = searched.find_in_boxes(boxes, self.touching, rules)
             except OverflowError:  # an int that no float can hold
                 return None
-            if found is None or found[1] < 0:
+            if found is None or found[3] < 0:
                 return None
-            ids, tests = found
-            if self.sort and (len(ids) > FEW or not searched.sorts_rows):
+            _, ids, _, tests = found
+            if len(ids) > FEW and self.sort:
                 ids.sort()
         self.last = call, tests, len(ids)
         return ids
 
-    def in_circle(self, center: FloatTuple, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
+    def in_circle(self, center: Given, radius: float, rules: BoxRules = NO_RULES) -> IdArray | None:
         """The boxes within a radius."""
-        size = self.store.boxes.itemsize
-        if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
-            return None  # float32 has fewer digits there, or none
-        dim = self.reader.dim
+        boxes = self.store.boxes
         try:
-            radius = float(radius)
-            box = around(center[:dim], radius, _ROUNDING[size]) + center[dim:]
+            around = _try_around(boxes, center, radius)
         except OverflowError:
             return None
+        if around is None or not around[0]:
+            return None
+        _, x0, y0, z0, x1, y1, z1 = around
+        box = (x0, y0, x1, y1) if len(center) == 2 else (x0, y0, z0, x1, y1, z1)
         ids = PlainSpace.in_boxes(self, "query_radius", box, rules)
         if ids is not None:
-            found = keep_within(self.store.boxes, ids, center[:dim], radius, self.touching)
+            found = keep_within(boxes, ids, center, radius, self.touching)
             self.last = "query_radius", self.last[1], found
             ids = ids[:found]
         return ids
@@ -202,14 +200,11 @@ class PlainSpace:
 
     def nearest_one(self, point: Given, k: int, rules: BoxRules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
-        live = self.store.live
-        if not live:
-            return None
         tree = self.tree
         if tree.stale:
             tree.ready()
         try:
-            found = tree.find_nearest(point, k if k < live else live, rules)
+            found = tree.find_nearest(point, k, rules)
         except OverflowError:
             return None
         if found is None or found[2] < 0:

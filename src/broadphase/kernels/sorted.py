@@ -22,7 +22,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_ROWS, ids_of, put_row, result
+from broadphase.kernels.arrays.results import LEAST_CAPACITY, STACK_ROWS, finished, put_row, result
 from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.boxes.checks import take_box
 from broadphase.kernels.boxes.overlap import allowed_lanes, lanes_that_meet, may_pair, overlap
@@ -205,7 +205,7 @@ def boxes_in(columns, block):
 
 @jit
 @rows(queries=(4, 6))
-def search_boxes(order, rules, boxes, queries, touching, lowered, one, found_rows):
+def search_boxes(order, rules, boxes, queries, touching, lowered, found_rows):
     """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`.
 
     ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
@@ -213,12 +213,10 @@ def search_boxes(order, rules, boxes, queries, touching, lowered, one, found_row
     columns, ids, maxima, axis = order
     categories, masks, category, mask = rules
     dim = columns.shape[0] // 2
-    taken, out = one_row(2 * dim, np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    one, out = found_rows.shape[0] == 0, some_rows(STACK_ROWS, 2, np.int32)
     if not one:
         out = found_rows
-    elif take_box(queries[0], boxes, taken):
-        queries = taken
-    else:
+    elif not take_box(queries[0], boxes, queries):
         return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
     edges = one_row(2 * dim, columns.dtype)
     found = tests = checked = np.int64(0)
@@ -242,7 +240,7 @@ def search_boxes(order, rules, boxes, queries, touching, lowered, one, found_row
             checked = tests
             if not goes_on():
                 break
-    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
+    return found_rows if one else out, finished(out[:, 1], found if one else 0), found, tests
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -288,7 +288,7 @@ class BroadPhase:
         index = self._indexes[number]
         # The kernel behind `query_box`, without checking the arguments again.
         answer = self._structure(number).find_in_boxes(box, index._space.touching, NO_RULES)
-        return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
+        return index.query_box(box) if answer is None or answer[3] < 0 else answer[1]
 
     def gather_on_ray(self, origin: Point, direction: Point, max_distance: float) -> int:
         """Write the rows whose bounds a ray hits into ``buffers.near``; how many."""

@@ -12,10 +12,11 @@ counts, and ``out`` is scratch.  `broadphase.methods.task.find_in_shares` calls 
 
 A batch of queries is one call too::
 
-    rows, ids, found, tests = kernel(..., queries, ..., one, rows)
+    rows, ids, found, tests = kernel(..., queries, ..., rows)
 
-It writes rows ``[query, id]`` in the order of the queries.  Of ``one`` query, which may be a tuple as a
-caller wrote it, it returns the ids as an array of their own, and reads and checks it: tests of -1 refuse it.
+It writes rows ``[query, id]`` in the order of the queries.  If ``rows`` is empty there is one query, a tuple
+as a caller wrote it: the kernel checks it (tests of -1 refuse it) and returns ``ids`` as an array of their
+own, sorted if they are few.
 """
 
 import numpy as np
@@ -52,28 +53,19 @@ def result(count, dtype):
 
 
 @inline
-def ids_of(rows, found):
-    """The ids of what one query found, as an array that the kernel returns."""
+def finished(out, found):
+    """The ids that one query found, as an array that the kernel returns; sorted if they are few."""
     ids = result(found, np.int32)
     for k in range(found):  # a slice assignment costs seconds of compile time
-        ids[k] = rows[k, 1]
-    return ids
-
-
-@inline
-def finished(out, found):
-    """The found ids as the result; sorted if they are few."""
+        ids[k] = out[k]
     if found <= FEW:
         for k in range(1, found):
-            value = out[k]
+            value = ids[k]
             at = k
-            while at > 0 and out[at - 1] > value:
-                out[at] = out[at - 1]
+            while at > 0 and ids[at - 1] > value:
+                ids[at] = ids[at - 1]
                 at -= 1
-            out[at] = value
-    ids = result(found, np.int32)
-    for k in range(found):
-        ids[k] = out[k]
+            ids[at] = value
     return ids
 
 

@@ -7,7 +7,7 @@ This is the shortest example of a search for pairs.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_ROWS, ids_of, put_row, result
+from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
 from broadphase.kernels.boxes.overlap import may_pair
 from broadphase.kernels.boxes.queries import (
@@ -19,7 +19,7 @@ from broadphase.kernels.boxes.queries import (
 )
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, rows
-from broadphase.kernels.machine.memory import few, one_row, some_rows
+from broadphase.kernels.machine.memory import some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -118,17 +118,15 @@ def _let_through(lanes, i, j, filter):  # noqa: A002
 
 @jit
 @rows(queries=(4, 6))
-def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask, one, found_rows):
+def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask, found_rows):
     """What of the first ``n`` rows overlaps each query: ``rows, ids, found, tests``.
 
     See `broadphase.kernels.arrays.results`.
     """
-    taken, out = one_row(boxes.shape[1], np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    one, out = found_rows.shape[0] == 0, some_rows(STACK_ROWS, 2, np.int32)
     if not one:
         out = found_rows
-    elif take_box(queries[0], boxes, taken):
-        queries = taken
-    else:
+    elif not take_box(queries[0], boxes, queries):
         return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
@@ -144,16 +142,16 @@ def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mas
             checked = tests
             if not goes_on():
                 break
-    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
+    return found_rows if one else out, finished(out[:, 1], found if one else 0), found, tests
 
 
 @jit
-@rows(values=(2, 3))
-def scan_for_nearest(boxes, values, k):
+@rows(points=(2, 3))
+def scan_for_nearest(boxes, points, k):
     """The ``k`` rows nearest to one point by distance, then id; returns ``ids, distances, tests``."""
-    point = few(values.shape[1], np.float64)
     ids, distances = result(k, np.int32), result(k, np.float64)
-    if not take_point(values[0], boxes, point):
+    point = points[0]
+    if not take_point(point, boxes, point):
         return ids, distances, np.int64(-1)
     n, kept = np.int64(boxes.shape[0]), np.int64(0)
     for i in range(n):

@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.passes import PIECE, answers
+from broadphase.kernels.boxes.checks import take_point
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.interrupts import goes_on
-from broadphase.kernels.machine.jit import always_inline, common, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, common, holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
 
 ROUNDING = 4e-15
@@ -244,7 +245,7 @@ def write_normal(boxes, i, ray, distance, normal):
 def keep_within(boxes, ids, values, radius, touching):
     """Move those of ``ids`` that are within ``radius`` of the point to the front; returns how many."""
     point = few(len(values), np.float64)
-    set_array(values, point)
+    take_point(values, boxes, point)
     kept = 0
     for h in range(ids.shape[0]):
         distance = distance_to_box(boxes, ids[h], point)
@@ -252,6 +253,27 @@ def keep_within(boxes, ids, values, radius, touching):
             ids[kept] = ids[h]
             kept += 1
     return kept
+
+
+@holds_gil
+@numbers(values=(2, 3))
+def box_around(boxes, values, radius):
+    """A box around all that is within a radius, despite rounding: whether both are sound, and the corners.
+
+    In 2-D the third coordinate of a corner is to be left out.
+    """
+    point = few(3, np.float64)
+    point[2] = 0.0
+    sound = take_point(values, boxes, point) and radius >= 0.0
+    largest = max(max(abs(point[0]), abs(point[1])), abs(point[2]))
+    rounding = ROUNDING
+    if boxes.dtype.type(ROUNDING) != ROUNDING:  # float32 has fewer digits, and none beyond these
+        sound = sound and 1e-30 < radius < 1e30 and largest < 1e30
+        rounding = 2.5e-7
+    far = radius + (largest + radius) * rounding
+    return (
+        sound, point[0] - far, point[1] - far, point[2] - far, point[0] + far, point[1] + far, point[2] + far
+    )  # fmt: skip
 
 
 @jit

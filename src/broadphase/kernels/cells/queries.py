@@ -13,13 +13,13 @@ Helpers take ``source``: the boxes, the rules of the query and ``listed``.
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
-from broadphase.kernels.arrays.results import STACK_ROWS, ids_of, put_row, result
+from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box
 from broadphase.kernels.boxes.queries import box_meets, passes
 from broadphase.kernels.cells.bins import BOX, NEXT, Span, cell_of, count_cells, place_of, span_of
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, rows
-from broadphase.kernels.machine.memory import one_row, some_rows
+from broadphase.kernels.machine.memory import some_rows
 
 # The owner cell of box and query reports a box that lies in several of the cells.
 
@@ -27,16 +27,14 @@ from broadphase.kernels.machine.memory import one_row, some_rows
 @jit
 @rows(queries=(4, 6))
 def search_boxes(
-    boxes, categories, masks, bins, listed, others, queries, touching, category, mask, one, found_rows
+    boxes, categories, masks, bins, listed, others, queries, touching, category, mask, found_rows
 ):
     """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`."""
     source = (boxes, categories, masks, listed, category, mask)
-    taken, out = one_row(boxes.shape[1], np.float64), some_rows(STACK_ROWS, 2, np.int32)
+    one, out = found_rows.shape[0] == 0, some_rows(STACK_ROWS, 2, np.int32)
     if not one:
         out = found_rows
-    elif take_box(queries[0], boxes, taken):
-        queries = taken
-    else:
+    elif not take_box(queries[0], boxes, queries):
         return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
@@ -51,7 +49,7 @@ def search_boxes(
             checked = tests
             if not goes_on():
                 break
-    return found_rows if one else out, ids_of(out, found if one else 0), found, tests
+    return found_rows if one else out, finished(out[:, 1], found if one else 0), found, tests
 
 
 @inline

@@ -46,10 +46,12 @@ from broadphase.kernels.machine.simd import (
 )
 from broadphase.kernels.tree.dynamic_tree import (
     HEIGHT,
+    HELD,
     LOOSE,
     MOVING,
     NODE_0,
     STATIC_TREE,
+    WAITING,
     WIDTH,
     child_of,
     move_boxes,
@@ -163,19 +165,15 @@ def find_candidates(source, limits, count, queue, several):
 
 @jit
 @rows(queries=(4, 6))
-def search_boxes(
-    edges, children, boxes, categories, masks, end_of_ids, queries, touching, category, mask, sort, one, rows
-):
-    """What overlaps each query: ``rows, ids, found, tests``.
+def search_boxes(edges, children, boxes, categories, masks, queries, touching, category, mask, sort, rows):
+    """What overlaps each query: ``rows, ids, found, tests``, see `broadphase.kernels.arrays.results`.
 
-    The rows ``[query, id]`` are in the order of the queries and, with ``sort``, of the ids, all less than
-    ``end_of_ids``.  Of ``one`` query, as a caller wrote it, there are only ids, sorted if they are few; tests
-    of -1 mean that it is not sound.
+    With ``sort`` the ids of each query are sorted.
     """
-    last = np.int64(queries.shape[0])
+    one, last, end_of_ids = rows.shape[0] == 0, np.int64(queries.shape[0]), boxes.shape[0]
     most, columns = min(last, BLOCK), boxes.shape[1]
     # The memory for one query is on the stack: allocating would take as long as the search.
-    limits, taken, starts = one_row(columns, edges.dtype), one_row(columns, np.float64), many(_ENDS, np.int64)
+    limits, starts = one_row(columns, edges.dtype), many(_ENDS, np.int64)
     queue, grouped, words = (
         some_rows(1, STACK_CAPACITY, np.int32),
         some_rows(2, 1, np.int32),
@@ -184,9 +182,7 @@ def search_boxes(
     if not one:
         limits = np.empty((most, columns), edges.dtype)
         queue = np.empty((2, min(last * _EACH, QUEUE_CAPACITY)), np.int32)
-    elif take_box(queries[0], boxes, taken):
-        queries = taken
-    else:
+    elif not take_box(queries[0], boxes, queries):
         return rows, result(0, np.int32), np.int64(0), np.int64(-1)
     source = (edges, children, boxes, categories, masks, category, mask)
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
@@ -252,14 +248,6 @@ def search_boxes(
 NO_BOX = np.int64(-1)
 RAYS = 64  # rays that are prepared together, in less than half the time
 _BOX = 63  # the level of boxes on a stack: below that of leaves, 0
-
-
-@inline
-def _ray_scratch(edges, children, count):
-    """Memory for `_first_hit` and `search_rays`: as many prepared rays, and a stack."""
-    columns, length = edges.shape[0] // children.shape[0], stack_size(children)
-    prepared, lines = np.empty((columns + 2, count)), np.empty((2 * columns, count), edges.dtype)
-    return prepared, lines, np.empty(length, np.int64), np.empty(length, edges.dtype)
 
 
 @inline
@@ -410,27 +398,32 @@ def _first_hit(source, touching, k, ignored, scratch):
 @jit
 @rows(rays=(5, 7))
 def search_firsts(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, one,
+    edges, children, boxes, categories, masks, rays, touching, category, mask, ignored,
     ids, distances, normals,
 ):  # fmt: skip
-    """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``.
+    """What each ray hits first, into ``ids``, ``distances`` and ``normals``.
 
     Where a ray hits nothing the id is -1, and nothing else is written; without columns there are no normals.
     ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.  Returns the
-    tests, and id, distance and normal of ``one`` ray, which is not written; -1 tests mean that it is not
-    sound, as a caller wrote it.
+    tests, and id, distance and normal of the last ray; if ``ids`` is empty there is one ray, a tuple as a
+    caller wrote it, which -1 tests refuse.
     """
-    prepared, lines, stack, keys = _ray_scratch(edges, children, min(last - first, RAYS))
+    one, last, columns = ids.shape[0] == 0, np.int64(rays.shape[0]), boxes.shape[1]
+    # The memory for one ray is on the stack: allocating takes 40 ns for each array.
+    prepared, lines = some_rows(8, 1, np.float64)[: columns + 2], some_rows(12, 1, edges.dtype)[: 2 * columns]
+    stack, keys, normal = many(WAITING, np.int64), many(WAITING, edges.dtype), few(3, np.float64)
+    if stack_size(children) > WAITING:
+        stack, keys = np.empty(stack_size(children), np.int64), np.empty(stack_size(children), edges.dtype)
     source = (edges, children, boxes, categories, masks, category, mask)
-    taken, normal = one_row(rays.shape[1], np.float64), few(3, np.float64)
     tests = checked = np.int64(0)
     hit, distance = NO_BOX, 0.0
     normal[0] = normal[1] = normal[2] = 0.0
-    if one:
-        if not take_ray(rays[0], boxes, taken[0]):
-            return np.int64(-1), hit, distance, 0.0, 0.0, 0.0
-        rays = taken
-    for begin in range(first, last, RAYS):
+    if not one:
+        most = min(last, RAYS)
+        prepared, lines = np.empty((columns + 2, most)), np.empty((2 * columns, most), edges.dtype)
+    elif not take_ray(rays[0], boxes, rays[0]):
+        return np.int64(-1), hit, distance, 0.0, 0.0, 0.0
+    for begin in range(0, last, RAYS):
         count = min(last - begin, RAYS)
         prepare_rays(rays, begin, count, prepared, lines)
         for k in range(count):
@@ -457,15 +450,16 @@ def search_firsts(
 @jit
 def search_rays(edges, children, boxes, categories, masks, rays, touching, category, mask, rows):
     """Rows ``[ray, id]`` of all boxes that each ray hits: the rows, how many there are, and the tests."""
-    prepared, lines, stack, keys = _ray_scratch(edges, children, np.int64(1))
-    dim = boxes.shape[1] // 2
-    nodes = with_columns(edges, 2 * dim * WIDTH)
+    columns, length = boxes.shape[1], stack_size(children)
+    prepared, lines = some_rows(8, 1, np.float64)[: columns + 2], some_rows(12, 1, edges.dtype)[: 2 * columns]
+    stack, keys = np.empty(length, np.int64), np.empty(length, edges.dtype)
+    nodes = with_columns(edges, columns * WIDTH)
     ray = prepared[:-1, NODE_0]
     times = some_rows(1, WIDTH, edges.dtype)
     found = tests = checked = np.int64(0)
     for q in range(rays.shape[0]):
         prepare_rays(rays, q, np.int64(1), prepared, lines)
-        bound, sides = edges.dtype.type(ray[2 * dim]), sides_entered(lines, NODE_0)
+        bound, sides = edges.dtype.type(ray[columns]), sides_entered(lines, NODE_0)
         left = push_roots(children, stack, keys)
         while left > 0:
             left -= 1
@@ -574,30 +568,31 @@ def search_around(source, point, ids, distances, scratch, max_distance):
 
 @jit
 @rows(points=(2, 3))
-def search_nearest(
-    edges, children, boxes, categories, masks, points, first, last, category, mask, k, ids, distances
-):
-    """The ``k`` nearest ids of the points ``first .. last - 1`` by distance, then id.
+def search_nearest(edges, children, boxes, categories, masks, points, category, mask, k, ids, distances):
+    """The ``k`` nearest ids of each point by distance, then id.
 
-    They are written into rows of ``ids`` and ``distances``, filled up with -1 and inf.  Of one point there
-    are no rows to write to, but those that are returned: ``ids, distances, tests``; -1 tests mean that it is
-    not sound, as a caller wrote it.
+    They are written into rows of ``ids`` and ``distances``, filled up with -1 and inf.  Without rows there is
+    one point, a tuple as a caller wrote it, and they are returned: ``ids, distances, tests``; -1 tests refuse
+    the point.
     """
     length, one = stack_size(children), ids.shape[0] == 0 and points.shape[0] > 0
-    scratch = np.empty(length, np.int64), np.empty(length, np.float64), many(WIDTH, np.float64)
+    nodes, keys = many(WAITING, np.int64), many(WAITING, np.float64)
+    if length > WAITING:
+        nodes, keys = np.empty(length, np.int64), np.empty(length, np.float64)
+    scratch = nodes, keys, many(WIDTH, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
-    own, far = result(k if one else 0, np.int32), result(k if one else 0, np.float64)
+    held = np.int64(children[0, HELD + MOVING] + children[0, HELD + STATIC_TREE]) if one else np.int64(0)
+    own, far = result(min(k, held), np.int32), result(min(k, held), np.float64)
     tests = checked = kept = np.int64(0)
     if one:
-        point = few(points.shape[1], np.float64)
-        if not take_point(points[0], boxes, point):
+        if not take_point(points[0], boxes, points[0]):
             return own, far, np.int64(-1)
-        kept, tests = search_around(source, point, own, far, scratch, np.inf)
+        kept, tests = search_around(source, points[0], own, far, scratch, np.inf)
         sort_by_distance(far, own, kept)
         return own[:kept], far[:kept], tests
-    for q in range(first, last):
+    for q in range(points.shape[0]):
         max_distance = np.inf  # squared
-        if q > first and kept == k:
+        if q > 0 and kept == k:
             bound = _distance_bound(points[q], points[q - 1])
             if bound == 0.0:
                 for place in range(k):

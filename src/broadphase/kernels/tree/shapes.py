@@ -1,6 +1,6 @@
 """Queries of shapes whose boxes are in trees: the first on a ray, and the nearest to a point; one or many.
 
-``trees`` are two of ``edges, children, boxes, rows``: box ``i`` of a tree is around shape ``rows[i]``.
+``trees`` are two of ``edges, children, boxes, names``: box ``i`` of a tree is around shape ``names[i]``.
 """
 
 import math
@@ -11,7 +11,7 @@ from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, finished, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
-from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
@@ -64,13 +64,13 @@ def _overlapping(trees, limits, queue, query, shapes, rules, near):
     """
     set_limits(limits[NODE_0], False, limits, NODE_0)
     no_sets, count = few(0, np.uint32), np.int64(0)
-    for edges, children, boxes, rows in trees:
+    for edges, children, boxes, names in trees:
         source = (edges, children, boxes, no_sets, no_sets, np.int64(-1), np.int64(-1))
         first, last, _ = find_candidates(source, limits, np.int64(1), queue, False)
         if first < 0:
             return REFUSED
         for at in range(first, last):
-            row = rows[queue[0, at]]
+            row = names[queue[0, at]]
             known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
             if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
                 if count == FEW:
@@ -112,6 +112,7 @@ def shapes_in_box(trees, values, box, shapes, rules):
 
 
 @holds_gil
+@rows(values=(2, 4))
 def shapes_of_few(trees, values, radii, radius, query, shapes, rules):
     """The shapes that overlap each of few boxes or circles, or hold points: rows ``[k, row]``, and how many.
 
@@ -179,7 +180,7 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
     ray, sides = rays[:-1, NODE_0], sides_entered(lines, NODE_0)
     times = some_rows(1, WIDTH, np.float64)
     x, y, dx, dy = values[first, 0], values[first, 1], values[first, 2], values[first, 3]
-    for edges, children, boxes, rows in trees:
+    for edges, children, boxes, names in trees:
         if stack_size(children) > stack.shape[0]:
             return TOO_TALL, nearest, nx, ny
         nodes = with_columns(edges, 4 * WIDTH)
@@ -202,7 +203,7 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
                 if level > 0:
                     left = stack_by_key(stack, keys, left, begin, child, level, near)
                     continue
-                row = np.int64(rows[child])
+                row = np.int64(names[child])
                 if not _counts(rules, own, first, row) or ray_distance(boxes, child, ray, True) < 0.0:
                     continue
                 distance, out_x, out_y = ray_of(shapes, row, x, y, dx, dy, values[first, 4])
@@ -242,6 +243,7 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
 
 
 @holds_gil
+@rows(origins=(2,), directions=(2,))
 def raycast_few(trees, origins, directions, max_distance, shapes, rules):
     """The same for few rays: ``rows, distances, normals, done``; -1, inf and zeros where one hits nothing."""
     m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
@@ -336,7 +338,7 @@ def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, id
     point[0], point[1] = x, y
     kept, bound = np.int64(0), math.inf
     far = max(largest, abs(x), abs(y))
-    for edges, children, _, rows in trees:
+    for edges, children, _, names in trees:
         if stack_size(children) > stack.shape[0]:
             return TOO_TALL
         left = push_roots(children, stack, keys)
@@ -356,7 +358,7 @@ def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, id
                 if level > 0:
                     left = stack_by_key(stack, keys, left, begin, child, level, square)
                     continue
-                row = np.int64(rows[child])
+                row = np.int64(names[child])
                 if not _counts(rules, own, k, row):
                     continue
                 distance = distance_of(shapes, row, x, y)
