@@ -124,6 +124,25 @@ def test_what_is_in_range_is_what_loops_find(n, sort):
         ]
 
 
+@pytest.mark.parametrize("n", [2, 17, 300])
+def test_circles_and_boxes_are_what_their_shapes_are_also_of_bodies(n):
+    rng = np.random.default_rng(n)
+    places = (rng.integers(0, 8 * n, (n, 2)) / 8).tolist()
+    shapes = [
+        bp.Circle(x, y, 2 + k % 3) if k % 2 else bp.Box(x, y, 3, k % 5) for k, (x, y) in enumerate(places)
+    ]
+    boxes = [bp.Box(x, y, 4, 4) for x, y in places[: n // 2]]
+    expected = [(a, b) for a, b in combinations(shapes, 2) if bp.overlap(a, b)]
+    assert bp.colliding(shapes) == expected
+    assert bp.colliding(shapes, boxes) == [pair for pair in product(shapes, boxes) if bp.overlap(*pair)]
+    assert n < 17 or expected
+    bodies = bp.World().add_many(shapes)
+    assert [(a.shape, b.shape) for a, b in bp.colliding(bodies)] == expected
+    circle, box = bp.Circle(0, 0, 5), bp.Box(4, 4, 3, 3)
+    assert bp.colliding([circle], [box]) == []
+    assert bp.colliding([circle], [box], margin=1) == [(circle, box)]
+
+
 def test_nothing_is_among_nothing():
     assert bp.colliding([]) == bp.colliding([], [object()]) == bp.colliding([object()], []) == []
     assert bp.colliding([Thing(pos=(0, 0))], radius=1) == []

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from broadphase.api.one_shot import join, pairs
+from broadphase.geometry.shapes import Circle, Polygon
 from broadphase.inputs.foreign import POINTS, plain_rows, rectangle_of
 from broadphase.kernels.points.objects import (
     BOXES,
@@ -38,6 +39,8 @@ Place: TypeAlias = str | tuple[str, str] | Callable[[Any], Any]
 Measure: TypeAlias = str | float | tuple[Any, Any] | Callable[[Any], Any]
 _Rule: TypeAlias = tuple[int, Any, Any]
 """What objects are; where their centre or rectangle is; their radius or sides."""
+_SHAPES = -1
+"""Objects are circles and boxes of this library, or bodies that have one, and rectangles."""
 
 
 class _Shapes(NamedTuple):
@@ -61,8 +64,9 @@ def colliding(
 ) -> list[tuple[Any, Any]]:
     """The pairs of objects that touch: circles, boxes about a centre, or rectangles.
 
-    Sprites and rectangles of pygame and arcade are known as rectangles without more arguments.  Objects that
-    are flush, sharing an edge or a point only, do not touch.
+    Sprites and rectangles of pygame and arcade are known as rectangles without more arguments, and so are
+    `Box` and `Circle`, and bodies that have one of these shapes: mixed as you like, such as circles in one
+    list and rectangles in the other.  Objects that are flush, sharing an edge or a point only, do not touch.
 
     Parameters
     ----------
@@ -112,18 +116,23 @@ def colliding(
     True
     >>> bp.colliding([a, b], [c], radius="size", margin=2.5) == [(b, c)]
     True
+    >>> len(bp.colliding([bp.Circle(0, 0, 2), bp.Circle(3, 0, 2)], [bp.Box(4, 1, 5, 5)]))
+    1
     """
     things = _several(ones, "ones")
     targets = things if others is None else _several(others, "others")
     if not margin >= 0.0:
         raise ValueError(f"margin must not be negative or nan; got {margin}")
     if (radius is not None) + (size is not None) + (rect is not None) > 1:
-        raise TypeError("give one of radius=, size= and rect=: circles, boxes about a centre, or rectangles")
+        raise TypeError(
+            "give one of radius=, size= and rect=, which holds for both lists; circles and rectangles in one "
+            "call are lists of bp.Circle and of bp.Box, without any of these"
+        )
     if not things or not targets:
         return []
-    rule = other_rule = _rule_of(things[0], "ones", at, radius, size, rect)
+    rule = other_rule = _rule_of(things, "ones", at, radius, size, rect)
     if targets is not things:
-        other_rule = _rule_of(targets[0], "others", at, radius, size, rect)
+        other_rule = _rule_of(targets, "others", at, radius, size, rect)
     found = _few(things, targets, rule, other_rule, float(margin), TOUCHING)
     if found is None:
         shapes = _shapes_of(things, "ones", *rule)
@@ -205,15 +214,18 @@ def in_range(
 
 
 def _rule_of(
-    thing: Any, name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
+    things: list[Any], name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
 ) -> _Rule:
-    """What objects like this are; where their centre or rectangle is; and their radius or sides."""
+    """What these objects are; where their centre or rectangle is; and their radius or sides."""
+    thing = things[0]
     if radius is not None:
         return CIRCLES, _center_of(thing, at), radius
     if size is not None:
         return BOXES, _center_of(thing, at), size
     if rect is not None:
         return RECTANGLES, rect, 0.0
+    if any(map(_shape_of, {type(one): one for one in things}.values())):
+        return _SHAPES, None, 0.0
     if hasattr(thing, "rect"):
         return RECTANGLES, "rect", 0.0
     if rectangle_of(thing) is not None:
@@ -226,10 +238,24 @@ def _rule_of(
     )
 
 
+def _shape_of(thing: Any) -> Any:
+    """A circle or polygon of this library, or the shape of a body; None for anything else."""
+    shape = thing if isinstance(thing, (Circle, Polygon)) else None
+    if shape is None and hasattr(type(thing), "shape") and hasattr(thing.shape, "moved_to"):
+        shape = thing.shape
+    return shape
+
+
 def _several(things: Any, name: str) -> list[Any]:
-    if not isinstance(things, Iterable):
+    several = list(things) if isinstance(things, Iterable) else []
+    if isinstance(things, str) or not (isinstance(things, Iterable) and _are_objects(several)):
         raise TypeError(f"{name} must be several objects; got {things!r}; give one as [{name[:-1]}]")
-    return list(things)
+    return several
+
+
+def _are_objects(several: list[Any]) -> bool:
+    """Whether these are not the coordinates of a single point or rectangle."""
+    return len(several) < 2 or not isinstance(several[0], (int, float))
 
 
 def _center_of(thing: Any, at: Place) -> Place | None:
@@ -259,7 +285,7 @@ def _few(
 ) -> Any:
     """The pairs of few objects, ``(m, 2)``; None if the kernel does not know them."""
     kind = rule[0]
-    if kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:
+    if kind == _SHAPES or kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:
         return None
     if order == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
         return None
@@ -276,7 +302,11 @@ def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
     """What the kernel reads of objects; None if their measure is none that it knows."""
     kind, at, measure = rule
     is_named = type(at) is str and "." not in at
-    place = (things, at, NAMED) if is_named else (_values(things, name, at), "", ITSELF)
+    place = (
+        (things, at, NAMED)
+        if is_named
+        else (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), "", ITSELF)
+    )
     if type(measure) is str and "." not in measure and place[0] is things:
         return *place, things, measure, NAMED, 0.0, 0.0
     if isinstance(measure, (int, float)):
@@ -286,7 +316,8 @@ def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
         return None
     if not (is_pair or isinstance(measure, str) or callable(measure)):
         return None
-    return *place, _values(things, name, measure), "", ITSELF, 0.0, 0.0
+    argument = "size" if kind == BOXES else "radius"
+    return *place, _values(things, name, measure, argument), "", ITSELF, 0.0, 0.0
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -324,8 +355,10 @@ def _bounds(shapes: _Shapes, margin: float) -> Floats:
 
 
 def _shapes_of(things: list[Any], name: str, kind: int, at: Any, measure: Any) -> _Shapes:
+    if kind == _SHAPES:
+        return _cores_of(things, name)
     if kind == RECTANGLES:
-        return _Shapes(_boxes_of(_values(things, name, at), name), _NO_RADII)
+        return _Shapes(_boxes_of(_values(things, name, at, "rect"), name), _NO_RADII)
     centers = _rows(_values(things, name, at), name, "at")
     if kind == CIRCLES:
         radii = np.atleast_1d(_lengths_of(things, name, "radius", measure))
@@ -334,7 +367,36 @@ def _shapes_of(things: list[Any], name: str, kind: int, at: Any, measure: Any) -
     return _Shapes(np.hstack((centers - half, centers + half)), _NO_RADII)
 
 
-def _values(things: list[Any], name: str, what: Any) -> list[Any]:
+_FIXES = {
+    "at": 'name the one that it has, such as at="position" or at=("x", "y")',
+    **dict.fromkeys(
+        ("radius", "size", "rect"),
+        "name one that all have, or give a function; circles and rectangles in one call are lists of "
+        "bp.Circle and of bp.Box, without radius=, size= and rect=",
+    ),
+}
+"""What to do where an object lacks the attribute that an argument names."""
+
+
+def _cores_of(things: list[Any], name: str) -> _Shapes:
+    """Circles and boxes of this library, of bodies, and rectangles."""
+    shapes = [_shape_of(thing) or thing for thing in things]
+    round_ones = [isinstance(shape, Circle) for shape in shapes]
+    for k, shape in enumerate(shapes):
+        if isinstance(shape, Polygon):
+            raise TypeError(
+                f"{name}[{k}] is a {type(shape).__name__}: colliding takes circles and boxes; pairs of any "
+                "shapes are found by ShapeIndex(shapes).pairs(), those of bodies by world.update()"
+            )
+    rects = [
+        (shape.x, shape.y, 0.0, 0.0) if is_round else shape
+        for shape, is_round in zip(shapes, round_ones, strict=True)
+    ]
+    radii = [shape.radius if is_round else 0.0 for shape, is_round in zip(shapes, round_ones, strict=True)]
+    return _Shapes(_boxes_of(rects, name), np.array(radii))
+
+
+def _values(things: list[Any], name: str, what: Any, argument: str = "at") -> list[Any]:
     """What each object holds in an attribute, or in several, or a function says of it, or it is itself."""
     if what is None:
         return things
@@ -349,8 +411,7 @@ def _values(things: list[Any], name: str, what: Any) -> list[Any]:
                 get(thing)
             except AttributeError as error:
                 raise TypeError(
-                    f"{name}[{k}], {_named(thing)}, has no attribute {what!r} ({error}); "
-                    'name the one that it has, such as at="position" or at=("x", "y")'
+                    f"{name}[{k}], {_named(thing)}, has no attribute {what!r} ({error}); {_FIXES[argument]}"
                 ) from None
         raise
 
@@ -363,7 +424,7 @@ def _sides_of(things: list[Any], name: str, size: Any, dim: int) -> Floats:
     elif not isinstance(size, str) and not callable(size):
         sides = np.array([_lengths_of(things, name, "size", size)])
     else:
-        values = _values(things, name, size)
+        values = _values(things, name, size, "size")
         sides = _rows(values, name, "size") if _is_place(values[0]) else _line(values, name, "size")[:, None]
         _check_signs(sides, name, "size")
     if sides.shape[-1] not in (1, dim):
@@ -375,7 +436,7 @@ def _lengths_of(things: list[Any], name: str, argument: str, what: Any) -> Any:
     """``(n,)``, or one float for all: numbers of objects."""
     numbers: Any
     if isinstance(what, str) or callable(what):
-        numbers = _line(_values(things, name, what), name, argument)
+        numbers = _line(_values(things, name, what, argument), name, argument)
     else:
         try:
             numbers = float(what)

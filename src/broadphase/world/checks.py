@@ -125,8 +125,8 @@ class Checks:
                     self._say(
                         "bullet",
                         f"{store.bodies[row]!r} is a sensor, so it flies through {store.bodies[other]!r} "
-                        "whatever its response: only tiles stop sensors; listen for the two (world.on) and "
-                        "remove it, or let it be sensor=False",
+                        "whatever its response: only tiles stop sensors; let it be sensor=False, or "
+                        "listen for the two (world.on) and remove it",
                     )
                     return
 
