@@ -6,8 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-MISSING = [name for name in ("pygame", "esper") if find_spec(name) is None]
-
 NAMES = {
     "sorted_sprites": "SortedSprites",
     "components": "Components",
@@ -20,6 +18,12 @@ NAMES = {
 
 PROGRAMS = ("gas", "robots", "steps")
 """The examples that print, and draw a picture if asked to; they do not need pygame."""
+
+
+def missing(name: str) -> list[str]:
+    """What an example with a window needs and is not installed."""
+    needed = ("pygame", "esper") if name == "components" else ("pygame",)
+    return [one for one in needed if find_spec(one) is None]
 
 
 def game_named(name: str) -> type:
@@ -41,9 +45,9 @@ def run(arguments: list[str]) -> int | str:
     if name in PROGRAMS:
         import_module(f"examples.{name}").main(arguments[1:])
         return 0
-    if MISSING:
-        return f"the examples need {' and '.join(MISSING)}: python -m pip install '.[pygame,esper]'"
     if name in NAMES:
+        if lacks := missing(name):
+            return f"{name} needs {' and '.join(lacks)}: python -m pip install '.[{','.join(lacks)}]'"
         from examples.stage import main
 
         main(game_named(name), arguments[1:])

@@ -182,9 +182,11 @@ def test_gas_and_robots_start_without_pygame(tmp_path):
         import sys
         sys.modules["pygame"] = sys.modules["esper"] = None
         from examples import __main__
-        __main__.MISSING.append("pygame")
+        __main__.find_spec = lambda name: None
         assert __main__.run(["robots", "--worlds", "2", "--frames", "1"]) == 0
-        assert "pygame" in __main__.run([])
+        assert __main__.run([]) == 0
+        assert __main__.run(["dungeon"]) == "dungeon needs pygame: python -m pip install '.[pygame]'"
+        assert "'.[pygame,esper]'" in __main__.run(["components"])
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     done = subprocess.run(

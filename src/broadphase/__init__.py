@@ -13,4 +13,28 @@ from broadphase.lazy_names import attach
 
 __version__ = "0.1.0.dev0"
 
-__getattr__, __dir__, __all__ = attach(__name__)
+_OTHER_NAMES = {
+    **dict.fromkeys(
+        ("KDTree", "cKDTree", "BallTree"), "PointIndex(points) is kept, neighbors and nearest ask once"
+    ),
+    **dict.fromkeys(
+        ("STRtree", "RTree", "Rtree", "QuadTree", "Quadtree", "Octree", "BVH", "AABBTree", "DynamicTree"),
+        "BoxTree(boxes) is the tree, make_index(boxes) takes the fastest structure",
+    ),
+    **dict.fromkeys(
+        ("AABB", "Rectangle"), "a box is a row of min_x, min_y, max_x, max_y, or Box(x, y, width, height)"
+    ),
+    **dict.fromkeys(("Space", "Scene", "Simulation"), "it is World here"),
+    **dict.fromkeys(("knn", "kneighbors"), "it is nearest(points, k) here"),
+    **dict.fromkeys(
+        ("query_pairs", "radius_neighbors", "query_ball_point", "within_distance"),
+        "it is neighbors(points, r) here",
+    ),
+    **dict.fromkeys(
+        ("collide", "collides", "collisions", "groupcollide", "spritecollide", "collidelist"),
+        "colliding(ones, others) takes lists of objects, pairs and join take arrays",
+    ),
+}
+"""What is called otherwise in other libraries."""
+
+__getattr__, __dir__, __all__ = attach(__name__, _OTHER_NAMES)

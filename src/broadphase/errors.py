@@ -69,10 +69,10 @@ def not_one_of(value: Any, names: Iterable[str], what: str) -> ValueError:
     return ValueError(f"unknown {what} {value!r}; choose one of {', '.join(names)}{hint}")
 
 
-def _nearest_name(name: str, names: Iterable[str]) -> str | None:
+def _nearest_name(name: str, names: Iterable[str], likeness: float = 0.5) -> str | None:
     from difflib import get_close_matches  # here, as it is needed for errors alone
 
-    found = get_close_matches(name, names, 1, 0.5)
+    found = get_close_matches(name, names, 1, likeness)
     return found[0] if found else None
 
 
@@ -190,8 +190,9 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
     if wrong in hints:
         return f"; {hints[wrong]}"
     code = function.__code__
-    nearest = _nearest_name(wrong, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    return f". Did you mean {nearest!r}?" if nearest else ""
+    names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
+    nearest = _nearest_name(wrong, names, 0.65)
+    return f". Did you mean {nearest!r}?" if nearest else f"; it takes {', '.join(names)}"
 
 
 def hinting(kind: Class) -> Class:

@@ -8,18 +8,22 @@ So the stub is data of the package, and wheels hold it.  A program that is froze
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach(
+    package: str, hints: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """What a lazy package needs: its ``__getattr__`` (PEP 562), ``__dir__`` and ``__all__``.
 
     Parameters
     ----------
     package : str
         Its ``__name__``; ``__init__.pyi`` is next to its ``__init__.py``.
+    hints : dict of str, optional
+        What to say of names that other packages have.
 
     Raises
     ------
@@ -38,10 +42,11 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     def get(name: str) -> Any:
         if name not in homes:
+            said = f"module {package!r} has no attribute {name!r}"
+            if hints and name in hints:
+                raise AttributeError(f"{said}; {hints[name]}")
             # With the name and the module Python proposes the nearest name.
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package]
-            )
+            raise AttributeError(said, name=name, obj=sys.modules[package])
         if homes[name] == ".":
             return import_module(f"{package}.{name}")
         value = getattr(import_module(homes[name], package), name)

@@ -270,6 +270,11 @@ def _as_moving(
     """Check what moves, and how far; the names are those of places, motion and radii."""
     name, motion_name, radii_name = names
     if radii is None:
+        if places.ndim == 2 and places.shape[1] in POINT_WIDTHS:
+            raise ValueError(
+                f"{name} must be boxes; got shape {places.shape}: "
+                f"of points, {radii_name}= are the radii of circles"
+            )
         starts = checked_boxes(places, name, parts, period)
         sizes, widened = None, 2
     else:

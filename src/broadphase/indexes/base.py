@@ -123,7 +123,10 @@ class Index(ById):
         if "name" in vars(cls):
             Index._classes[cls.name] = cls
 
-    @with_hints()
+    @with_hints(
+        cellsize="UniformGrid and SpatialHash take cell_size=",
+        method='the method is a name: make_index(boxes, "uniform_grid")',
+    )
     def __init__(
         self,
         boxes: RowsLike | None = None,

@@ -152,7 +152,8 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
         return value
     number = plain(value, name)
     if isinstance(number, bool) or not (isinstance(number, Integral) or _turns_into(number, "__index__")):
-        raise TypeError(f"{name} must be {wanted}; got {value!r}")
+        got = f"an array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
+        raise TypeError(f"{name} must be {wanted}; got {got}")
     return index(number)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import no_attribute
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
 from broadphase.indexes.by_id import ById
@@ -88,6 +89,15 @@ class _Kept(Kept):
             return None
         found: tuple[Any, Any] | None = nearest_one(self.query, self.tree, point, k, r)
         return found
+
+
+_OTHER_NAMES = {
+    **dict.fromkeys(["query", "search", "knn"], "it is nearest(points, k) here"),
+    **dict.fromkeys(
+        ["query_ball_point", "query_radius", "query_pairs", "radius_neighbors"],
+        "it is neighbors(points, r) here",
+    ),
+}
 
 
 class PointIndex(ById):
@@ -184,7 +194,7 @@ class PointIndex(ById):
             if name in ("_store", "_reader") and type(self.__dict__.get("_asked")) is NewPoints:
                 self._make_whole()
                 return self.__dict__[name]
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise no_attribute(self, name, _OTHER_NAMES)
 
     def _make_whole(self) -> None:
         """Give an index of new points what all others have."""

@@ -138,7 +138,8 @@ _OTHER_NAMES = {
     ),
     **dict.fromkeys(["tile_width", "tile_height"], "tile_size has both"),
     **dict.fromkeys(["get", "at", "get_tile"], "tile_at(x, y) is the tile of a point, is_solid asks one"),
-    **dict.fromkeys(["query_box", "set_solid", "a_star"], "it is tiles_in, set or find_path here"),
+    **dict.fromkeys(["query_box", "set_solid", "a_star", "astar"], "it is tiles_in, set or find_path here"),
+    **dict.fromkeys(["fov", "compute_fov", "field_of_view"], "it is visible_from(tile, radius) here"),
 }
 
 
@@ -191,7 +192,9 @@ class TileMap:
         one_way: Any = None,
     ) -> None:
         drawn = _drawn(solid) if isinstance(solid, (str, list, tuple)) else solid
-        cells = as_cells(drawn, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
+        cells = as_cells(
+            drawn, np.bool_, "solid", "bool, or rows of text; a map of tile numbers becomes one by ids > 0"
+        )
         width, height = as_two(tile_size, "tile_size", one_for_both=True)
         x, y = as_two(origin, "origin")
         check_edges(x, width, cells.shape[1], "tile_size")

@@ -102,6 +102,10 @@ _OTHER_NAMES = {
     **dict.fromkeys(["query_circle"], "it is query_radius here"),
     **dict.fromkeys(["contacts", "collisions"], "update() returns them"),
     **dict.fromkeys(["find_path", "flow_field", "visible_from"], "the tile map has it: world.tiles"),
+    **dict.fromkeys(
+        ["on_collision", "add_listener", "collision_handler"], "it is on(tag, tag, function) here"
+    ),
+    **dict.fromkeys(["move_to", "teleport"], "the body does it: body.move_to(x, y)"),
     **dict.fromkeys(["add_circle", "add_box", "add_polygon", "spawn"], "it is add(shape) here"),
 }
 """What methods are called elsewhere, or where they are."""
@@ -160,6 +164,7 @@ class World:
     @with_hints(
         gravity="gravity is what you add to velocities in each frame",
         bounds="a world has no bounds; for one that repeats there is period=",
+        cell_size="no cells need a size; World(bp.SpatialHash(cell_size=64)) chooses the method",
         tiles="set them: world.tiles = tiles",
     )
     def __init__(
@@ -189,6 +194,8 @@ class World:
     @with_hints(
         "a shape is one argument, such as Box(x, y, width, height), and tag= and the others have names",
         layer="use category= and mask=",
+        kinematic="every body that is not static is moved by your program alone",
+        velocity="set it afterwards: body.velocity = (vx, vy)",
         one_way='set it afterwards: body.one_way = "top"',
     )
     def add(
@@ -386,6 +393,7 @@ class World:
 
     # ---- contacts
 
+    @with_hints(callback="the function is begin=, stay= or end=")
     def on(
         self,
         a: Any,
@@ -1386,6 +1394,7 @@ class World:
     def query_box(
         self, box: Shape | Body | OneBox | RowsLike, *, as_ids: bool = ..., **which: Unpack[_Which]
     ) -> Rows: ...
+    @with_hints("a box is one argument, (min_x, min_y, max_x, max_y) or Box(x, y, width, height)")
     def query_box(
         self,
         box: Any,
@@ -1591,6 +1600,11 @@ class World:
         tiles: bool = ...,
         **which: Unpack[_Many],
     ) -> RayHits: ...
+    @with_hints(
+        **dict.fromkeys(
+            ["start", "end", "distance", "length"], "a ray is raycast(origin, direction, max_distance)"
+        )
+    )
     def raycast(
         self,
         origin: Any,
@@ -1779,7 +1793,8 @@ class World:
         return self._queries.line_of_sight(a, b, tiles, self._queries.rules(tag, category, mask, ignore))
 
     @with_hints(
-        **dict.fromkeys(["radius", "r", "max_distance"], "query_radius finds what is within a distance")
+        n="how many is k=",
+        **dict.fromkeys(["radius", "r", "max_distance"], "query_radius finds what is within a distance"),
     )
     def nearest(
         self,
