@@ -212,6 +212,7 @@ class _Maker:
             radius = min(wide, high) / self.rng.choice([2.5, 4, 8])
         elif kind == "leaning":
             lean = self.rng.choice([0.01, 0.1, 0.5, 1, self.rng.uniform(0, 2)])
+            lean = lean if lean < min(wide, high) else 0.5 * min(wide, high)  # else it is not convex
             corners = [[x, y], [to_x, y], [to_x, to_y], [x, to_y]]
             corners[self.rng.randrange(4)][self.rng.randrange(2)] += self.rng.choice([-lean, lean])
             kind, points = "polygon", tuple(map(tuple, corners))

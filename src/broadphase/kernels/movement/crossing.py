@@ -12,7 +12,6 @@ from broadphase.kernels.shapes.images import shifted, turns_between
 from broadphase.kernels.shapes.table import (
     BOX,
     bounds_at,
-    bounds_of,
     bounds_overlap,
     shape_at,
     tolerance_of,
@@ -56,80 +55,96 @@ def sort_by_time(out, first, end):
         gap //= 2
 
 
-@inline
-def _first_on_way(mover, xs, ys, way, other, only, nothing):
-    """When and where a mover first overlaps a shape: ``time, normal, place``; `NEVER`, if it does not.
+# Where rows of hits, and the bends of walkers, hold a place, and the time.
+HITS, BENDS = (3, 0), (1, 3)
 
-    Its ``way`` are the start, hits at which it turns, how many they are, and the end.
+
+@inline
+def _bounds_on_way(shapes, row, way):
+    """The bounds of a mover on its whole way, and a little more."""
+    start, end, bends, (at, _), first, last = way
+    box = bounds_at(shapes, row, start[0], start[1])
+    low_x = high_x = low_y = high_y = 0.0
+    for leg in range(first, last + 1):
+        x, y = end[0], end[1]
+        if leg < last:
+            x, y = bends[leg, at], bends[leg, at + 1]
+        x, y = x - start[0], y - start[1]
+        low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
+    bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
+    return widened(bounds, tolerance_of(bounds))
+
+
+@inline
+def _cross(shapes, row, way, swept, table, other, place, period, memory, nothing, out, found):
+    """Write when a mover first overlaps a body at a place, or an image of it; whether it does.
+
+    At time 0 it overlaps it at the start.  Its ``way`` are the start, the end, and the rows of bends, from
+    ``first`` to ``last``, at which it was stopped or turned.  ``memory`` is for places of both, and for a
+    row, 0.
     """
-    start, turns, many, end = way
-    xs[0], ys[0], since = start[0], start[1], 0.0
-    for leg in range(many + 1):
-        to_x, to_y, until = end[0], end[1], 1.0
-        if leg < many:
-            to_x, to_y, until = turns[leg, 3], turns[leg, 4], turns[leg, 0]
-        if leg == 0 or to_x != xs[0] or to_y != ys[0]:
-            time, nx, ny, x, y = _on_leg(mover, to_x, to_y, other, only, nothing)
-            if time <= 1.0:
-                return since + time * (until - since), nx, ny, x, y
-        xs[0], ys[0], since = to_x, to_y, until
-    return NEVER, 0.0, 0.0, end[0], end[1]
+    start, end, bends, (at, when), first, last = way
+    xs, ys, other_xs, other_ys, only = memory
+    soonest, boxes = NEVER, shapes.kinds[row] == BOX and table.kinds[other] == BOX
+    least_x, most_x, least_y, most_y = turns_between(
+        swept, bounds_at(table, other, place[0], place[1]), period
+    )
+    for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
+        across, down = divmod(turns, most_y + 1 - least_y)
+        other_xs[0] = shifted(place[0], least_x + across, period[0])
+        other_ys[0] = shifted(place[1], least_y + down, period[1])
+        # Most are near, but not on the path: 5 ns for each instead of 50.
+        if not bounds_overlap(swept, bounds_at(table, other, other_xs[0], other_ys[0])):
+            continue
+        right, bottom = other_xs[0] + table.width[other], other_ys[0] + table.height[other]
+        since = 0.0
+        xs[0], ys[0] = start[0], start[1]
+        for leg in range(first, last + 1):
+            to_x, to_y, until = end[0], end[1], 1.0
+            if leg < last:
+                to_x, to_y, until = bends[leg, at], bends[leg, at + 1], bends[leg, when]
+            if leg == first or to_x != xs[0] or to_y != ys[0]:
+                if boxes:  # without tables for one shape, in a third of the time
+                    path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
+                    hit = cross_box(path, (other_xs[0], other_ys[0], right, bottom))
+                else:
+                    mover, one = shape_at(shapes, row, xs, ys), shape_at(table, other, other_xs, other_ys)
+                    hit = _on_leg(mover, to_x, to_y, one, only, nothing)
+                if hit[0] <= 1.0:
+                    time = since + hit[0] * (until - since)
+                    if time < soonest:
+                        soonest = out[found, 0] = time
+                        out[found, 1], out[found, 2], out[found, 3], out[found, 4] = hit[1:]
+                        out[found, 5], out[found, 6], out[found, 7] = float(other), -1.0, -1.0
+                    break
+            xs[0], ys[0], since = to_x, to_y, until
+    return soonest != NEVER
 
 
 @inline
-def _bounds_on_way(movers, at, way):
-    """The bounds of a mover on its whole way."""
-    start, turns, many, end = way
-    left, top, right, bottom = bounds_at(movers, at, start[0], start[1])
-    for leg in range(many + 1):
-        x, y = end
-        if leg < many:
-            x, y = turns[leg, 3], turns[leg, 4]
-        box = bounds_at(movers, at, x, y)
-        left, top, right, bottom = (
-            min(left, box[0]),
-            min(top, box[1]),
-            max(right, box[2]),
-            max(bottom, box[3]),
-        )
-    return left, top, right, bottom
-
-
-@inline
-def cross_on_way(movers, at, way, table, rows, period, nothing, out, first):
+def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
     """Write hits of those of ``table[rows]`` that a mover overlaps to ``out``, by time, then by body.
 
-    At time 0 it overlaps them at the start.  Returns how many, -1 if they do not fit.
+    Returns how many, -1 if they might not fit.
     """
-    xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
-    other_xs, other_ys = few(1, np.float64), few(1, np.float64)
-    mover, only[0], end = shape_at(movers, at, xs, ys), 0, first
-    swept = _bounds_on_way(movers, at, way)
+    memory = few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.int32)
+    memory[4][0] = 0
+    swept, end = _bounds_on_way(shapes, row, way), first
     for k in range(rows.shape[0]):
+        if end == out.shape[0]:
+            return np.int64(-1)
         other = np.int64(rows[k])
-        least_x, most_x, least_y, most_y = turns_between(swept, bounds_of(table, other), period)
-        best = NEVER
-        for across in range(least_x, most_x + 1):
-            for down in range(least_y, most_y + 1):
-                if end == out.shape[0]:
-                    return np.int64(-1)
-                other_xs[0] = shifted(table.x[other], across, period[0])
-                other_ys[0] = shifted(table.y[other], down, period[1])
-                one = shape_at(table, other, other_xs, other_ys)
-                time, nx, ny, x, y = _first_on_way(mover, xs, ys, way, one, only, nothing)
-                if time < best:
-                    best = time
-                    out[end, 0], out[end, 1], out[end, 2], out[end, 3], out[end, 4] = time, nx, ny, x, y
-        if best <= 1.0:
-            out[end, 5], out[end, 6], out[end, 7], out[end, 8] = float(other), -1.0, -1.0, 0.0
+        place = table.x[other], table.y[other]
+        if _cross(shapes, row, way, swept, table, other, place, period, memory, nothing, out, end):
+            out[end, 8] = 0.0
             end += 1
     sort_by_time(out, first, end)
     return end - first
 
 
 @holds_gil
-def cross_path(movers, at, row, start, turns, end, bodies, table, near, period, nothing, out):
-    """`cross_on_way` over all ``turns``, of those of ``near`` that let body ``row`` through."""
+def cross_path(shapes, at, row, start, end, bends, columns, bodies, table, near, period, nothing, out):
+    """`cross_on_way` over all ``bends``, of those of ``near`` that let body ``row`` through."""
     rows, count = np.empty(near.shape[0], np.int32), 0
     for k in range(near.shape[0]):
         other = near[k]
@@ -137,34 +152,26 @@ def cross_path(movers, at, row, start, turns, end, bodies, table, near, period, 
             if bodies.sensor[other] or bodies.sensor[row]:
                 rows[count] = other
                 count += 1
-    way = start, turns, turns.shape[0], end
-    return cross_on_way(movers, at, way, table, rows[:count], period, nothing, out, 0)
+    way = start, end, bends, columns, 0, bends.shape[0]
+    return cross_on_way(shapes, at, way, table, rows[:count], period, nothing, out, 0)
 
 
 # ---- many movers
 
 
 @inline
-def _bounds_of_path(shapes, paths, m):
-    """The bounds of a mover on its whole path, and a little more."""
-    rows, starts, ends, bends, first_bends = paths
-    box = bounds_at(shapes, np.int64(rows[m]), starts[m, 0], starts[m, 1])
-    low_x = high_x = low_y = high_y = 0.0
-    for leg in range(first_bends[m], first_bends[m + 1] + 1):
-        x, y = ends[m, 0], ends[m, 1]
-        if leg < first_bends[m + 1]:
-            x, y = bends[leg, 0], bends[leg, 1]
-        x, y = x - starts[m, 0], y - starts[m, 1]
-        low_x, high_x, low_y, high_y = min(low_x, x), max(high_x, x), min(low_y, y), max(high_y, y)
-    bounds = box[0] + low_x, box[1] + low_y, box[2] + high_x, box[3] + high_y
-    return widened(bounds, tolerance_of(bounds))
+def _way_of(paths, m):
+    """The way of a mover; `cross_paths` says what paths are."""
+    _, starts, ends, bends, columns, first = paths
+    return (starts[m, 0], starts[m, 1]), (ends[m, 0], ends[m, 1]), bends, columns, first[m], first[m + 1]
 
 
 @jit
 def bounds_of_paths(shapes, paths, out):
-    """`_bounds_of_path` of each mover; `cross_paths` says what paths are."""
+    """The bounds of each mover on its whole path, and a little more."""
     for m in range(out.shape[0]):
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = _bounds_of_path(shapes, paths, m)
+        row = np.int64(paths[0][m])
+        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = _bounds_on_way(shapes, row, _way_of(paths, m))
 
 
 @inline
@@ -187,8 +194,8 @@ def _may_cross(bodies, tags, row, other, passes):
 def cross_paths(shapes, bodies, tags, passes, paths, begin, near, number_of, period, nothing, out):
     """What each mover first overlaps on its path: sensors, and bodies that do not block.
 
-    ``paths`` are ``rows, starts, ends, bends, first``: mover ``m`` is body ``rows[m]``, and the rows
-    ``x, y, time`` of ``bends[first[m]:first[m + 1]]`` are where it was stopped or turned.  ``near`` are
+    ``paths`` are ``rows, starts, ends, bends, columns, first``: mover ``m`` is body ``rows[m]``, and the rows
+    ``bends[first[m]:first[m + 1]]`` are where it was stopped or turned.  ``near`` are
     ``first, rows``: the bodies ``rows[first[m]:first[m + 1]]``, or images of them, are near its path.
     ``number_of[row]`` is the number of a body among the movers, or -1: a mover meets those before it where
     they are now, and those after it where they started.
@@ -196,60 +203,27 @@ def cross_paths(shapes, bodies, tags, passes, paths, begin, near, number_of, per
     Writes rows as `motion.move_many` does, by mover, then time, then body.  Returns ``next, found``: it
     stops before a mover for which ``out`` might be too small.
     """
-    rows, starts, ends, bends, first_bends = paths
+    rows, starts = paths[0], paths[1]
     first, others = near
-    xs, ys, only = few(1, np.float64), few(1, np.float64), few(1, np.int32)
-    other_xs, other_ys = few(1, np.float64), few(1, np.float64)
-    only[0] = 0
+    memory = few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.int32)
+    memory[4][0] = 0
     found = np.int64(0)
     for m in range(begin, rows.shape[0]):
         if found + (first[m + 1] - first[m]) > out.shape[0]:
             return m, found
         if first[m + 1] == first[m]:
             continue
-        row, mine, swept = np.int64(rows[m]), found, _bounds_of_path(shapes, paths, m)
+        row, mine, way = np.int64(rows[m]), found, _way_of(paths, m)
+        swept = _bounds_on_way(shapes, row, way)
         for k in range(first[m], first[m + 1]):
             other = np.int64(others[k])
             if not _may_cross(bodies, tags, row, other, passes):
                 continue
-            x, y = shapes.x[other], shapes.y[other]
+            place = shapes.x[other], shapes.y[other]
             if number_of[other] > m:
-                x, y = starts[number_of[other], 0], starts[number_of[other], 1]
-            least_x, most_x, least_y, most_y = turns_between(swept, bounds_at(shapes, other, x, y), period)
-            soonest = NEVER
-            for turns in range((most_x + 1 - least_x) * (most_y + 1 - least_y)):
-                across, down = divmod(turns, most_y + 1 - least_y)
-                other_xs[0] = shifted(x, least_x + across, period[0])
-                other_ys[0] = shifted(y, least_y + down, period[1])
-                # Most are near, but not on the path: 5 ns for each instead of 50.
-                if not bounds_overlap(swept, bounds_at(shapes, other, other_xs[0], other_ys[0])):
-                    continue
-                boxes = shapes.kinds[row] == BOX and shapes.kinds[other] == BOX
-                right, bottom = other_xs[0] + shapes.width[other], other_ys[0] + shapes.height[other]
-                since, bend, last = 0.0, first_bends[m], first_bends[m + 1]
-                xs[0], ys[0] = starts[m, 0], starts[m, 1]
-                for leg in range(bend, last + 1):
-                    to_x, to_y, until = ends[m, 0], ends[m, 1], 1.0
-                    if leg < last:
-                        to_x, to_y, until = bends[leg, 0], bends[leg, 1], bends[leg, 2]
-                    if leg == bend or to_x != xs[0] or to_y != ys[0]:
-                        if boxes:  # without tables for one shape, in a third of the time
-                            path = xs[0], ys[0], shapes.width[row], shapes.height[row], to_x, to_y
-                            hit = cross_box(path, (other_xs[0], other_ys[0], right, bottom))
-                        else:
-                            mover = shape_at(shapes, row, xs, ys)
-                            table = shape_at(shapes, other, other_xs, other_ys)
-                            hit = _on_leg(mover, to_x, to_y, table, only, nothing)
-                        if hit[0] <= 1.0:
-                            time = since + hit[0] * (until - since)
-                            if time < soonest:
-                                soonest = out[found, 0] = time
-                                out[found, 1], out[found, 2] = hit[1], hit[2]
-                                out[found, 3], out[found, 4] = hit[3], hit[4]
-                            break
-                    xs[0], ys[0], since = to_x, to_y, until
-            if soonest != NEVER:
-                out[found, 5], out[found, 6], out[found, 7], out[found, 8] = other, -1.0, -1.0, m
+                place = starts[number_of[other], 0], starts[number_of[other], 1]
+            if _cross(shapes, row, way, swept, shapes, other, place, period, memory, nothing, out, found):
+                out[found, 8] = m
                 found += 1
         sort_by_time(out, mine, found)
     return rows.shape[0], found

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.movement.crossing import cross_on_way
+from broadphase.kernels.movement.crossing import HITS, cross_on_way
 from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
@@ -277,66 +277,7 @@ def sift(shapes, bodies, one_way, row, source, first, end, layers, region, buffe
     return blockers, opened
 
 
-# ---- one body
-
-
-@inline
-def _move(shapes, row, dx, dy, response, when, table, fixed, blockers, buffers, grid, searched):
-    """Follow the path of body ``row`` among the first ``blockers`` of ``buffers.near``.
-
-    Returns its state, how many hits it has, where it ends, and the `sides_reached`.
-    """
-    start_x, start_y = shapes.x[row], shapes.y[row]
-    xs, ys = few(1, np.float64), few(1, np.float64)
-    xs[0], ys[0] = start_x, start_y
-    mover = shape_at(shapes, row, xs, ys)
-    begin(buffers, start_x, start_y, dx, dy, START, 0)
-    state = follow(row, mover, table, fixed, blockers, searched, grid, response, False, buffers)
-    if state != DONE:
-        return state, np.int64(0), start_x, start_y, np.int64(0)
-    reached = np.int64(0)
-    if response != CROSS and when != ONLY_TEST:
-        reached = sides_reached(mover, dx, dy, table, buffers.near[:blockers], buffers.sides, grid)
-    return state, buffers.counts[7], xs[0], ys[0], reached
-
-
-@inline
-def _crossed(shapes, row, way, opened, found, buffers, period, grid):
-    """Write what is open to a mover and on its way after its hits; how many, -1 if they do not fit."""
-    rows, nothing = buffers.open[:opened], without_tiles(grid)
-    return cross_on_way(shapes, row, way, shapes, rows, period, nothing, buffers.hits, found)
-
-
-@holds_gil
-def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched):
-    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
-
-    Returns ``state, hits, crossed, x, y, reached``; unless the state is `DONE`, nothing has changed.  What it
-    crossed comes after the hits, and ``reached`` are the `sides_reached`.
-    With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
-    block, ``searched`` is the `region_of` for which ``near`` was queried.
-    """
-    start_x, start_y = shapes.x[row], shapes.y[row]
-    sort_near(buffers.near, count)
-    blockers, opened = sift(
-        shapes, bodies, one_way, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers
-    )
-    path = row, dx, dy, response, when
-    state, found, x, y, reached = _move(
-        shapes, *path, shapes, bodies.static, blockers, buffers, grid, searched
-    )
-    moves, crossed = state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)), np.int64(0)
-    if moves and opened > 0:
-        way = (start_x, start_y), buffers.hits, (0 if response == CROSS else found), (x, y)
-        crossed = _crossed(shapes, row, way, opened, found, buffers, _PLAIN, grid)
-    if crossed < 0:
-        return FULL, found, crossed, x, y, reached
-    if moves:
-        put(shapes.x, shapes.y, bodies, row, x, y)
-    return state, found, crossed, x, y, reached
-
-
-# ---- one body near the edge of a period, among images in a frame of its own
+# ---- images near a body, in a frame of its own
 
 
 class Frame(NamedTuple):
@@ -429,6 +370,56 @@ def name_owners(hits, first, found, frame):
             hits[k, 5] = float(frame.owners[np.int64(hits[k, 5])])
 
 
+# ---- one body
+
+
+@inline
+def _move(shapes, way, table, fixed, near, buffers, grid, searched, period):
+    """Follow the path of a body among what is near: blockers and open ones, as `sift` counts them.
+
+    Returns ``state, hits, crossed, x, y, reached``, and whether it moves.
+    """
+    row, dx, dy, response, when = way
+    blockers, opened = near
+    start = shapes.x[row], shapes.y[row]
+    xs, ys = few(1, np.float64), few(1, np.float64)
+    xs[0], ys[0] = start
+    mover = shape_at(shapes, row, xs, ys)
+    begin(buffers, xs[0], ys[0], dx, dy, START, 0)
+    state = follow(row, mover, table, fixed, blockers, searched, grid, response, False, buffers)
+    found, crossed, reached = buffers.counts[7], np.int64(0), np.int64(0)
+    if state != DONE:
+        return (state, np.int64(0), crossed, start[0], start[1], reached), False
+    if response != CROSS and when != ONLY_TEST:
+        reached = sides_reached(mover, dx, dy, table, buffers.near[:blockers], buffers.sides, grid)
+    moves = when == ALWAYS or (when == IF_FREE and found == 0)
+    if moves and opened > 0:
+        way = start, (xs[0], ys[0]), buffers.hits, HITS, 0, (0 if response == CROSS else found)
+        rows, nothing = buffers.open[:opened], without_tiles(grid)
+        crossed = cross_on_way(shapes, row, way, shapes, rows, period, nothing, buffers.hits, found)
+    if crossed < 0:
+        state, moves = FULL, False
+    return (state, found, crossed, xs[0], ys[0], reached), moves
+
+
+@holds_gil
+def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched):
+    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
+
+    Returns ``state, hits, crossed, x, y, reached``; unless the state is `DONE`, nothing has changed.  What it
+    crossed comes after the hits, and ``reached`` are the `sides_reached`.
+    With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
+    block, ``searched`` is the `region_of` for which ``near`` was queried.
+    """
+    sort_near(buffers.near, count)
+    near = sift(shapes, bodies, one_way, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers)
+    way, around = (row, dx, dy, response, when), (buffers, grid, searched, _PLAIN)
+    found, moves = _move(shapes, way, shapes, bodies.static, near, *around)
+    if moves:
+        put(shapes.x, shapes.y, bodies, row, found[3], found[4])
+    return found
+
+
 @holds_gil
 def move_among_images(
     shapes, bodies, one_way, row, dx, dy, response, when, layers, others, buffers, grid, searched, images
@@ -438,21 +429,15 @@ def move_among_images(
     ``images`` are the `Frame` and the period.
     """
     frame, period = images
-    start_x, start_y = shapes.x[row], shapes.y[row]
     table = table_of(frame, shapes)
-    among = layers, searched, period, frame, table, buffers
-    known = shapes, bodies, one_way, row, others, 0, others.shape[0]
-    blockers, opened = sift_images((shapes, row), *known, *among)
-    if blockers < 0:
-        return CROWDED, np.int64(0), opened, start_x, start_y, np.int64(0)
-    path = row, dx, dy, response, when
-    state, found, x, y, reached = _move(shapes, *path, table, frame.fixed, blockers, buffers, grid, searched)
-    name_owners(buffers.hits, 0, found, frame)
-    moves, crossed = state == DONE and (when == ALWAYS or (when == IF_FREE and found == 0)), np.int64(0)
-    if moves and opened > 0:
-        way = (start_x, start_y), buffers.hits, (0 if response == CROSS else found), (x, y)
-        crossed = _crossed(shapes, row, way, opened, found, buffers, period, grid)
-    return FULL if crossed < 0 else state, found, crossed, x, y, reached
+    known = shapes, bodies, one_way, row, others, 0, others.shape[0], layers, searched, period
+    near = sift_images((shapes, row), *known, frame, table, buffers)
+    if near[0] < 0:
+        return FULL, np.int64(0), np.int64(0), shapes.x[row], shapes.y[row], np.int64(0)
+    way, around = (row, dx, dy, response, when), (buffers, grid, searched, period)
+    found, _ = _move(shapes, way, table, frame.fixed, near, *around)
+    name_owners(buffers.hits, 0, found[1], frame)
+    return found
 
 
 # ---- many bodies

@@ -8,6 +8,7 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
+from broadphase.kernels.movement.crossing import BENDS
 from broadphase.kernels.movement.motion import CROWDED, pushes_of, wrap_touches
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
@@ -21,10 +22,11 @@ from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, hit_arrays, walked_to
-from broadphase.world.movement.crossing import Start, cross_many, crossings, note_crossings, paths_of
+from broadphase.world.movement.crossing import Paths, Start, cross_many, crossings, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion
 from broadphase.world.movement.sweep import bits_of, checked_displacement
+from broadphase.world.space import starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -212,9 +214,8 @@ class Character:
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
             crossed: tuple[Hit, ...] = ()
             if near and store.any_sensor:
-                turns, start = np.empty((bent, 5)), Start(table, row, x, y)
-                turns[:, 0], turns[:, 3:] = log.bends[:bent, 3], log.bends[:bent, 1:3]
-                met = crossings(state, row, start, turns, (to_x, to_y), others)
+                start, bends = Start(table, row, x, y), log.bends[:bent]
+                met = crossings(state, row, start, (to_x, to_y), bends, BENDS, others)
                 crossed = note_crossings(state, row, met) if met else ()
             if state.space.periodic:
                 to_x, to_y = store.x.item(row), store.y.item(row)
@@ -260,7 +261,8 @@ class Character:
         found = walkers.log
         bends = found.bends[: found.counts[1]]
         hits = walkers.hits()
-        paths = paths_of(rows, walkers.starts, walkers.places, bends[:, 0], bends[:, 1:4])
+        first = starts_of(bends[:, 0], len(rows))
+        paths = Paths(rows, walkers.starts, walkers.places, bends, BENDS, first)
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)

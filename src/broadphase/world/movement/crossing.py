@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.movement.crossing import bounds_of_paths, cross_path, cross_paths, join_hits
+from broadphase.kernels.movement.crossing import HITS, bounds_of_paths, cross_path, cross_paths, join_hits
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.runtime.arrays import Floats, Integers
 from broadphase.world.bodies import Body, Ignored, Rows
 from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movement, hits_of
-from broadphase.world.space import starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import NO_TILES
 
@@ -62,7 +61,7 @@ def cross(
     end = movement.x, movement.y
     if len(near):
         turns = np.array(bends).reshape(-1, 5)
-        hits += crossings(state, body.id, start, turns, end, near)
+        hits += crossings(state, body.id, start, end, turns, HITS, near)
     crossed = note_crossings(state, body.id, hits)
     return _new(Movement, (*movement[:3], crossed, movement.reached)) if crossed else movement
 
@@ -80,16 +79,23 @@ def note_crossings(state: State, row: int, hits: Sequence[Hit]) -> tuple[Hit, ..
 
 
 def crossings(
-    state: State, row: int, start: Start, turns: Floats, end: tuple[float, float], near: Rows
+    state: State,
+    row: int,
+    start: Start,
+    end: tuple[float, float],
+    bends: Floats,
+    columns: tuple[int, int],
+    near: Rows,
 ) -> list[Hit]:
     """What a body crossed on its path, in order.
 
-    ``turns`` are rows as of hits, where it was stopped or turned, ``near`` the rows of bodies near the path.
+    ``bends`` are where it was stopped or turned, ``columns`` those of place and time there, and ``near`` the
+    rows of bodies near the path.
     """
     store, out = state.store, np.empty((len(near) + 1, 9))
     count = cross_path(
-        *(start.shapes, start.row, row, (start.x, start.y), turns, end, store.marks, store.table.columns),
-        *(near, state.space.lengths, NO_TILES, out),
+        *(start.shapes, start.row, row, (start.x, start.y), end, bends, columns),
+        *(store.marks, store.table.columns, near, state.space.lengths, NO_TILES, out),
     )
     return hits_of(store.bodies, out[:count], "cross")
 
@@ -105,7 +111,9 @@ class Paths(NamedTuple):
     """``(m, 2)``, as are the ends."""
     ends: Floats
     bends: Floats
-    """``(b, 3)``: the places where movers were stopped or turned, and the times."""
+    """Where movers were stopped or turned, one row each."""
+    columns: tuple[int, int]
+    """Those of place and time in ``bends``."""
     first_bends: Integers
     """The bends of mover ``m`` are ``first_bends[m]:first_bends[m + 1]``."""
 
@@ -114,11 +122,6 @@ class Paths(NamedTuple):
         out = np.empty((len(self.rows), 4))
         bounds_of_paths(columns, self[:], out)
         return out
-
-
-def paths_of(rows: Rows, starts: Floats, ends: Floats, movers: Floats, bends: Floats) -> Paths:
-    """Paths with these bends, which are in order of the ``movers`` and, for each, in order of time."""
-    return Paths(rows, starts, ends, np.ascontiguousarray(bends), starts_of(movers, len(rows)))
 
 
 def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignored: Ignored) -> Floats:

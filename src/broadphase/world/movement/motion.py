@@ -19,7 +19,6 @@ from broadphase.kernels.movement.depenetration import free_places
 from broadphase.kernels.movement.path import DONE, FULL, swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.kernels.shapes.images import overlap_depth
-from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, MOVING, Body, Ignored, Layers, Rows
@@ -281,11 +280,12 @@ class Motion:
                 kept = [other for other in rows[:near].tolist() if other not in ignored]
                 near, rows[: len(kept)] = len(kept), kept
             way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers)
+            memory = broad_phase.buffers, grid, searched
             if across:
-                others = broad_phase.buffers.near[:near].copy()
-                swept = self._sweep_images(shapes, way, others, grid, searched)
+                others, images = broad_phase.buffers.near[:near].copy(), (broad_phase.frame, space.lengths)
+                swept = kernel.move_among_images(shapes, *way, others, *memory, images)
             else:
-                swept = kernel.move_body(shapes, *way, near, broad_phase.buffers, grid, searched)
+                swept = kernel.move_body(shapes, *way, near, *memory)
             if swept[0] == DONE:
                 return swept, across
             if swept[0] == FULL:
@@ -294,16 +294,6 @@ class Motion:
                 needed = united(searched, broad_phase.buffers.numbers[:4].tolist())
             else:
                 reach += 1
-
-    def _sweep_images(self, shapes: Any, way: Any, others: Rows, grid: TileGrid, searched: Bounds) -> Any:
-        """`kernel.move_among_images`, with memory for all images."""
-        broad_phase = self._broad_phase
-        while True:
-            memory = broad_phase.buffers, grid, searched, (broad_phase.frame, self._space.lengths)
-            swept = kernel.move_among_images(shapes, *way, others, *memory)
-            if swept[0] != kernel.CROWDED:
-                return swept
-            broad_phase.reserve(2 * len(broad_phase.buffers.near))
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""

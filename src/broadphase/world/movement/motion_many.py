@@ -10,6 +10,7 @@ from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.crossing import HITS
 from broadphase.kernels.movement.path import FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
@@ -27,10 +28,11 @@ from broadphase.world.hits import (
     hit_arrays,
     velocities_after,
 )
-from broadphase.world.movement.crossing import cross_many, paths_of, with_solid
+from broadphase.world.movement.crossing import Paths, cross_many, with_solid
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.movement.sweep import bits_of
+from broadphase.world.space import starts_of
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -294,8 +296,8 @@ class _Run:
         if len(hits):
             crosses = call.responses[hits[:, 8].astype(np.int64)] == CROSS
             solid, stops = hits[crosses], hits[~crosses]
-        bends = stops[:, 8], stops[:, [3, 4, 0]]
-        paths = paths_of(call.rows, self._starts, self._ends, *bends)
+        first = starts_of(stops[:, 8], len(call.rows))
+        paths = Paths(call.rows, self._starts, self._ends, stops, HITS, first)
         crossed = cross_many(state, paths, self._passes, self._near, call.ignored)
         if len(self._waiting):
             self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
