@@ -274,10 +274,23 @@ def test_few_queries_and_many_and_tuples_find_the_same(count):
         )
         np.testing.assert_equal(found, expected)
         for k in range(min(count, 20)):
-            one = [tuple(np.atleast_1d(part[k]).tolist()) if np.ndim(part) else part for part in given]
-            one = [part[0] if isinstance(part, tuple) and len(part) == 1 else part for part in one]
-            single, same = getattr(plain, name)(*one), getattr(worlds, name)(*one, env=0)
-            np.testing.assert_equal(single, same)
+            one = [part[k] if np.ndim(part) else part for part in given]
+            same = getattr(worlds, name)(*one, env=0)
+            for kind in (tuple, list, np.array):
+                single = getattr(plain, name)(*(kind(x.tolist()) if np.ndim(x) else x for x in one))
+                assert type(single) is type(same)
+                np.testing.assert_equal(single, same)
+                if name == "nearest":
+                    np.testing.assert_equal(
+                        (single.points, single.normals), (found.points[k], found.normals[k])
+                    )
+                    np.testing.assert_equal((single.points, single.normals), (same.points, same.normals))
+
+
+def test_a_ray_and_an_array_of_one_way_are_an_array():
+    index = bp.ShapeIndex([bp.Circle(5, 0, 1)])
+    for origin, way in (((0, 0), np.array([[1.0, 0.0]])), (np.zeros((1, 2)), (1, 0))):
+        assert index.raycast(origin, way).distances.tolist() == [4.0]
 
 
 def test_what_is_as_far_as_a_ray_is_long_is_hit():

@@ -43,7 +43,7 @@ _FARTHEST = 1e300
 # Up to so many queries in arrays of NumPy, or one as a tuple of numbers, kernels check and answer themselves.
 _FEW = 16
 _try_shapes, _try_rays, _try_nearest = map(
-    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_shapes)
+    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_of_few)
 )
 _NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0)
 _ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS, NO_IDS, -1, -1)
@@ -233,22 +233,20 @@ class ShapeIndex:
         RayHit, None or RayHits
             As there; normals are those of the shapes.
         """
-        single = type(origin) is tuple
+        rows, ways = _few_rows(origin), _few_rows(direction)
         if type(max_distance) is int:
             max_distance = real(max_distance, "max_distance")
-        plain = (
-            ignore is dtype is out is None and normals is True and _are_few(origin) and _are_few(direction)
-        )
+        plain = ignore is dtype is out is None and normals is True and rows is not None and ways is not None
         trees = self._trees(env) if plain else None
         if trees is not None:
             try:
-                few = _try_rays(trees, origin, direction, max_distance, self._table.columns, _ALL_SHAPES)
+                few = _try_rays(trees, rows, ways, max_distance, self._table.columns, _ALL_SHAPES)
             except OverflowError:  # an int that no float can hold: the general way says which
                 few = None
-            if few is not None and few[3] and not single:
-                return RayHits(*few[:3])
-            if few is not None and few[3] and len(few[0]) == 1:
+            if few is not None and few[3]:
                 ids, far, sides, _ = few
+                if not (type(rows) is type(ways) is tuple):
+                    return RayHits(ids, far, sides)
                 return RayHit(ids.item(), far.item(), tuple(sides.tolist()[0])) if ids[0] >= 0 else None
         boxes = self._searched()
         if boxes._store.envs is not None:
@@ -332,25 +330,21 @@ class ShapeIndex:
 
     def _nearest_to_few(self, points: Any, env: Any) -> Nearest | None:
         """`nearest` of few points; None: ask in another way."""
-        trees, columns, single = self._trees(env), self._table.columns, type(points) is tuple
-        if trees is None or not _are_few(points) or not len(self):
+        rows, trees = _few_rows(points), self._trees(env)
+        if trees is None or rows is None or not len(self):
             return None
-        if not single and (points.shape[1] != 2 or points.dtype != np.float64):
+        try:
+            few = _try_nearest(trees, rows, 1, self._query, self._table.columns, _ALL_SHAPES)
+        except OverflowError:  # as in `raycast`
             return None
-        spots = [points] if single else points.tolist()
-        rows = np.empty((len(spots), 2), np.int32)
-        for k, spot in enumerate(spots):
-            try:
-                hit = _try_nearest(trees, tuple(spot), 1, columns, _ALL_SHAPES)
-            except OverflowError:  # as in `raycast`
-                return None
-            if hit is None or hit[2] != 1:
-                return None
-            rows[k] = k, hit[0].item(0)
-        ids, found = np.full(len(spots), -1, np.int32), np.empty((len(spots), 5))
-        coordinates = np.array(spots, np.float64).reshape(-1, 2)
-        kernel.nearest_of_rows(rows, plain_columns(CIRCLE, coordinates, 0.0, 0.0), columns, ids, found)
-        return _nearest(ids, found, single)
+        if few is None or not few[3]:
+            return None
+        ids, distances, places, _ = few
+        single = type(rows) is tuple
+        found = Nearest(ids[0, 0], distances[0, 0]) if single else Nearest(ids[:, 0], distances[:, 0])
+        where = places[0, 0] if single else places[:, 0]
+        found.points, found.normals = where[..., :2], where[..., 2:]
+        return found
 
     def query_box(self, box: OneBox | RowsLike, *, env: Any = None) -> IdArray:
         """The shapes that overlap a box, ids ascending; of a batch rows ``[query, id]``, sorted.
@@ -404,17 +398,17 @@ class ShapeIndex:
             radii = r
         elif r is not None:
             radius = real(r, "r") if type(r) in (float, int) else math.nan
-        trees = self._trees(env)
-        single = type(values) is tuple
+        trees, rows = self._trees(env), _few_rows(values)
+        single = type(rows) is tuple
         if (
             trees is None
-            or not _are_few(values)
-            or (len(values) if single else values.shape[1]) != columns
+            or rows is None
+            or (len(rows) if single else rows.shape[1]) != columns
             or not (r is None or radius >= 0.0 or len(radii))
         ):
             return None
         try:
-            few = _try_shapes(trees, values, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
+            few = _try_shapes(trees, rows, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
         except OverflowError:  # as in `raycast`
             return None
         if few is None or few[1] < 0:
@@ -445,9 +439,13 @@ class ShapeIndex:
         return rows, env, single
 
 
-def _are_few(values: Any) -> bool:
-    """Whether it is an array of few rows, or a tuple: kernels read and check these themselves."""
-    return type(values) is tuple or (type(values) is np.ndarray and values.ndim == 2 and len(values) <= _FEW)
+def _few_rows(values: Any) -> Any:
+    """Few rows as kernels take them, an array, or a tuple for a single one; None for anything else."""
+    if type(values) is np.ndarray:
+        if values.ndim == 1:
+            return tuple(values.tolist()) if len(values) <= _FEW else None
+        return values if values.ndim == 2 and len(values) <= _FEW else None
+    return tuple(values) if type(values) is list else values if type(values) is tuple else None
 
 
 def _nearest(ids: IdArray, found: Floats, single: bool) -> Nearest:

@@ -70,7 +70,9 @@ _try_box, _try_ray, _try_nearest = map(
 )
 # The same for few queries in arrays: at most so many, because they hold the GIL.
 _MOST_AT_ONCE = 16
-_try_few, _try_few_rays = map(try_call, (in_trees.shapes_of_few, in_trees.raycast_few))
+_try_few, _try_few_rays, _try_few_nearest = map(
+    try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_of_few)
+)
 
 
 class Queries:
@@ -698,6 +700,12 @@ class Queries:
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest`, for many points."""
+        trees = self._few_trees(points) if _no_empty(ignore) is None else None
+        if trees is not None and type(k) is int and 0 < k <= _MOST_AT_ONCE:
+            known = self._shape, self._store.table.columns, rules or self._known(None)
+            few = _try_few_nearest(trees, points, k, *known)
+            if few is not None and few[3]:
+                return Nearest(few[0], few[1])
         (points, ignore), axes = _in_rows((points, "point", 2), (_no_empty(ignore), "ignore", 0))
         places = np.atleast_2d(as_points(points, "point"))
         most = arguments.count(k, "k", 1)

@@ -262,6 +262,18 @@ def first_on_rays(rays, rows, table, own, found, hits):
             found[k], hits[k, 0], hits[k, 1], hits[k, 2] = row, distance, nx, ny
 
 
+@inline
+def place_nearest(spots, k, table, row, distance):
+    """The point of a shape that is nearest to circle ``k`` of ``spots``, and the unit vector from there."""
+    x, y = spots.x[k], spots.y[k]
+    nx = ny = size = 0.0
+    if distance > 0.0:
+        size, nx, ny, _ = nearest(spots, k, table, row, x - table.x[row], y - table.y[row])
+    if size > 0.0:
+        nx, ny = nx / size + 0.0, ny / size + 0.0
+    return x - distance * nx, y - distance * ny, nx, ny
+
+
 @jit
 def nearest_of_rows(rows, spots, table, ids, found):
     """Update ``ids`` and ``found`` where a shape is nearer to a point; among equals the lowest row counts.
@@ -275,14 +287,9 @@ def nearest_of_rows(rows, spots, table, ids, found):
         distance = distance_of(table, row, x, y)
         if 0 <= ids[k] and (distance > found[k, 0] or (distance == found[k, 0] and row > ids[k])):
             continue
-        nx = ny = size = 0.0
-        if distance > 0.0:
-            size, nx, ny, _ = nearest(spots, k, table, row, x - table.x[row], y - table.y[row])
-        if size > 0.0:
-            nx, ny = nx / size + 0.0, ny / size + 0.0
         ids[k] = row
-        found[k, 0], found[k, 1], found[k, 2] = distance, x - distance * nx, y - distance * ny
-        found[k, 3], found[k, 4] = nx, ny
+        found[k, 0] = distance
+        found[k, 1], found[k, 2], found[k, 3], found[k, 4] = place_nearest(spots, k, table, row, distance)
 
 
 # -----------------------------------------------------------------------------------------------------------

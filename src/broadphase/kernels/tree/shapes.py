@@ -15,7 +15,7 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.queries import distance_of, fits, ray_of, sort_near
+from broadphase.kernels.shapes.queries import distance_of, fits, place_nearest, ray_of, sort_near
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
@@ -385,6 +385,39 @@ def nearest_shapes(trees, values, k, shapes, rules):
     far = _largest_coordinate(trees, stack, keys)
     count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, ids, distances)
     return ids[: max(count, 0)], distances[: max(count, 0)], count
+
+
+@holds_gil
+@rows(points=(2,))
+def nearest_of_few(trees, points, k, query, shapes, rules):
+    """The same for few points: ``ids, distances, places, done``; -1 and inf where there are fewer.
+
+    Rows of ``places`` are the nearest point of a shape, and the unit vector from there.  ``query``: as of
+    `shapes_in_box`.
+    """
+    m = np.int64(points.shape[0])
+    ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
+    places = np.empty((m, k, 4), np.float64)
+    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    own[0, 0] = NO_ROW
+    far = _largest_coordinate(trees, stack, keys)
+    for at in range(m):
+        if points.shape[1] != 2 or _is_far(points[at, 0], points[at, 1]):
+            return ids, distances, places, False
+        x, y = points[at, 0], points[at, 1]
+        into, lengths = ids[at], distances[at]
+        count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, into, lengths)
+        if count < 0:
+            return ids, distances, places, False
+        query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = CIRCLE, x, y, 0.0, 0.0
+        for near in range(k):
+            if near >= count:
+                into[near], lengths[near] = -1, math.inf
+                continue
+            px, py, nx, ny = place_nearest(query, 0, shapes, np.int64(into[near]), lengths[near])
+            places[at, near, 0], places[at, near, 1] = px, py
+            places[at, near, 2], places[at, near, 3] = nx, ny
+    return ids, distances, places, True
 
 
 @jit
