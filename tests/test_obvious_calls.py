@@ -49,7 +49,9 @@ WRONG = [
     ("world.add(bp.Box(0, 0, 1, 1), one_way='top')", TypeError, "body.one_way"),
     ("tiles.find_path((1, 1), (70, 50))", IndexError, "tile_at"),
     ("tiles.flow_field(body)", TypeError, r"tile_at\(\*its.center\)"),
-    ("tiles.flow_field((0, 0)).ways_at(body.center)", ValueError, r"\[point\]"),
+    ("tiles.set(0, 0, '.')", TypeError, "True or False"),
+    ("tiles.is_solid(100.0, 40.0)", TypeError, r"tile_at\(x, y\)"),
+    ("tiles.data(16.0, 0.0)", TypeError, r"tile_at\(x, y\)"),
     ("bp.TileMap(['#p'], 32, solid='#')", TypeError, "solid but for ' ' and '.'"),
     ("setattr(body, 'one_way', True)", TypeError, "left, right, top, bottom"),
     ("bp.in_range(body, [other], 100)", TypeError, r"\[one\]"),
@@ -76,6 +78,14 @@ WRONG = [
     ("world.raycast((0, 0), end=(9, 9))", TypeError, "origin, direction, max_distance"),
     ("world.nearest((0, 0), n=3)", TypeError, "k="),
     ("world.on('a', 'b', callback=print)", TypeError, "begin="),
+    ("bp.World().on(body, other, print)", TypeError, "a tag.*not a body; give its tag, 'a'"),
+    ("world.move_many([0, 1], 1, 0)", TypeError, "several ids are an array"),
+    ("world.move_many('a', 1, 1)", TypeError, r"world.bodies\('a'\)"),
+    ("world.separate('a')", TypeError, r"world.bodies\('a'\)"),
+    ("world.move('a', 1, 1)", TypeError, r"world.bodies\('a'\)"),
+    ("world.body('a')", TypeError, r"world.bodies\('a'\)"),
+    ("world.add((100, 100, 16, 24))", ValueError, r"Box\(x, y, width, height\)"),
+    ("world.query_point('1,1')", TypeError, "'1,1'$"),
     # attributes of others
     ("bp.KDTree(POINTS)", AttributeError, "PointIndex"),
     ("bp.STRtree(BOXES)", AttributeError, "BoxTree"),
@@ -98,6 +108,11 @@ WRONG = [
     ("setattr(body.velocity, 'x', 3)", AttributeError, "body.velocity = x, y"),
     ("world.save('game')", AttributeError, "snapshot"),
     ("world.find_path((0, 0), (1, 1))", AttributeError, "world.tiles"),
+    ("world.contacts", AttributeError, r"on\(ANY, ANY\)"),
+    ("setattr(world, 'tile', tiles)", AttributeError, "the nearest is tiles"),
+    ("setattr(world, 'postions', POINTS)", AttributeError, "the nearest is positions"),
+    ("setattr(world, 'gravity', (0, 9))", AttributeError, "add to velocities"),
+    ("setattr(world, 'zzz', 1)", AttributeError, "subclass of World"),
     # one and many
     ("index.insert(BOXES)", ValueError, "insert_many"),
     ("index.insert_many(BOXES[0])", ValueError, "take one box"),
@@ -197,6 +212,12 @@ def test_subclasses_may_have_the_names_of_hints():
         def get(self):
             return self.width
 
+    class Game(bp.World):
+        gravity = 9
+
+    game = Game()
+    game.score = game.gravity
+    assert game.score == 9
     level = Level()
     assert level.get() == 8
     assert {"get", "width"} <= set(dir(level))
@@ -227,6 +248,12 @@ class TestBoxes:
         assert np.array_equal(bp.from_xywh(rows[3]), boxes[3])
         assert bp.from_xywh([]).shape == (0, 4)
         assert bp.from_xywh(np.empty((0, 6))).shape == (0, 6)
+
+
+def test_a_flow_field_takes_one_point_or_many(names):
+    field, point = names["tiles"].flow_field((0, 0)), names["body"].center
+    assert field.ways_at(point).tolist() == field.ways_at([point])[0].tolist()
+    assert field.distances_at((40, 8)) == field.distances_at([(40, 8)]).item() == 32.0
 
 
 class TestFiles:

@@ -120,7 +120,7 @@ def test_one_way():
         (lambda: TileMap([[True]], 1, one_way=np.zeros((2, 2), np.uint8)), ValueError, "shape"),
         (lambda: level().set(6, 0, True), IndexError, r"tile \(6, 0\) lies outside"),
         (lambda: level().set(-1, 0, True), IndexError, "outside"),
-        (lambda: level().set(0.5, 0, True), TypeError, "integer"),
+        (lambda: level().set(0.5, 0, True), TypeError, "whole numbers"),
         (lambda: level().set_one_way(0, 3, "top"), IndexError, "outside"),
         (lambda: level().set_one_way(0, 0, "above"), ValueError, "unknown side 'above'"),
         (lambda: level().cells((1, 0, 0, 1)), ValueError, "min_x"),

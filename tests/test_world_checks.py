@@ -61,6 +61,23 @@ def test_tags_of_queries_and_responses_are_checked_too(caught):
     ]
 
 
+def test_names_in_masks_that_are_no_category_are_named(caught):
+    world = World(check=True)
+    world.add(Box(0, 0, 5, 5), mask=["wall", "mnster"])
+    world.update()
+    assert caught == []
+    world.add(Box(10, 0, 5, 5), tag="wall", category="monster")
+    for _ in range(700):
+        world.update()
+    first, second = map(str, (one.message for one in caught))
+    assert first.startswith("a mask asks for the category 'wall', which no body has")
+    assert first.endswith("category='wall'")
+    assert second == (
+        "no body has had the category 'mnster' in 60 updates, and mask='mnster' asks for it; "
+        "did you mean 'monster'?"
+    )
+
+
 def test_tags_of_tiles_and_crates_are_checked_too(caught):
     world = World(check=True)
     world.tiles = bp.TileMap([[False] * 3], 16)

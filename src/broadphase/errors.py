@@ -64,12 +64,13 @@ def not_one_of(value: Any, names: Iterable[str], what: str) -> ValueError:
     >>> not_one_of("tree", ["strips", "box_tree"], "index")
     ValueError("unknown index 'tree'; choose one of strips, box_tree; the nearest is box_tree")
     """
-    nearest = _nearest_name(str(value).lower(), names)
+    nearest = nearest_name(str(value).lower(), names)
     hint = f"; the nearest is {nearest}" if nearest else ""
     return ValueError(f"unknown {what} {value!r}; choose one of {', '.join(names)}{hint}")
 
 
-def _nearest_name(name: str, names: Iterable[str], likeness: float = 0.5) -> str | None:
+def nearest_name(name: str, names: Iterable[str], likeness: float = 0.5) -> str | None:
+    """The one of some names that a misspelt one resembles; ``None`` if none does."""
     from difflib import get_close_matches  # here, as it is needed for errors alone
 
     found = get_close_matches(name, names, 1, likeness)
@@ -191,7 +192,7 @@ def _hint(function: Any, message: str, positional: tuple[str, ...], hints: dict[
         return f"; {hints[wrong]}"
     code = function.__code__
     names = [name for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if name != "self"]
-    nearest = _nearest_name(wrong, names, 0.65)
+    nearest = nearest_name(wrong, names, 0.65)
     return f". Did you mean {nearest!r}?" if nearest else f"; it takes {', '.join(names)}"
 
 

@@ -535,6 +535,7 @@ def place_hint(value: Any) -> str:
     """
     names = ("center", "centers", "position", "rect")
     found = next((name for name in names if hasattr(value, name)), None)
+    found = None if isinstance(value, (str, bytes)) else found  # "text".center is a method
     return "" if found is None else f"; give its {'rect.center' if found == 'rect' else found}"
 
 

@@ -39,7 +39,10 @@ def as_bounds(box: Shape | Any) -> Bounds:
         return edges
     left, top, right, bottom = (float(value) for value in as_row(box, 4, "box", BOXES))
     if not (left <= right and top <= bottom):
-        raise ValueError(f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN")
+        raise ValueError(
+            f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN; "
+            "of x, y, width, height make a Box(x, y, width, height)"
+        )
     return left, top, right, bottom
 
 

@@ -194,6 +194,10 @@ def has(tags: frozenset[Any], tag: Any) -> bool:
 
 def check_tag(tag: Any, name: str) -> None:
     """Raise ``TypeError`` unless it is one tag, or `ANY`."""
+    if isinstance(tag, Body):
+        raise TypeError(
+            f"{name} must be a tag that bodies have, or ANY, not a body; give its tag, {tag.tag!r}"
+        )
     if tag is None or isinstance(tag, (set, frozenset, list, tuple)):
         raise TypeError(f"{name} must be one tag, or ANY; got {tag!r}; call on() once for each pair of tags")
     hash(tag)
@@ -667,7 +671,9 @@ class BodyStore:
         if not isinstance(body, Body):
             shown, hint = repr(body), ""
             if isinstance(body, int):
-                hint = "; world.body(id) is the body that has an id"
+                hint = "; world.body(id) is the body that has an id, and several ids are an array"
+            elif isinstance(body, str):
+                hint = f"; world.bodies({body!r}) are those with a tag"
             elif hasattr(body, "rect"):
                 hint = "; a sprite and its body follow each other in a WorldGroup, which has move and walk"
             elif isinstance(body, Iterable) and not isinstance(body, str):
@@ -738,8 +744,9 @@ class BodyStore:
         if hasattr(bodies, "rows_in"):  # `Bodies`, which knows its rows
             rows: Rows = bodies.rows_in(self, name)
             return rows
-        if not isinstance(bodies, Iterable):
+        if not isinstance(bodies, Iterable) or isinstance(bodies, str):
             one = "; calls without _many take one" if isinstance(bodies, Body) else ""
+            one = f"; world.bodies({bodies!r}) are those with a tag" if isinstance(bodies, str) else one
             raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}{one}")
         listed = list(bodies)
         try:

@@ -24,6 +24,7 @@ from broadphase.world.tile_listeners import TileListeners
 # For so many updates a tag may wait for its first body: one that resembles another, and any.
 _PATIENCE = {True: 60, False: 600}
 _RESEMBLES = 0.8
+_BODY, _TILE, _CATEGORY = "body has had the tag", "tile has had the tag", "body has had the category"
 
 # So often a body moves between two updates, or walks without ever having stood, before it is a fault.
 _OFTEN = 120
@@ -40,8 +41,8 @@ class Checks:
     def __init__(self, state: State, on_tiles: TileListeners) -> None:
         self._state, self._on_tiles = state, on_tiles
         self._waiting: Counter[tuple[str, Any]] = Counter()
-        """By tag of a body or tile, for how many updates it has waited."""
-        self._known: dict[str, set[Any]] = {"body": set(), "tile": set()}
+        """By tag of a body or tile, or name of a category, for how many updates it has waited."""
+        self._known: dict[str, set[Any]] = {_BODY: set(), _TILE: set(), _CATEGORY: set()}
         self._pushed: dict[Any, None] = {}
         """Tags of the crates that walkers push."""
         self._moves: Counter[Any] = Counter()
@@ -64,6 +65,7 @@ class Checks:
         """Warn of what can be seen between two updates."""
         self._moves.clear()
         self._look_at_tags()
+        self._look_at_masks()
         self._look_at_bullets()
         self._look_at_statics()
 
@@ -71,20 +73,35 @@ class Checks:
         state, on_tiles = self._state, self._on_tiles.listeners
         listeners, sets = state.listeners.matcher.listeners, state.store.tag_sets
         if self._groups != (groups := (id(sets.groups), len(sets.groups))):
-            self._known["body"].update(*sets.groups)
+            self._known[_BODY].update(*sets.groups)
             self._groups = groups
         wanted: list[tuple[Any, Any]] = [(tag, one) for one in listeners for tag in (one.a, one.b)]
         wanted += [(one.tag, one) for one in on_tiles]
         wanted += [(tag, "set_response({!r}, ...)") for tag in state.responses]
         wanted += [(tag, "a walk with pushes={!r}") for tag in self._pushed]
         wanted += [(tag, "a query with tag={!r}") for tag in sets.asked]
-        self._look_at(wanted, "body")
+        self._look_at(wanted, _BODY)
         if state.tiles is not None and on_tiles:
-            self._known["tile"].update(*(data.tags for data in state.tiles._data))
-            self._look_at([(one.tile, one) for one in on_tiles], "tile")
+            self._known[_TILE].update(*(data.tags for data in state.tiles._data))
+            self._look_at([(one.tile, one) for one in on_tiles], _TILE)
+
+    def _look_at_masks(self) -> None:
+        """Warn of names in masks that are the category of no body, at once where they are tags."""
+        store = self._state.store
+        used = int(np.bitwise_or.reduce(store.category[: len(store.bodies)])) if store.category_bits else 0
+        self._known[_CATEGORY].update(name for name, bit in store.category_bits.items() if bit & used)
+        unused = [name for name in store.category_bits if name not in self._known[_CATEGORY]]
+        for name in [name for name in unused if name in self._known[_BODY]]:
+            unused.remove(name)
+            self._say(
+                ("mask", name),
+                f"a mask asks for the category {name!r}, which no body has: {name!r} is only a tag, "
+                f"which masks do not know; add those bodies with category={name!r}",
+            )
+        self._look_at([(name, "mask={!r}") for name in unused], _CATEGORY)
 
     def _look_at(self, wanted: list[tuple[Any, Any]], what: str) -> None:
-        """Warn of tags that nothing has had for long, each with the first call that asks for it."""
+        """Warn of names that nothing has had for long, each with the first call that asks for it."""
         known = self._known[what]
         # A tag that several wait for has waited once.
         askers = {tag: asker for tag, asker in reversed(wanted) if tag is not ANY and tag not in known}
@@ -96,9 +113,7 @@ class Checks:
                 hint = f"; did you mean {texts[similar[0]]!r}?" if similar else ""
                 called = asker.format(tag) if isinstance(asker, str) else repr(asker)
                 waited = self._waiting[what, tag]
-                said = (
-                    f"no {what} has had the tag {tag!r} in {waited} updates, and {called} asks for it{hint}"
-                )
+                said = f"no {what} {tag!r} in {waited} updates, and {called} asks for it{hint}"
                 if waited == _PATIENCE[bool(similar)]:
                     warnings.warn(WorldWarning(said), stacklevel=users_level())
 

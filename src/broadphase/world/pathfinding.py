@@ -2,13 +2,14 @@
 
 import math
 from operator import index
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
+from broadphase.inputs.protocols import Place, RowsLike
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, distinct
@@ -109,24 +110,30 @@ class FlowField:
             )
         )
 
-    def distances_at(self, points: Any) -> Floats:
+    @overload
+    def distances_at(self, points: Place) -> float: ...
+    @overload
+    def distances_at(self, points: RowsLike) -> Floats: ...
+    def distances_at(self, points: Any) -> Any:
         """The distance to the goal of bodies with centres at ``points``; infinite if there is no path.
 
         Parameters
         ----------
-        points : array_like, shape (m, 2)
+        points : array_like, shape (2,) or (m, 2)
+            In world units.
 
         Returns
         -------
-        numpy.ndarray
+        float, or numpy.ndarray
             ``(m,)``, in world units, tile by tile.
         """
-        middles = self._middles(points)
+        places = as_points(points, "points")
+        middles = np.ascontiguousarray(np.atleast_2d(places))
         out = np.empty(len(middles))
         kernel.distances_at(self._grid, *self.size, self._window.corner, self._distances, middles, out)
-        return out
+        return out if places.ndim == 2 else out.item(0)
 
-    def ways_at(self, points: Any) -> Floats:
+    def ways_at(self, points: Place | RowsLike) -> Floats:
         """The directions from ``points``, the centres of bodies, to the centre of the next tile on the path.
 
         A body that is a little smaller than its tiles, by the length of a step, gets round every corner when
@@ -134,12 +141,13 @@ class FlowField:
 
         Parameters
         ----------
-        points : array_like, shape (m, 2)
+        points : array_like, shape (2,) or (m, 2)
+            In world units.
 
         Returns
         -------
         numpy.ndarray
-            ``(m, 2)`` unit vectors; zeros at the goal and if there is no path.
+            A unit vector for each, of the same shape; zeros at the goal and if there is no path.
 
         Examples
         --------
@@ -148,10 +156,11 @@ class FlowField:
         >>> field.ways_at([[5, 15], [12, 5]]).tolist(), field.distances_at([[5, 15], [12, 5]]).tolist()
         ([[0.0, -1.0], [1.0, 0.0]], [30.0, 10.0])
         """
-        middles = self._middles(points)
+        places = as_points(points, "points")
+        middles = np.ascontiguousarray(np.atleast_2d(places))
         out = np.empty(middles.shape)
         kernel.directions_at(self._grid, *self.size, self._window.corner, self._directions, middles, out)
-        return out
+        return out.reshape(places.shape)
 
     def path(self, start: Any) -> Tiles:
         """``(m, 2)``, column and row: the tiles of a shortest path from a tile to the goal, both included.
@@ -176,13 +185,6 @@ class FlowField:
     def __repr__(self) -> str:
         reached = int(np.isfinite(self._distances).sum())
         return f"<FlowField of {reached} of {self._grid.solid.size} tiles, for bodies of {self.size} tiles>"
-
-    @staticmethod
-    def _middles(points: Any) -> Floats:
-        middles = as_points(points, "points")
-        if middles.ndim != 2:
-            raise ValueError(f"points must have shape (m, 2); got {middles.shape}; give one as [point]")
-        return np.ascontiguousarray(middles)
 
 
 def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from broadphase.errors import hinting, instead, with_hints
 from broadphase.geometry.shapes import Bounds, Polygon, finite
+from broadphase.indexes.arguments import flag
 from broadphase.inputs.foreign import WAYS
 from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
@@ -283,20 +284,31 @@ class TileMap:
     # --- cells ---------------------------------------------------------------------------------------
 
     def is_solid(self, column: int, row: int) -> bool:
-        """Whether a tile is solid; outside the map none is.  One-way tiles are not solid."""
-        solid = self._grid.solid
-        rows, columns = solid.shape
-        return 0 <= column < columns and 0 <= row < rows and solid.item(row, column)
+        """Whether the tile in a column and row is solid; for a place see `tile_at`.
 
-    def set(self, column: int, row: int, solid: bool) -> None:
-        """Make a tile solid or free; it counts at once.
+        Outside the map none is.  One-way tiles are not solid.
 
         Raises
         ------
+        TypeError
+            These are no whole numbers, but a place.
+        """
+        at_column, at_row = _numbers_of(column, row)
+        solid = self._grid.solid
+        rows, columns = solid.shape
+        return 0 <= at_column < columns and 0 <= at_row < rows and solid.item(at_row, at_column)
+
+    def set(self, column: int, row: int, solid: bool) -> None:
+        """Make the tile in a column and row solid or free; it counts at once.
+
+        Raises
+        ------
+        TypeError
+            ``column`` and ``row`` are no whole numbers, or ``solid`` is not ``True`` or ``False``.
         IndexError
             The tile lies outside the map.
         """
-        self._grid.solid[self._inside(column, row)] = bool(solid)
+        self._grid.solid[self._inside(column, row)] = flag(solid, "solid")
 
     @with_hints("column and row are two arguments: set_one_way(*tile, sides)")
     def set_one_way(self, column: int, row: int, sides: Side | Iterable[Side]) -> None:
@@ -339,7 +351,7 @@ class TileMap:
         return tuple(name for name, bit in SIDES.items() if bits & int(bit))
 
     def _inside(self, column: int, row: int) -> tuple[int, int]:
-        at_row, at_column = index(row), index(column)
+        at_column, at_row = _numbers_of(column, row)
         rows, columns = self._grid.solid.shape
         if not (0 <= at_column < columns and 0 <= at_row < rows):
             raise IndexError(
@@ -503,7 +515,7 @@ class TileMap:
 
     @with_hints("x and y are two arguments: data_at(*body.center)")
     def data_at(self, x: float, y: float) -> TileData:
-        """What the tile is that a point lies in, see `tile_at`."""
+        """What the tile is that a place ``x, y`` of the world lies in, see `tile_at`."""
         tile = self.tile_at(x, y)
         return self._data[0] if tile is None else self.data(*tile)
 
@@ -604,7 +616,7 @@ class TileMap:
     @with_hints("column and row are two arguments: bounds_of(*tile)")
     def bounds_of(self, column: int, row: int) -> Bounds:
         """The box of a tile, ``min_x, min_y, max_x, max_y``; also of one outside the map."""
-        bounds: Bounds = kernel.bounds_of_cell(self._grid, index(column), index(row))
+        bounds: Bounds = kernel.bounds_of_cell(self._grid, *_numbers_of(column, row))
         return bounds
 
     def cells(self, box: Any) -> Cells:
@@ -685,7 +697,9 @@ class TileMap:
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
     def line_of_sight(self, start: Any, end: Any) -> Any:
-        """Whether no solid tile lies between two points; the same in both directions, see `raycast`.
+        """Whether no solid tile lies between two places of the world; the same in both directions.
+
+        See `raycast` for what a line may pass.
 
         Parameters
         ----------
@@ -893,9 +907,20 @@ class TileMap:
         return visible
 
 
+def _numbers_of(column: Any, row: Any) -> tuple[int, int]:
+    """The column and row of a tile."""
+    try:
+        return index(column), index(row)
+    except TypeError:
+        raise TypeError(
+            f"column and row of a tile are whole numbers; got {column!r}, {row!r}; "
+            "the tile of a place is tile_at(x, y)"
+        ) from None
+
+
 def _at(cells: npt.NDArray[Any], column: int, row: int) -> int:
     """What an array ``[row, column]`` holds of a tile; 0 outside of it."""
-    at_column, at_row = index(column), index(row)
+    at_column, at_row = _numbers_of(column, row)
     rows, columns = cells.shape
     inside = 0 <= at_column < columns and 0 <= at_row < rows
     return int(cells.item(at_row, at_column)) if inside else 0

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import hinting, instead, with_hints
+from broadphase.errors import hinting, instead, nearest_name, no_attribute, with_hints
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
@@ -100,7 +100,10 @@ _OTHER_NAMES = {
     **dict.fromkeys(["load", "loads"], "world.restore() takes what world.snapshot() was"),
     **dict.fromkeys(["query", "query_rect"], "it is query_box here"),
     **dict.fromkeys(["query_circle"], "it is query_radius here"),
-    **dict.fromkeys(["contacts", "collisions"], "update() returns them"),
+    **dict.fromkeys(
+        ["contacts", "collisions"], "update() returns those of tags that a listener waits for: on(ANY, ANY)"
+    ),
+    "gravity": "gravity is what you add to velocities in each frame",
     **dict.fromkeys(["find_path", "flow_field", "visible_from"], "the tile map has it: world.tiles"),
     **dict.fromkeys(
         ["on_collision", "add_listener", "collision_handler"], "it is on(tag, tag, function) here"
@@ -131,7 +134,8 @@ class World:
     check : bool
         For debugging: sets ``check_sprites``, and warns once of each tag of a listener, of `set_response`, of
         ``pushes`` or of a query that no body has had for 600 updates, 60 if it resembles another, and of each
-        of `on_tile` that no tile has had; and, likewise with `broadphase.WorldWarning`,
+        of `on_tile` that no tile has had; of a name in a mask that no body has as its category, at once where
+        it is a tag; and, likewise with `broadphase.WorldWarning`,
         if `update` is never called, a static body has a velocity or is moved into another, a walker falls up,
         a body begins to move in a solid tile, a sensor that is to stop flies through a static body, a ray
         hits the body at whose centre it begins, or `step` is given more than a second.
@@ -162,7 +166,7 @@ class World:
     """
 
     @with_hints(
-        gravity="gravity is what you add to velocities in each frame",
+        gravity=_OTHER_NAMES["gravity"],
         bounds="a world has no bounds; for one that repeats there is period=",
         cell_size="no cells need a size; World(bp.SpatialHash(cell_size=64)) chooses the method",
         tiles="set them: world.tiles = tiles",
@@ -188,6 +192,14 @@ class World:
         self.check_sprites = check or check_sprites
         pair_limit(max_pairs)  # raises where it is not a limit
         state.contacts.max_pairs = max_pairs
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute that a world has; a subclass may have more."""
+        if type(self) is World and not (name.startswith("_") or hasattr(World, name)):
+            nearest = nearest_name(name, dir(self))
+            said = f"the nearest is {nearest}" if nearest else "only a subclass of World may have more"
+            raise no_attribute(self, name, {name: said} | _OTHER_NAMES)
+        object.__setattr__(self, name, value)
 
     # ---- bodies
 
@@ -296,6 +308,8 @@ class World:
         TypeError, ValueError
             It is not a whole number, or no body has it.
         """
+        if isinstance(id, str):
+            raise TypeError(f"id must be an integer; got {id!r}; world.bodies({id!r}) are those with a tag")
         rows = self._state.store.rows_of(np.array([whole(id, "id")]), "id")
         return self._motion.body(int(rows[0]))
 
@@ -317,7 +331,7 @@ class World:
         shapes : list of Box, Circle and Polygon, or array_like, shape (m, 4)
             An array is of boxes, ``min_x, min_y, max_x, max_y``.
         tag, static, sensor, category, mask
-            As of `add`, the same for all.
+            As of `add`, the same for all: of ``tag=["red", "blue"]`` each body has both tags.
         data : sequence, optional
             ``body.data``, one each.
 
@@ -548,7 +562,7 @@ class World:
         -------
         Events
             ``began``, ``stayed``, ``ended``: all contacts between tags that have a listener, whether or not a
-            function was called.
+            function was called.  Without any `on` they are empty; ``on(ANY, ANY)`` listens to all.
 
         Raises
         ------
