@@ -12,6 +12,7 @@ unknown scenes.  It loses, by a constant factor, to grids and strips if boxes ar
 evenly, because it sorts by comparisons while they place boxes by arithmetic.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial, reduce
 from operator import and_
@@ -29,21 +30,27 @@ from broadphase.runtime.memory import Scratch, aligned
 
 _ENOUGH_FOR_THREADS = 2_000
 _FIRST_NODES = 16
+IdArray = npt.NDArray[np.int32]
+Empty = Callable[[str, tuple[int, ...], Any], npt.NDArray[Any]]
+"""Makes an array of undefined content: what for, its shape, its type; aligned to a cache line."""
+
+
+def _empty(_: str, shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
+    return aligned(shape, dtype)
 
 
 class TreeArrays:
     """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and the slot of each id."""
 
-    def __init__(self, dim: int, dtype: npt.DTypeLike, nodes: int = _FIRST_NODES) -> None:
+    def __init__(
+        self, dim: int, dtype: "np.dtype[Any]", nodes: int = _FIRST_NODES, ids: int = 0, empty: Empty = _empty
+    ) -> None:
         self.rows = 2 * dim
-        self.edges: BoxArray = np.empty((0, kernel.WIDTH), dtype)
-        self.children = np.empty((0, kernel.WIDTH), np.int32)
-        self.links = np.empty((0, 2), np.int32)
-        self.where = np.empty(0, np.int32)
+        self.edges, self.children, self.links = self._nodes(1 + nodes, dtype, empty)
+        self.where = np.full(ids, -1, np.int32)
         """The place of each id's slot; -1 where it has none."""
-        self.reach: npt.NDArray[np.floating[Any]] = np.empty(0, dtype)
+        self.reach: npt.NDArray[np.floating[Any]] = np.zeros(ids, dtype)
         """How much wider than its box an id's slot is made on every side."""
-        self.reserve_nodes(nodes)
         kernel.clear_nodes(self.edges, self.children, self.links)
 
     @cached_property
@@ -53,8 +60,7 @@ class TreeArrays:
 
     def reserve_nodes(self, nodes: int) -> None:
         """Reserve memory for ``nodes`` more nodes."""
-        old = len(self.children)
-        capacity = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
+        old, capacity = len(self.children), self.children.item(kernel.NODES) + 1 + nodes
         if capacity > old:
             self._resize(max(capacity, old + old // 2))
 
@@ -92,13 +98,17 @@ class TreeArrays:
     def _resize(self, capacity: int) -> None:
         kept = min(len(self.children), capacity)
         # All arrays are made before one is replaced: memory may run out.
-        edges = aligned((capacity * self.rows, kernel.WIDTH), self.edges.dtype)
-        children = aligned((capacity, kernel.WIDTH), self.children.dtype)
-        links = np.empty((capacity, 2), np.int32)
+        edges, children, links = self._nodes(capacity, self.edges.dtype, _empty)
         edges[: kept * self.rows] = self.edges[: kept * self.rows]
         children[:kept] = self.children[:kept]
         links[:kept] = self.links[:kept]
         self.edges, self.children, self.links = edges, children, links
+
+    def _nodes(self, count: int, dtype: "np.dtype[Any]", empty: Empty) -> tuple[BoxArray, IdArray, IdArray]:
+        """Memory for so many nodes: edges, children, links."""
+        edges = empty("edges", (count * self.rows, kernel.WIDTH), dtype)
+        children = empty("children", (count, kernel.WIDTH), np.int32)
+        return edges, children, empty("links", (count, 2), np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
         used = int(self.children[0, kernel.USED])
@@ -123,12 +133,11 @@ def find(task: Task) -> Found:
     which is never paired with itself.
     """
     n, classes = len(task.boxes), task.filter.classes
-    arrays = TreeArrays(task.dim, task.boxes.dtype, kernel.most_nodes(n))
-    arrays.reserve_ids(n)
+    arrays = TreeArrays(task.dim, task.boxes.dtype, kernel.most_nodes(n), n, task.scratch.array)
     if not len(classes):
         arrays.build(task.boxes, None, kernel.MOVING)
         found = pairs_of_trees(arrays, task, kernel.MOVING)
-        return found._replace(cells=int(arrays.children[0, kernel.NODES]))
+        return found._replace(cells=arrays.children.item(kernel.NODES))
     counts = {own: count for own, count in enumerate(np.bincount(classes).tolist()) if count}
     bit = max((1 << k for k in range(8)), key=lambda bit: sum(counts[own] for own in counts if own & bit))
     second = (classes & bit).astype(np.bool_)
@@ -139,7 +148,7 @@ def find(task: Task) -> Found:
     found = pairs_of_trees(arrays, task, kernel.STATIC_TREE)
     if found.pairs <= task.limit and not reduce(and_, (own for own in counts if not own & bit), 255):
         found = found.and_more(pairs_of_trees(arrays, replace(task, scratch=Scratch()), kernel.MOVING))
-    return found._replace(cells=int(arrays.children[0, kernel.NODES]))
+    return found._replace(cells=arrays.children.item(kernel.NODES))
 
 
 def pairs_of_trees(arrays: TreeArrays, task: Task, other: int) -> Found:
@@ -147,7 +156,7 @@ def pairs_of_trees(arrays: TreeArrays, task: Task, other: int) -> Found:
     nodes = (arrays.edges, arrays.children, arrays.links)
     leaves, tests = leaves_that_meet(*nodes, other)
     count = leaves.shape[1]
-    loose = arrays.children[0, kernel.LOOSE + kernel.MOVING] or arrays.children[0, kernel.LOOSE + other]
+    loose = arrays.children.item(kernel.LOOSE + kernel.MOVING) or arrays.children.item(kernel.LOOSE + other)
     search = partial(join_leaf_pairs, *nodes, leaves, task.boxes, not loose, task.touching, task.filter)
     parts = 4 * task.threads if task.threads > 1 and count > _ENOUGH_FOR_THREADS else 1
     found = find_in_shares(task, search, threads.shares(count, parts))
