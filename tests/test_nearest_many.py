@@ -89,7 +89,7 @@ def test_points_among_themselves(by_cells, scene, dim, dtype):
 def test_query_points_far_and_near(by_cells, dim):
     random = np.random.default_rng(6)
     points = random.random((N, dim))
-    query_points = np.vstack((random.normal(size=(600, dim)) * 3, points[:5], np.full((2, dim), 1e200)))
+    query_points = np.vstack((random.normal(size=(1_700, dim)) * 3, points[:5], np.full((2, dim), 1e200)))
     indexes = both(np.hstack((points, points)))
     for k in (1, 5, 40, MOST_WANTED):
         expect_the_same(indexes, query_points, k)
@@ -109,8 +109,8 @@ def test_small_boxes_and_a_few_large_ones(by_cells, dim):
     indexes = both(boxes)
     for index in indexes:
         index.remove_many([0, 20, N - 1])
-    expect_the_same(indexes, random.random((700, dim)), 6)
-    expect_the_same(indexes, random.random((700, dim)), 6, category=1, mask=1)
+    expect_the_same(indexes, random.random((900, dim)), 6)
+    expect_the_same(indexes, random.random((900, dim)), 6, category=1, mask=1)
     assert all(by_cells)
 
 

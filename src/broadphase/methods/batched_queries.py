@@ -38,9 +38,10 @@ Rows = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Sets = npt.NDArray[np.uint32]
 
-# Fewer points are faster one by one, and so are points with this many times as many boxes.
-FEWEST = 500
-MOST_BOXES_EACH = 16
+# Cells pay for enough points: they cost the sorting of a sample of the boxes and of all, and save more, the
+# more are wanted.  Among 1,000, 10,000 and 100,000 boxes from 1,400, 5,000 and 5,000 points on; where eight
+# are wanted, from 580, 2,100 and 3,100 on (measured by `benchmarks/queries.py`, on one thread).
+_AT_LEAST, _EACH_BOX, _BOXES, _PER_POINT, _MOST_BOXES_EACH = 5_000, 2, 10_000, 4, 32
 _SAMPLE = 4096
 _GOLDEN = 0.6180339887498949
 _TRIMMED = 0.005
@@ -169,7 +170,8 @@ def find_nearest(
     parts : int
         Threads.
     """
-    if k > MOST_WANTED or len(points) < FEWEST or MOST_BOXES_EACH * len(points) < len(boxes):
+    n, gain = len(boxes), (_PER_POINT + k) * len(points)
+    if k > MOST_WANTED or gain < _AT_LEAST + _EACH_BOX * min(n, _BOXES) or _MOST_BOXES_EACH * len(points) < n:
         return None
     plan = plan_cells(boxes, k)
     if plan is None:

@@ -51,7 +51,6 @@ from broadphase.kernels.tree.dynamic_tree import (
     MOVING,
     NODE_0,
     STATIC_TREE,
-    WAITING,
     WIDTH,
     child_of,
     move_boxes,
@@ -409,19 +408,14 @@ def search_firsts(
     caller wrote it, which -1 tests refuse.
     """
     one, last, columns = ids.shape[0] == 0, np.int64(rays.shape[0]), boxes.shape[1]
-    # The memory for one ray is on the stack: allocating takes 40 ns for each array.
-    prepared, lines = some_rows(8, 1, np.float64)[: columns + 2], some_rows(12, 1, edges.dtype)[: 2 * columns]
-    stack, keys, normal = many(WAITING, np.int64), many(WAITING, edges.dtype), few(3, np.float64)
-    if stack_size(children) > WAITING:
-        stack, keys = np.empty(stack_size(children), np.int64), np.empty(stack_size(children), edges.dtype)
+    most, length, normal = min(last, RAYS), stack_size(children), few(3, np.float64)
+    prepared, lines = np.empty((columns + 2, most)), np.empty((2 * columns, most), edges.dtype)
+    stack, keys = np.empty(length, np.int64), np.empty(length, edges.dtype)
     source = (edges, children, boxes, categories, masks, category, mask)
     tests = checked = np.int64(0)
     hit, distance = NO_BOX, 0.0
     normal[0] = normal[1] = normal[2] = 0.0
-    if not one:
-        most = min(last, RAYS)
-        prepared, lines = np.empty((columns + 2, most)), np.empty((2 * columns, most), edges.dtype)
-    elif not take_ray(rays[0], boxes, rays[0]):
+    if one and not take_ray(rays[0], boxes, rays[0]):
         return np.int64(-1), hit, distance, 0.0, 0.0, 0.0
     for begin in range(0, last, RAYS):
         count = min(last - begin, RAYS)
@@ -451,7 +445,7 @@ def search_firsts(
 def search_rays(edges, children, boxes, categories, masks, rays, touching, category, mask, rows):
     """Rows ``[ray, id]`` of all boxes that each ray hits: the rows, how many there are, and the tests."""
     columns, length = boxes.shape[1], stack_size(children)
-    prepared, lines = some_rows(8, 1, np.float64)[: columns + 2], some_rows(12, 1, edges.dtype)[: 2 * columns]
+    prepared, lines = np.empty((columns + 2, 1)), np.empty((2 * columns, 1), edges.dtype)
     stack, keys = np.empty(length, np.int64), np.empty(length, edges.dtype)
     nodes = with_columns(edges, columns * WIDTH)
     ray = prepared[:-1, NODE_0]
@@ -576,9 +570,7 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
     the point.
     """
     length, one = stack_size(children), ids.shape[0] == 0 and points.shape[0] > 0
-    nodes, keys = many(WAITING, np.int64), many(WAITING, np.float64)
-    if length > WAITING:
-        nodes, keys = np.empty(length, np.int64), np.empty(length, np.float64)
+    nodes, keys = np.empty(length, np.int64), np.empty(length, np.float64)
     scratch = nodes, keys, many(WIDTH, np.float64)
     source = (edges, children, boxes, categories, masks, category, mask)
     held = np.int64(children[0, HELD + MOVING] + children[0, HELD + STATIC_TREE]) if one else np.int64(0)
