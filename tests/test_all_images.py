@@ -17,110 +17,9 @@ CELLS = {
 }
 
 
-def brute_force(points, cell, periodic, r, most=7):
-    """All ``(i, j, shift)`` with ``i < j``, or ``i == j`` and a shift that is upward."""
-    steps = [range(-most, most + 1) if one else (0,) for one in periodic]
-    found = {}
-    for shift in product(*steps):
-        apart = np.linalg.norm(points[None] + np.array(shift) @ cell - points[:, None], axis=2)
-        for i, j in np.argwhere(apart <= r).tolist():
-            if i < j or (i == j and shift > (0,) * len(shift)):
-                found[i, j, shift] = apart[i, j]
-    return found
-
-
 def as_dict(near):
     rows = zip(near.i.tolist(), near.j.tolist(), map(tuple, near.shift.tolist()), strict=True)
     return dict(zip(rows, near.distance.tolist(), strict=True))
-
-
-@pytest.mark.covering
-@pytest.mark.parametrize("name", CELLS)
-@pytest.mark.parametrize(
-    "periodic", [(True, True, True), (True, False, True), (False, False, False)], ids=str
-)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_every_image(name, periodic, dtype):
-    random, cell = np.random.default_rng(1), CELLS[name]
-    points = (random.uniform(-0.5, 1.5, (12, 3)) @ cell).astype(dtype)
-    whole = np.array([row if one else np.zeros(3) for row, one in zip(cell, periodic, strict=True)])
-    period = [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]
-    if not any(periodic):
-        period = None
-    for r in (0.7, 2.9):
-        right = brute_force(points.astype(float), whole, periodic, float(dtype(r)))
-        near = bp.neighbors(points, r, period=period, images="all", offsets=True)
-        found = as_dict(near)
-        # A pair with a shift and a pair of a point with itself may be listed from either end.
-        turned = {
-            (i, j, s) if i < j else max((i, j, s), (i, j, tuple(-one for one in s))) for i, j, s in found
-        }
-        assert turned == set(right)
-        assert len(near) == len(right)
-        away = points[near.j].astype(float) + near.shift @ whole - points[near.i]
-        np.testing.assert_allclose(near.offset, away, atol=1e-5 if dtype == np.float32 else 1e-12)
-        np.testing.assert_allclose(near.distance, np.linalg.norm(away, axis=1), rtol=1e-6)
-        assert near.distance.dtype == near.offset.dtype == dtype
-        keys = near.i.astype(int) * 12 + near.j
-        assert (near.i <= near.j).all()
-        assert (np.diff(keys) >= 0).all()
-        both = bp.neighbors(points, r, period=period, images="all", offsets=True, half=False)
-        assert len(both) == 2 * len(near)
-        assert (np.diff(both.i) >= 0).all()
-        away = points[both.j].astype(float) + both.shift @ whole - points[both.i]
-        np.testing.assert_allclose(both.offset, away, atol=1e-5 if dtype == np.float32 else 1e-12)
-        assert len(set(as_dict(both))) == len(both)
-
-
-@pytest.mark.parametrize("name", CELLS)
-@pytest.mark.parametrize("periodic", [(True, True, True), (True, False, True)], ids=str)
-def test_every_image_of_others_and_in_worlds(name, periodic):
-    random, cell = np.random.default_rng(2), CELLS[name]
-    points, others = (random.uniform(-0.5, 1.5, (n, 3)) @ cell for n in (9, 7))
-    others[:3] = points[:3]
-    env, other_env = np.arange(9) % 2, np.arange(7) % 2
-    whole = np.array([row if one else np.zeros(3) for row, one in zip(cell, periodic, strict=True)])
-    how = {"period": [row.tolist() if one else None for row, one in zip(cell, periodic, strict=True)]}
-    how |= {"images": "all", "other": others}
-    for r in (0.7, 2.9):
-        right = {}
-        for shift in product(*(range(-7, 8) if one else (0,) for one in periodic)):
-            apart = np.linalg.norm(others[None] + np.array(shift) @ whole - points[:, None], axis=2)
-            right |= {(i, j, shift): apart[i, j] for i, j in np.argwhere(apart <= r).tolist()}
-        near = bp.neighbors(points, r, offsets=True, **how)
-        assert as_dict(near) == pytest.approx(right)
-        assert (np.diff(near.i * 7 + near.j) >= 0).all()
-        away = others[near.j] + near.shift @ whole - points[near.i]
-        np.testing.assert_allclose(near.offset, away, atol=1e-12)
-        alone = {key for key in right if key[0] != key[1] or any(key[2])}
-        assert set(as_dict(bp.neighbors(points, r, exclude_self=True, **how))) == alone
-        meet = {key for key in right if env[key[0]] == other_env[key[1]]}
-        assert set(as_dict(bp.neighbors(points, r, env=(env, other_env), **how))) == meet
-        rows = near.csr()
-        np.testing.assert_array_equal(rows.shifts, near.shift)
-        np.testing.assert_array_equal(rows.offsets, near.offset)
-        np.testing.assert_array_equal(np.repeat(np.arange(9), np.diff(rows.indptr)), near.i)
-        every = bp.neighbors(points, r, images="all", period=how["period"], env=env)
-        among = as_dict(bp.neighbors(points, r, images="all", period=how["period"]))
-        assert set(as_dict(every)) == {key for key in among if env[key[0]] == env[key[1]]}
-
-
-@pytest.mark.parametrize("r", [0.4, 2.9])
-def test_rows_of_each_point_with_their_shifts(r):
-    cell = CELLS["tilted"]
-    points = np.random.default_rng(3).random((20, 3)) @ cell
-    near = bp.neighbors(points, r, period=cell, images="all", offsets=True)
-    both = bp.neighbors(points, r, period=cell, images="all", offsets=True, half=False)
-    assert bp.neighbors(points, r, period=cell, images="all").csr().offsets is None
-    turned = {(j, i, tuple(-one for one in s)) for i, j, s in as_dict(near)}
-    for rows in (near.csr(), both.csr()):
-        i = np.repeat(np.arange(20), np.diff(rows.indptr))
-        found = set(zip(i.tolist(), rows.indices.tolist(), map(tuple, rows.shifts.tolist()), strict=True))
-        assert found == set(as_dict(near)) | turned
-        assert len(rows.indices) == len(found) == 2 * len(near)
-        away = points[rows.indices] + rows.shifts @ cell - points[i]
-        np.testing.assert_allclose(rows.offsets, away, atol=1e-12)
-        np.testing.assert_allclose(rows.distances, np.linalg.norm(away, axis=1), atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [-900, -520, 0, 520, 900])
@@ -239,3 +138,12 @@ def test_what_has_no_images_is_named():
     for r in (np.inf, 1e300):
         with pytest.raises(ValueError, match="reaches over so many cells"):
             bp.neighbors(points, r, period=(1, 1), images="all")
+
+
+def test_images_are_sorted_by_distance_then_number_then_shift():
+    near = bp.nearest([[0.0, 0.0], [0.5, 0.5]], 6, period=(1, 1), images="all", r=1.0)
+    assert near.ids[0].tolist() == [1, 1, 1, 1, 0, 0]
+    assert near.shift[0].tolist() == [[-1, -1], [-1, 0], [0, -1], [0, 0], [-1, 0], [0, -1]]
+    one = bp.nearest((0.0, 0.0), 2, other=[[0.2, 0.0]], period=(1, 1), images="all")
+    assert one.ids.tolist() == [0, 0]
+    assert one.shift.tolist() == [[0, 0], [-1, 0]]

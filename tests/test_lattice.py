@@ -10,10 +10,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from space_oracle import same_env
 
 import broadphase as bp
-from broadphase.points import few, lattice
 
 KINDS = list(product((2, 3), (np.float32, np.float64)))
 
@@ -77,63 +75,6 @@ def expect(found, right, dtype):
     assert found.distance.dtype == dtype
 
 
-@pytest.fixture(params=["one by one", "in pieces"])
-def way(request, monkeypatch):
-    """The ways for few points and for many, both of them for few."""
-    if request.param == "in pieces":
-        monkeypatch.setattr(few, "MOST_SORTED", 0)
-        monkeypatch.setattr(lattice, "_PAIRS_AT_ONCE", 5_000)
-
-
-@pytest.mark.covering
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_neighbors(each, dim, dtype):
-    def check(k):
-        vectors, points, others, apart, across = scene(dim, 0, k)
-        points, others = points.astype(dtype), others.astype(dtype)
-        for r in [*np.quantile(apart, (0.02, 0.2, 0.7)), apart.max(), np.inf, 0.0]:
-            near = float(np.float32(r))
-            expect(bp.neighbors(points, near, period=vectors), pairs_within(apart, near, True, dtype), dtype)
-            loose = bp.neighbors(points, near, period=vectors, sort=False)
-            assert len(loose) == len(pairs_within(apart, near, True, dtype)[0])
-            found = bp.neighbors(points, near, other=others, period=vectors, offsets=True)
-            right = pairs_within(across, near, False, dtype)
-            expect(found, right, dtype)
-            np.testing.assert_array_equal(np.sqrt((found.offset.astype(float) ** 2).sum(axis=1)), right[2])
-            steps = (others[found.j] - points[found.i] - found.offset) @ np.linalg.inv(vectors)
-            np.testing.assert_allclose(steps, np.rint(steps), atol=1e-4)
-        several = np.quantile(apart, (0.5, 0.1, 1.0)).astype(np.float32).astype(float)
-        wanted = [len(pairs_within(apart, r, True, dtype)[0]) for r in several]
-        assert bp.count_neighbors(points, several, period=vectors).tolist() == wanted
-
-    each(check, range(8), of=2, turn=dim)
-
-
-@pytest.mark.covering
-@pytest.mark.usefixtures("way")
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_nearest(each, dim, dtype):
-    def check(k):
-        vectors, points, others, apart, across = scene(dim, 1, k)
-        points, others = points.astype(dtype), others.astype(dtype)
-        for other in (None, others):
-            apart = np.where(np.eye(60, dtype=bool), np.inf, apart) if other is None else across
-            order = np.argsort(apart, axis=1, kind="stable")
-            for many, r in product((1, 4, 70), (np.inf, float(np.float32(np.quantile(apart, 0.1))))):
-                found = bp.nearest(points, many, other=other, r=r, period=vectors)
-                ids = np.full((60, many), -1)
-                distances = np.full((60, many), np.inf)
-                some = order[:, :many]
-                reached = np.take_along_axis(apart, some, 1).astype(dtype)
-                ids[:, : some.shape[1]] = np.where((reached <= r) & (reached < np.inf), some, -1)
-                distances[:, : some.shape[1]] = np.where(reached <= r, reached, np.inf)
-                np.testing.assert_array_equal(found.ids, ids)
-                np.testing.assert_array_equal(found.distances, distances.astype(dtype))
-
-    each(check, range(8), of=2, turn=dim)
-
-
 @pytest.mark.parametrize("dim", [2, 3])
 def test_any_coordinates(dim, exhaustive):
     """Up to rounding: random numbers in random cells."""
@@ -150,34 +91,6 @@ def test_any_coordinates(dim, exhaustive):
         np.testing.assert_array_equal(np.take_along_axis(full, near.ids, 1), near.distances)
         swapped = bp.neighbors(points[::-1], np.inf, period=cell).to_scipy().toarray()
         np.testing.assert_array_equal(swapped[::-1, ::-1], full)
-
-
-@pytest.mark.usefixtures("way")
-def test_radii_and_worlds():
-    (cell, _), random = next(cells(3)), np.random.default_rng(5)
-    points, others = scattered(random, 80, cell), scattered(random, 50, cell)
-    radii, other_radii = random.integers(0, 8, 80) / 8, random.integers(0, 8, 50) / 8
-    radii[3] = 40.0
-    env, other_env = random.integers(-1, 3, 80), random.integers(-1, 3, 50)
-    apart, across = brute_force(points, points, cell), brute_force(points, others, cell)
-    sums = radii[:, None] + radii
-    expect(
-        bp.neighbors(points, radii, period=cell),
-        pairs_within(np.where(apart <= sums, apart, np.inf), 99, True),
-        float,
-    )
-    sums = radii[:, None] + other_radii
-    found = bp.neighbors(points, (radii, other_radii), other=others, period=cell)
-    expect(found, pairs_within(np.where(across <= sums, across, np.inf), 99, False), float)
-    meet = np.where(same_env(env[:, None], env), apart, np.inf)
-    expect(bp.neighbors(points, 1.5, period=cell, env=env), pairs_within(meet, 1.5, True), float)
-    meet = np.where(same_env(env[:, None], other_env), across, np.inf)
-    both = {"other": others, "env": (env, other_env), "period": cell}
-    expect(bp.neighbors(points, 1.5, **both), pairs_within(meet, 1.5, False), float)
-    ids = np.argsort(meet, axis=1, kind="stable")[:, :4]
-    np.testing.assert_array_equal(bp.nearest(points, 4, **both).ids, ids)
-    worlds = np.stack((points, points[::-1]))
-    assert len(bp.neighbors(worlds, 1.5, period=cell)) == 2 * len(bp.neighbors(points, 1.5, period=cell))
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -226,20 +139,6 @@ def test_cells_of_any_size(power):
             np.testing.assert_array_equal(nearest.distances, wanted.distances * unit)
 
 
-def test_a_long_thin_cell():
-    random = np.random.default_rng(8)
-    cell = np.array([[1.0, 0, 0], [0.5, 1, 0], [0.25, 0.25, 64]])
-    points = np.rint(8 * random.random((40, 3)) @ cell) / 8
-    away = np.abs(points[:, None, 2] - points[None, :, 2])
-    apart = brute_force(points, points, cell)
-    assert (apart >= np.minimum(away, 64 - away)).all()
-    expect(bp.neighbors(points, 40.0, period=cell), pairs_within(apart, 40.0, True), float)
-    np.fill_diagonal(apart, np.inf)
-    np.testing.assert_array_equal(
-        bp.nearest(points, 39, period=cell).distances, np.sort(apart, axis=1)[:, :39]
-    )
-
-
 @pytest.mark.parametrize("matrix", [np.diag([3.0, 5.0]), [[3, 0], [-300, 5]], [[0, 5], [-3, 0]]])
 def test_vectors_along_the_axes_are_a_period_of_lengths(matrix):
     points = np.random.default_rng(9).normal(size=(300, 2)) * 4
@@ -247,25 +146,6 @@ def test_vectors_along_the_axes_are_a_period_of_lengths(matrix):
     expect(found, tuple(bp.neighbors(points, 0.4, period=(3, 5))), float)
     right = bp.nearest(points, 3, period=(3, 5))
     np.testing.assert_array_equal(bp.nearest(points, 3, period=matrix).distances, right.distances)
-
-
-def test_an_index_of_points_in_a_lattice():
-    random = np.random.default_rng(10)
-    (cell, vectors) = next(cells(3, seed=2))
-    points, queries = scattered(random, 300, cell), scattered(random, 20, cell)
-    index = bp.PointIndex(points, period=vectors)
-    assert index.period == tuple(map(tuple, vectors.tolist()))
-    index.remove_many([4, 200])
-    for r, k in ((0.5, 3), (2.0, 1), (1.5, [2, 5]), (np.inf, 400), (0.25, 2)):
-        held, ids = index.points, np.append(index.ids, -1)
-        right = bp.neighbors(queries, r, other=held, period=vectors, offsets=True)
-        found = index.neighbors(queries, r, offsets=True)
-        expect(found, (right.i, ids[right.j], right.distance), float)
-        np.testing.assert_array_equal(np.sqrt((found.offset**2).sum(axis=1)), found.distance)
-        near = bp.nearest(queries, k, other=held, r=r, period=vectors)
-        np.testing.assert_array_equal(index.nearest(queries, k, r=r).ids, ids[near.ids])
-        np.testing.assert_array_equal(index.nearest(queries[3], k, r=r).distances, near.distances[3])
-        index.move(7, queries[5])
 
 
 def test_many_points():

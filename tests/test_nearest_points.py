@@ -50,21 +50,6 @@ def test_periods(each, dim, dtype):
     )
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_others_and_worlds(dim, dtype):
-    random = np.random.default_rng(3)
-    points, others = (random.normal(size=(n, dim)).astype(dtype) for n in (N, N // 2))
-    env, other_env = (random.integers(-3, 40, n) for n in (N, N // 2))
-    for k in (1, 8, 60):
-        expect(bp.nearest(points, k, other=others), point_scenes.nearest(points, k, others))
-        expect(bp.nearest(points, k, env=env), point_scenes.nearest(points, k, env=env))
-        expect(
-            bp.nearest(points, k, other=others, env=(env, other_env), r=0.5),
-            point_scenes.nearest(points, k, others, r=0.5, env=(env, other_env)),
-        )
-    assert (bp.nearest(points, 1, other=points).ids[:, 0] == np.arange(N)).all()
-
-
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "sizes within sizes"])
 def test_threads_and_slices_change_nothing(monkeypatch, scene):
     points = point_scenes.points_of(scene, 12_000, 3, np.float64)
@@ -94,6 +79,10 @@ BAD = {
     r"points\[0\] has x = nan": {"points": [[np.nan, 1]]},
     r"period\[0\] = -1 is not positive": {"period": (-1, 1)},
     "one number for each of the 2 rows": {"env": [1, 2, 3]},
+    "images must be 'nearest' or 'all'": {"images": "some"},
+    "r_min = -1 is no distance": {"r_min": -1.0},
+    "names row 3; there are 2 rows": {"exclude": [[0, 3]]},
+    "do not span all of space": {"period": [None, [0.0, 0.0]]},
 }
 
 
@@ -245,29 +234,6 @@ def test_more_than_there_are_and_than_memory_holds():
     ):
         with pytest.raises(MemoryError, match="1000000000000"):
             ask(10**12)
-
-
-@pytest.mark.parametrize("period", [None, (1.0, 1.0, 1.0)])
-def test_a_row_is_not_nearest_to_itself(period):
-    points = np.random.default_rng(30).random((120, 3)).astype(np.float32)
-    points[20:50] = points[7]
-    for k in (1, 4, [2, 5], 119, 130):
-        right = bp.nearest(points, k, period=period)
-        found = bp.nearest(points, k, other=points, period=period, exclude_self=True)
-        np.testing.assert_array_equal(found.ids, right.ids)
-        np.testing.assert_array_equal(found.distances, right.distances)
-    few = bp.nearest(points, 3, other=points[:1], exclude_self=True)
-    assert few.ids[:3].tolist() == [[-1, -1, -1], [0, -1, -1], [0, -1, -1]]
-
-
-def test_one_point_among_others():
-    points = np.random.default_rng(31).random((500, 2))
-    right = bp.nearest(points[9:10], 4, other=points)
-    found = bp.nearest(tuple(points[9].tolist()), 4, other=points)
-    assert found.ids.shape == found.distances.shape == (4,)
-    np.testing.assert_array_equal(found.ids, right.ids[0])
-    np.testing.assert_array_equal(found.distances, right.distances[0])
-    assert bp.nearest([0.5, 0.5], [2], other=points).ids.shape == (1,)
 
 
 FAR = [(np.float32, 1e20), (np.float32, 1e37), (np.float64, 1e155), (np.float64, 1e300)]

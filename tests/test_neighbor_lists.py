@@ -188,28 +188,6 @@ def test_changes_of_spheres():
     assert not len(ended)
 
 
-@pytest.mark.parametrize("sort", [True, False])
-@pytest.mark.parametrize("period", [None, (1.0, 1.0), [[1.0, 0.0], [0.25, 1.0]]])
-def test_pairs_that_do_not_count(sort, period):
-    places, r, _ = scene(800, 2, np.float64)
-    near = bp.neighbors(places, r, period=period)
-    random = np.random.default_rng(5)
-    bonds = np.concatenate((np.stack((near.j, near.i), axis=1)[::3], random.integers(0, 800, (50, 2))))
-    bonded = {tuple(sorted(pair)) for pair in bonds.tolist()}
-    pairs = zip(near.i.tolist(), near.j.tolist(), strict=True)
-    kept = [row for row, pair in enumerate(pairs) if pair not in bonded]
-    found = bp.neighbors(places, r, period=period, exclude=bonds, sort=sort, offsets=True)
-    order = np.lexsort((found.j, found.i))
-    for column, right in zip(found, near, strict=True):
-        np.testing.assert_array_equal(column[order], right[kept])
-    assert len(bp.neighbors(places, r, period=period, exclude=bonds, max_pairs=len(kept))) == len(kept)
-    both = bp.neighbors(places, r, period=period, exclude=bonds, half=False)
-    assert len(both) == 2 * len(kept)
-    near = bp.neighbors(places, r, other=places, period=period)
-    found = bp.neighbors(places, r, other=places, period=period, exclude=np.stack((near.i, near.i), axis=1))
-    assert len(found) == (near.i != near.j).sum() == len(near) - 800
-
-
 def test_what_cannot_be_excluded_is_named():
     places = [[0, 0], [1, 1], [2, 2]]
     with pytest.raises(TypeError, match="exclude must hold whole numbers, pairs of rows; got dtype float64"):

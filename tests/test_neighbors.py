@@ -54,32 +54,6 @@ def test_periods(each, dim, dtype):
     )
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_others_radii_and_worlds(each, dim, dtype):
-    random = np.random.default_rng(3)
-    points, others = (random.random((n, dim)).astype(dtype) for n in (N, N // 2))
-    radii, other_radii = ((random.random(n) ** 4 * 0.2).astype(dtype) for n in (N, N // 2))
-    env, other_env = (random.integers(-3, 60, n) for n in (N, N // 2))
-
-    def check(period):
-        for r in (0.1, radii, (radii, other_radii)):
-            expect(
-                bp.neighbors(points, r, other=others, period=period),
-                point_scenes.near(points, r, others, period),
-            )
-        for r in (0.0, 0.2, 3.0, radii):
-            expect(
-                bp.neighbors(points, r, period=period, env=env),
-                point_scenes.near(points, r, period=period, env=env),
-            )
-        expect(
-            bp.neighbors(points, 0.3, other=others, env=(env, other_env), period=period),
-            point_scenes.near(points, 0.3, others, period, (env, other_env)),
-        )
-
-    each(check, [(None,), ((1,) * dim,)])
-
-
 @pytest.mark.covering
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_a_few_giants_among_many(dim, dtype):
@@ -195,16 +169,6 @@ def test_a_small_distance_between_negative_float32_points():
     assert found.offset.tolist() == [[-right, 0.0]]
 
 
-def test_offsets_lead_from_one_to_the_other():
-    points = np.random.default_rng(8).random((N, 3))
-    found = bp.neighbors(points, 0.2, period=(1, None, 1), offsets=True)
-    motion = points[found.j] - points[found.i]
-    motion[:, [0, 2]] -= np.round(motion[:, [0, 2]])
-    np.testing.assert_allclose(found.offset, motion, atol=1e-15)
-    np.testing.assert_allclose(np.linalg.norm(found.offset, axis=1), found.distance, rtol=1e-14)
-    assert bp.neighbors(points, 0.2).offset is None
-
-
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "all equal"])
 def test_threads_slices_and_capacities_change_nothing(monkeypatch, scene):
     points = point_scenes.points_of(scene, 25_000 if scene != "all equal" else 1200, 2, np.float32)
@@ -223,37 +187,6 @@ def test_threads_slices_and_capacities_change_nothing(monkeypatch, scene):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("period", [None, (1.0, 1.0)])
-def test_pairs_that_are_too_near(dtype, period):
-    points, others = (np.random.default_rng(k).random((150, 2)).astype(dtype) for k in (0, 1))
-    for other in (None, others):
-        i, j, distance = bp.neighbors(points, 0.3, other=other, period=period)
-        for least in (0.0, float(np.median(distance)), 0.3, 0.4):
-            keep = distance >= least
-            found = bp.neighbors(points, 0.3, other=other, period=period, r_min=least, offsets=True)
-            expect(found, (i[keep], j[keep], distance[keep]))
-            assert len(found.offset) == len(found)
-        assert 0 < np.count_nonzero(distance >= np.median(distance)) < len(distance)
-
-
-def test_a_point_is_not_near_itself():
-    points = np.random.default_rng(2).random((200, 3))
-    points[40:60] = points[0]
-    others = points[:150]
-    i, j, distance = bp.neighbors(points, 0.3, other=others)
-    keep = i != j
-    expect(bp.neighbors(points, 0.3, other=others, exclude_self=True), (i[keep], j[keep], distance[keep]))
-    both = bp.neighbors(points, 0.3, other=points, exclude_self=True)
-    among = bp.neighbors(points, 0.3)
-    np.testing.assert_array_equal(both.to_scipy().toarray(), among.to_scipy().toarray())
-    assert len(bp.neighbors(points, 0.3, other=points, exclude_self=True, max_pairs=len(both))) == len(both)
-    with pytest.raises(bp.PairLimitExceeded) as refused:
-        bp.neighbors(points, 0.3, other=points, exclude_self=True, max_pairs=len(both) - 1)
-    assert refused.value.max_pairs == len(both) - 1
-    expect(bp.neighbors(points, 0.3, exclude_self=True), tuple(among))
-
-
 @pytest.mark.parametrize("dim", [2, 3])
 def test_one_point_among_others(dim):
     points = np.random.default_rng(3).random((100, dim))
@@ -266,21 +199,6 @@ def test_one_point_among_others(dim):
     expect(found, point_scenes.near(points[4:5], 0.4, points, env=(np.zeros(1, int), env)))
     with pytest.raises(ValueError, match=r"points must have shape \(n, 2\)"):
         bp.neighbors(points[4], 0.4)
-
-
-def test_arrays_of_worlds_are_environments():
-    random = np.random.default_rng(4)
-    points, others = random.random((5, 40, 2)), random.random((5, 30, 2))
-    rows, other_rows = points.reshape(-1, 2), others.reshape(-1, 2)
-    env, other_env = np.repeat(np.arange(5), 40), np.repeat(np.arange(5), 30)
-    expect(bp.neighbors(points, 0.2), point_scenes.near(rows, 0.2, env=env))
-    expect(
-        bp.neighbors(points, 0.2, other=others),
-        point_scenes.near(rows, 0.2, other_rows, env=(env, other_env)),
-    )
-    assert bp.count_neighbors(points, 0.2) == len(bp.neighbors(points, 0.2))
-    near, right = bp.nearest(points, 3), bp.nearest(rows, 3, env=env)
-    np.testing.assert_array_equal(near.ids, right.ids.reshape(5, 40, 3))
 
 
 def test_more_pairs_than_allowed():
@@ -533,7 +451,7 @@ def test_the_least_distances_are_rounded_alike_everywhere(kind, n):
             lambda: bp.count_neighbors([[0, 0]], 1, boxsize=3),
             "'boxsize'; the lengths of a periodic world are",
         ),
-        (lambda: bp.nearest([[0, 0]], 1, colour=3), "argument 'colour'$"),
+        (lambda: bp.nearest([[0, 0]], 1, colour=3), "argument 'colour'; it takes points, k, "),
     ],
 )
 def test_names_of_scipy_are_answered_with_ours(call, said):

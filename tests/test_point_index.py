@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import point_scenes
 import pytest
-from space_oracle import same_env
 
 import broadphase as bp
 
@@ -327,61 +326,6 @@ def test_more_pairs_than_allowed():
     with pytest.raises(bp.PairLimitExceeded):
         index.neighbors(np.zeros((10, 2)), 1.0, max_pairs=999)
     assert len(index.neighbors(np.zeros((10, 2)), 1.0, max_pairs=1000)) == 1000
-
-
-@pytest.mark.parametrize("period", [None, (1.0, 1.5), ((1.0, 0.25), (0.0, 1.5))])
-def test_a_point_is_not_near_itself(period):
-    points = np.random.default_rng(9).random((60, 2))
-    index = bp.PointIndex(points, period=period)
-    index.remove_many([0, 7, 59])
-    own, ids = index.points, index.ids
-    found = index.neighbors(own, 0.3, exclude_self=True)
-    right = bp.neighbors(own, 0.3, period=period).csr()
-    np.testing.assert_array_equal(found.i, np.repeat(np.arange(len(own)), np.diff(right.indptr)))
-    np.testing.assert_array_equal(found.j, ids[right.indices])
-    near, alone = index.nearest(own, 4, exclude_self=True), bp.nearest(own, 4, period=period)
-    np.testing.assert_array_equal(near.ids, ids[alone.ids])
-    np.testing.assert_array_equal(near.distances, alone.distances)
-
-
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("period", [None, (4.0, None), [[4.0, 0.0], [1.0, 5.0]]])
-def test_environments(period, shared):
-    """As one index for each environment; -1 is in all of them."""
-    random, more = np.random.default_rng(12), [-1] if shared else []
-    points, env = random.uniform(0, 4, (400, 2)), random.choice([-7, 0, 3, 10**12, *more], 400)
-    index = bp.PointIndex(period=period)
-    index.insert_many(points[:150])
-    index.remove_many(np.arange(150))
-    index.insert_many(points[:300], env=env[:300])
-    for point, one in zip(points[300:], env[300:].tolist(), strict=True):
-        index.insert(point, env=one)
-    gone = random.permutation(400)[:40]
-    index.remove_many(gone)
-    kept = np.setdiff1d(np.arange(400), gone)
-    np.testing.assert_array_equal(index.envs, env[kept])
-    queries, own = random.uniform(0, 4, (60, 2)), random.choice([-7, 0, 3, 10**12, 5, -(2**62), *more], 60)
-    alone = {}
-    for one in np.unique(own).tolist():
-        ids = kept[same_env(env[kept], one)]
-        alone[one] = bp.PointIndex(points[ids], period=period), ids
-    for r in (0.3, 1.5):
-        near = index.neighbors(queries, r, env=own)
-        nearest = index.nearest(queries, 3, r=r, env=own)
-        for row, (query, one) in enumerate(zip(queries, own.tolist(), strict=True)):
-            few, ids = alone[one]
-            right = few.neighbors(query, r) if len(ids) else None
-            wanted = [] if right is None else ids[right.j].tolist()
-            assert near.j[near.i == row].tolist() == wanted == index.neighbors(query, r, env=one).j.tolist()
-            places = few.nearest(query, 3, r=r)
-            wanted = [ids[place] if place >= 0 else -1 for place in places.ids.tolist()]
-            assert nearest.ids[row].tolist() == wanted
-            np.testing.assert_array_equal(nearest.distances[row], places.distances)
-    np.testing.assert_array_equal(index.nearest(queries, 2).ids, index.nearest(queries, 2, env=0).ids)
-    again = pickle.loads(pickle.dumps(index))
-    np.testing.assert_array_equal(
-        again.nearest(queries, 2, env=own).ids, index.nearest(queries, 2, env=own).ids
-    )
 
 
 def test_points_of_worlds_and_indexes_without_environments():

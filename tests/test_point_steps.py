@@ -179,44 +179,6 @@ def test_a_motion_that_goes_around_for_ever_is_refused():
         bp.swept_pairs([[0, 0, 1, 1], [3, 3, 4, 4]], [[1e6, 1e6], [0, 0]], period=(10, 10))
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        ((4.0, 0, 0), (1.0, 4, 0), (0.5, 1, 4)),
-        (3.0, 4.0, 5.0),
-        (10.0, None, 4.0),
-        ((3.0, 0, 0), (0, 3.0, 0.5), None),
-    ],
-)
-@pytest.mark.parametrize("n", [1, 2, 9])
-def test_all_images_of_few(cell, n):
-    """Each image by hand."""
-    random, r = np.random.default_rng(n), 4.5
-    points, other = random.random((n, 3)) * 7 - 2, random.random((n + 1, 3)) * 5
-    matrix = np.zeros((3, 3))
-    for axis, row in enumerate(cell):
-        matrix[axis] = row if isinstance(row, tuple) else 0 if row is None else np.eye(3)[axis] * row
-    steps = np.stack(np.meshgrid(*[range(-6, 7) if row.any() else [0] for row in matrix]), -1).reshape(-1, 3)
-    for found in (points, other):
-        ways = found[None, :, None] - points[:, None, None] + steps @ matrix
-        i, j, k = np.nonzero(np.sqrt((ways**2).sum(axis=-1)) <= r)
-        images = {
-            (a, b, *steps[c].tolist()) for a, b, c in zip(i.tolist(), j.tolist(), k.tolist(), strict=True)
-        }
-        if found is points:
-            images = {image for image in images if image[0] != image[1] or any(image[2:])}
-        how = {"period": cell, "images": "all", "other": None if found is points else other}
-        near = bp.neighbors(points, r, half=False, offsets=True, **how)
-        held = np.column_stack((near.i, near.j, near.shift)).tolist()
-        assert sorted(map(tuple, held)) == sorted(images)
-        np.testing.assert_allclose(
-            near.offset, found[near.j] - points[near.i] + near.shift @ matrix, atol=1e-12
-        )
-        np.testing.assert_allclose(near.distance, np.linalg.norm(near.offset, axis=1), rtol=1e-12)
-        with pytest.raises(bp.PairLimitExceeded):
-            bp.neighbors(points, r, half=False, max_pairs=len(near) - 1, **how)
-
-
 def test_pairs_that_do_not_fit_are_refused(monkeypatch):
     from broadphase.inputs import room
 

@@ -1,7 +1,6 @@
 """Environment -1 is in every environment: two rows meet if theirs are equal or one is -1."""
 
 import numpy as np
-import point_scenes
 import pytest
 import space_oracle as oracle
 
@@ -84,48 +83,6 @@ def test_an_index_with_a_ground():
     plain.insert_many(robots)
     assert plain.query_box([0, 0, 1, 1], env=-1).tolist() == [0, 1, 2]
     assert plain.query_point([0.5, 0.5], env=[-1, 0, 1])[:, 0].tolist() == [0] * 3 + [1] * 3
-
-
-def test_pairs_of_points_with_all_that_is_asked_of_them():
-    random = np.random.default_rng(2)
-    points, env, r = random.random((150, 2)) * 4, random.choice([-1, 0, 1], 150), 0.5
-    i, j, distance = point_scenes.near(points, r, env=env)
-    for half, columns in ((True, (i, j)), (False, np.nonzero(both_ways(i, j, 150)))):
-        near = bp.neighbors(points, r, env=env, half=half, offsets=True)
-        np.testing.assert_array_equal((near.i, near.j), columns)
-        np.testing.assert_array_equal(near.offset, points[near.j] - points[near.i])
-        assert bp.neighbors(points, r, env=env, half=half, max_pairs=len(near)).j.tolist() == near.j.tolist()
-        with pytest.raises(bp.PairLimitExceeded):
-            bp.neighbors(points, r, env=env, half=half, max_pairs=len(near) - 1)
-    assert bp.count_neighbors(points, [0.2, r], env=env).tolist() == [np.sum(distance <= 0.2), len(i)]
-    without = bp.neighbors(points, r, env=env, exclude=np.column_stack((j, i))[::2])
-    np.testing.assert_array_equal((without.i, without.j), (i[1::2], j[1::2]))
-    far = bp.neighbors(points, r, env=env, r_min=0.2)
-    np.testing.assert_array_equal(far.distance, distance[distance >= 0.2])
-    ways, index = points[j] - points[i], bp.PointIndex()
-    unit = ways / np.sqrt((ways * ways).sum(axis=1))[:, None]
-    np.testing.assert_allclose(bp.neighbors(points, r, env=env).unit, unit, rtol=1e-12)
-    index.insert_many(points, env=env)
-    found = index.neighbors(points, r, env=env)
-    index.move_many(np.arange(150), points + 1)  # what was found is of before
-    np.testing.assert_allclose(found.unit[found.i < found.j], unit, rtol=1e-12)
-    others = bp.neighbors(points, r, other=points, env=(env, env), exclude_self=True)
-    np.testing.assert_array_equal((others.i, others.j), np.nonzero(both_ways(i, j, 150)))
-
-
-def test_a_period_without_lengths_is_no_period():
-    random = np.random.default_rng(3)
-    points, env = random.random((200, 3)).astype(np.float32), random.choice([-1, 0, 1], 200)
-    near = bp.neighbors(points, 0.4, env=env, period=(None, np.inf, None))
-    for found, wanted in zip(near, point_scenes.near(points, 0.4, env=env), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-
-
-def both_ways(i, j, n):
-    """``(n, n)`` bool."""
-    met = np.zeros((n, n), bool)
-    met[i, j] = met[j, i] = True
-    return met
 
 
 def test_a_list_with_a_skin_sees_who_is_shared_from_now_on():

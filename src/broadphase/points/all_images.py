@@ -186,7 +186,7 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
     inverse, spots, inside, other_spots, found, slack = _brought_in(crystal)
     along = spots[:, len(cell) :].copy(), other_spots[:, len(cell) :].copy()
     spots[:, len(cell) :] = other_spots[:, len(cell) :] = 0.0  # shifts are those of the images
-    laid: dict[float, tuple[_Images, PointQuery, CurveTree]] = {}
+    laid: dict[float, tuple[_Images, PointQuery, CurveTree | None]] = {}
 
     def find(rows: Rows, count: int, reach: float) -> Candidates:
         farther = reach * (1.0 + _WIDER) + slack
@@ -195,13 +195,16 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
             images = _Images(source.astype(np.int32), steps, 0)
             others = _among_images(query, found, images, cell)
             laid.clear()
-            laid[reach] = images, others, make_tree(others, parts)
+            laid[reach] = images, others, make_tree(others, parts) if len(source) else None
         images, others, tree = laid[reach]
         held = min(count, len(images.source))
         subset = others._replace(
             points=inside[rows], envs=query.envs[rows] if len(query.envs) else query.envs
         )
-        numbers, apart = find_nearest_points(subset, held, farther, parts, tree)
+        if tree is None:  # there is no image as near as this
+            numbers, apart = Nearest(np.empty((len(rows), 0), np.int32), np.empty((len(rows), 0)))
+        else:
+            numbers, apart = find_nearest_points(subset, held, farther, parts, tree)
         # Distances are those of `find_all_images`: from where the points were given.
         row, column = np.nonzero(numbers >= 0)
         i, image_numbers = rows[row].astype(np.int32), numbers[row, column]
