@@ -210,12 +210,14 @@ def test_the_first_hit_is_the_first_of_all_hits(rule, scale):
         (Box(10, -2, 4, 4), 10, (-1, 0)),  # just so far
         (Circle(12, 0, 2), 10, (-1, 0)),
         (Box(0, -2, 4, 4), 0, (-1, 0)),
+        (Box(0, -2, 0, 4), 0, (-1, 0)),  # it begins on a wall without thickness
     ],
 )
 def test_a_ray_meets_one_shape(shape, distance, normal):
     world = World()
     body = world.add(shape)
     hit = world.raycast((0, 0), (3, 0), 10)
+    assert world.query_ray((0, 0), (3, 0), 10) == ([] if hit is None else [hit])
     if distance is None:
         assert hit is None
         return

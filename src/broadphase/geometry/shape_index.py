@@ -32,7 +32,6 @@ from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tree import shapes as in_trees
-from broadphase.kernels.tree.dynamic_tree import stack_size
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
@@ -268,8 +267,7 @@ class ShapeIndex:
         columns = self._table.columns
         trees = self._trees(env)
         if trees is not None:
-            size = int(stack_size(trees[0][1]))
-            known = best[:, None], columns, _ALL_SHAPES, (np.empty(size, np.int64), np.empty(size))
+            known = best[:, None], columns, _ALL_SHAPES
             for begin, end in growing(len(rows)):
                 in_trees.first_shapes_on_rays(trees, given, begin, end, *known, found, hits)
         else:

@@ -36,14 +36,14 @@ from broadphase.kernels.movement.motion import (
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
-from broadphase.kernels.tree.dynamic_tree import stack_size
-from broadphase.kernels.tree.queries import put_in_box
+from broadphase.kernels.tree.queries import put_in_box, search_rays
 from broadphase.kernels.tree.shapes import (
-    TOO_TALL,
     first_shape_on_ray,
     first_shapes_on_rays,
     nearest_shapes,
     nearest_shapes_of_many,
+    shape_between,
+    shapes_between,
 )
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
@@ -68,7 +68,6 @@ SPARSE = 8
 
 # So many rays or points are answered in one call of a kernel, so that Ctrl-C is answered.
 _AT_A_TIME = 100_000
-_NO_OWN = np.full((1, 1), -1, np.int32)
 _NO_CLASSES, _NO_BITS = np.empty(0, np.uint8), np.empty(0, np.uint32)
 NO_BITS = _NO_BITS, _NO_BITS
 """Categories and masks that let all boxes meet."""
@@ -290,24 +289,19 @@ class BroadPhase:
         answer = self._structure(number).find_in_boxes(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[3] < 0 else answer[1]
 
-    def gather_on_ray(self, origin: Point, direction: Point, max_distance: float) -> int:
-        """Write the rows whose bounds a ray hits into ``buffers.near``; how many."""
-        self.hand_over()
-        count, ray = 0, (*origin, *direction, max_distance)
-        for number in self._filled:
-            # `query_ray` would rank them by bounds.
-            rows, _ = self._structure(number).find_on_rays(np.array((ray,)), NO_RULES)
-            if len(rows):
-                count = self._put(count, rows[:, 1].copy(), number)
-        return count
+    def on_ray(self, ray: Given) -> Rows:
+        """The rows whose bounds a ray ``x, y, dx, dy, max_distance`` touches."""
+        rays, found = np.array([ray]), []
+        for *tree, rows in self.all_trees():
+            known = *tree, _NO_BITS, _NO_BITS, rays, True, -1, -1
+            pairs, count, _ = search_rays(*known, np.empty((FEW, 2), np.int32))
+            found.append(rows[pairs[:count, 1]])
+        return np.concatenate(found)
 
     def first_on_ray(self, ray: Given, rules: BodyRules) -> ShapeHit:
         """The body that a ray ``x, y, dx, dy, max_distance`` enters first; row -1 for none."""
         found: ShapeHit = first_shape_on_ray(self.all_trees(), ray, self._store.table.columns, rules)
-        if found[0] != TOO_TALL:
-            return found
-        rows, hits = self.first_on_rays(np.array([ray]), _NO_OWN, rules)
-        return (rows.item(0), *hits[0].tolist())
+        return found
 
     def all_trees(self) -> tuple[Tree, ...]:
         """The trees of all bodies, for kernels."""
@@ -337,19 +331,33 @@ class BroadPhase:
         """
         trees = self.all_trees()
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        scratch = _scratch(trees)
         for begin, end in ranges(0, len(rays), _AT_A_TIME):
-            known = own, self._store.table.columns, rules, scratch
+            known = own, self._store.table.columns, rules
             first_shapes_on_rays(trees, rays, begin, end, *known, found, hits)
         return found, hits
 
+    def sees(self, start: Point, end: Point, i: int, j: int, rules: BodyRules) -> bool:
+        """Whether no body lies between two points, but for those in rows ``i`` and ``j``; -1: none."""
+        known = start, end, i, j, self._store.table.columns, rules
+        return bool(shape_between(self.all_trees(), *known) < 0)
+
+    def see(
+        self, starts: Floats, ends: Floats, i: Rows, j: Rows, rules: BodyRules, free: npt.NDArray[np.bool_]
+    ) -> None:
+        """The same for lines that are ``free`` so far; a single start or end, and its row, is that of all."""
+        trees = self.all_trees()
+        known = i, j, self._store.table.columns, rules
+        for begin, end in ranges(0, len(free), _AT_A_TIME):
+            shapes_between(trees, starts, ends, begin, end, *known, free)
+
     def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats]:
         """The bodies nearest to a point, by distance, then row."""
-        columns = self._store.table.columns
-        rows, distances, count = nearest_shapes(self.all_trees(), point, k, columns, rules)
+        known = point, k, self._store.table.columns, rules
+        rows, distances, count = nearest_shapes(self.all_trees(), *known)
         if count >= 0:
             return rows, distances
-        several = self.nearest_to_many(np.array([point]), k, _NO_OWN, rules)
+        # From so far away that distances may not be finite.
+        several = self.nearest_to_many(np.array([point]), k, np.full((1, 1), -1, np.int32), rules)
         found = several[0][0] >= 0
         return several[0][0][found], several[1][0][found]
 
@@ -357,9 +365,8 @@ class BroadPhase:
         """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
         trees = self.all_trees()
         rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
-        scratch = _scratch(trees)
         for begin, end in ranges(0, len(points), max(_AT_A_TIME // k, 1)):
-            known = own, self._store.table.columns, rules, scratch
+            known = own, self._store.table.columns, rules
             nearest_shapes_of_many(trees, points, begin, end, *known, rows, distances)
         return rows, distances
 
@@ -503,12 +510,6 @@ def _in_layers(layers: Layers, those: npt.NDArray[np.int8]) -> npt.NDArray[np.bo
     """Which layers are among some."""
     chosen: npt.NDArray[np.bool_] = sum(1 << layer for layer in layers) >> those & 1 != 0
     return chosen
-
-
-def _scratch(trees: tuple[Any, ...]) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Nodes and keys for a search in each of the trees."""
-    most = max(int(stack_size(children)) for _, children, _, _ in trees)
-    return np.empty(most, np.int64), np.empty(most)
 
 
 def _longer(numbers: Rows, least: int) -> Rows:

@@ -38,6 +38,7 @@ from broadphase.world.arguments import (
     as_two,
     checked_points,
     edges_of,
+    is_plain,
     of_one_length,
 )
 from broadphase.world.bodies import ALL, Body, Rows
@@ -57,9 +58,6 @@ _Flags = npt.NDArray[np.bool_]
 _FARTHEST = 1e300
 _NONE, _NO_ROWS, _NO_BITS = np.empty(0, np.bool_), np.empty(0, np.int32), np.empty(0, np.uint32)
 _NO_RADII = np.empty(0)
-
-# Up to so many lines of sight are looked along one by one: 4 us each, where a search for many takes 25.
-_FEW_LINES = 4
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -360,7 +358,7 @@ class Queries:
             trees = None if self._space.periodic else self._broad_phase.all_trees()
             known = store.table.columns, rules or self._known(None)
             found = None if trees is None else _try_ray(trees, origin, direction, max_distance, *known)
-            if found is not None and found[0] > in_trees.TOO_TALL:
+            if found is not None and found[0] != in_trees.REFUSED:
                 row, distance, nx, ny, dx, dy = found
                 if row < 0:
                     return None
@@ -388,113 +386,77 @@ class Queries:
         """Whether nothing lies between two bodies or points, or several; see `World.line_of_sight`."""
         if _are_several(a) or _are_several(b):
             return self._lines_of_sight(a, b, tiles, rules)
-        ends = ((a, "a"), (b, "b"))
-        end_rows = [self._store.row(one, name) for one, name in ends if isinstance(one, Body)]
-        start, end = (one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends)
-        return self._sees(start, end, tiles, self._without(self._opaque(rules), *end_rows))
+        (i, start), (j, end) = self._end(a, "a"), self._end(b, "b")
+        return self._sees(start, end, i, j, tiles, self._opaque(rules))
 
     def _opaque(self, rules: Rules) -> kernel.BodyRules:
         """The rules without sensors, which do not block the view."""
         known = self._known(rules)
         return known._replace(sensor=self._store.sensor) if self._store.any_sensor else known
 
-    def _sees(self, start: _Place, end: _Place, tiles: bool, rules: kernel.BodyRules) -> bool:
-        """Whether nothing lies between two points."""
+    def _end(self, given: Any, name: str) -> tuple[int, _Place]:
+        """The row of a body and its centre, or -1 and a point."""
+        if isinstance(given, Body):
+            return self._store.row(given, name), given.center
+        return -1, as_two(given, name)
+
+    def _sees(self, start: _Place, end: _Place, i: int, j: int, tiles: bool, rules: kernel.BodyRules) -> bool:
+        """Whether nothing lies between two points, but for the bodies in rows ``i`` and ``j``; -1: none."""
+        periodic, map_ = self._space.periodic, self._state.tiles if tiles else None
+        is_free = not periodic and (map_ is None or start == end or map_.line_of_sight(start, end))
+        is_free = is_free and self._broad_phase.sees(start, end, i, j, rules)
+        if not (periodic or self.asked.wanted):
+            return is_free
         start, end = sorted((start, end))  # the same rounding from both ends
         along_x, along_y = self._space.lengths.tolist()
         way = math.remainder(end[0] - start[0], along_x), math.remainder(end[1] - start[1], along_y)
         if way == (0.0, 0.0):
             return True
-        blocked = self._blocked_at(start, end, way, tiles, rules)
+        # What begins where the line ends is not between.
+        unit, far = _unit(*way), math.hypot(*way)
+        rules = self._without(rules, *(row for row in (i, j) if row >= 0))
+        hits = self._along_ray(start, unit, math.nextafter(far, 0.0), tiles, rules, 1)
+        is_free = is_free or (periodic and not hits)
         if self.asked.wanted:
-            self.asked.note((*start, *_unit(*way), math.hypot(*way)), blocked)
-        return blocked == math.inf
-
-    def _blocked_at(
-        self, start: _Place, end: _Place, way: _Place, tiles: bool, rules: kernel.BodyRules
-    ) -> float:
-        """How far away the view along a line is blocked: infinite where it is not."""
-        (x, y), (dx, dy), far = start, way, math.hypot(*way)
-        unit = _unit(dx, dy)
-        if self._space.periodic:
-            # What begins where the line ends is not between.
-            hits = self._along_ray(start, unit, math.nextafter(far, 0.0), tiles, rules, 1)
-            return hits[0].distance if hits else math.inf
-        table, map_ = self._store.table.columns, self._state.tiles if tiles else None
-        if map_ is not None and not map_.line_of_sight(start, end):
-            stop = map_.raycast(start, unit, far) if self.asked.wanted else None
-            return far if stop is None else stop.distance
-        while hits := self._straight(start, unit, far, rules, 1):
-            row = hits[0].other.id
-            if table.kinds[row] != BOX or kernel.is_box_crossed(table, row, x, y, dx, dy):
-                return hits[0].distance
-            # Only its corner is on the line; the unit vector was rounded.
-            rules = self._without(rules, row)
-        return math.inf
+            blocked = math.inf if is_free else hits[0].distance if hits else far
+            self.asked.note((*start, *unit, far), blocked)
+        return is_free
 
     def _lines_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> _Flags:
         """The same for many lines."""
         starts, from_rows, axes = self._ends(a, "a")
         ends, to_rows, more = self._ends(b, "b")
-        starts, ends = of_one_length(starts, ends, "a", "b")
-        end_rows = np.empty((len(starts), 2), np.int32)
-        end_rows[:, 0], end_rows[:, 1] = from_rows, to_rows
-        axes, rules = axes if len(axes) >= len(more) else more, self._opaque(rules)
-        free = self._free_lines(starts, ends, end_rows, tiles, rules)
-        for k in np.flatnonzero(free < 0).tolist():
-            line = tuple(starts[k].tolist()), tuple(ends[k].tolist())
-            own = [row for row in end_rows[k].tolist() if row >= 0]
-            free[k] = self._sees(*line, tiles, self._without(rules, *own))
-        return free.astype(np.bool_).reshape(axes)
+        count, known = len(ends) if len(starts) == 1 else len(starts), self._opaque(rules)
+        if len(ends) not in (1, count):
+            of_one_length(starts, ends, "a", "b")  # raises
+        free, map_ = np.ones(count, np.bool_), self._state.tiles if tiles else None
+        if self._space.periodic or self.asked.wanted:
+            lines = [*np.broadcast_arrays(starts, ends), *np.broadcast_arrays(from_rows, to_rows)]
+            each = zip(*(column.tolist() for column in lines), strict=True)
+            free[:] = [self._sees(tuple(x), tuple(y), i, j, tiles, known) for x, y, i, j in each]
+        elif count:
+            if map_ is not None:
+                free = map_.line_of_sight(starts, ends) | (starts == ends).all(axis=1)
+            self._broad_phase.see(starts, ends, from_rows, to_rows, known, free)
+        return free.reshape(axes if len(axes) >= len(more) else more)
 
-    def _free_lines(
-        self, starts: Floats, ends: Floats, end_rows: Rows, tiles: bool, rules: kernel.BodyRules
-    ) -> npt.NDArray[np.int8]:
-        """Whether nothing lies on lines, but for the bodies ``end_rows``; -1 where `_sees` is to say."""
-        free, turned = np.full(len(starts), -1, np.int8), starts[:, 0] > ends[:, 0]
-        if self._space.periodic or self.asked.wanted or len(starts) <= _FEW_LINES:
-            return free
-        turned |= (starts[:, 0] == ends[:, 0]) & (starts[:, 1] > ends[:, 1])
-        starts, ends = np.where(turned[:, None], [ends, starts], [starts, ends])
-        ways, map_ = ends - starts, self._state.tiles if tiles else None
-        long = np.flatnonzero(ways.any(axis=1))
-        free[:] = 1
-        if map_ is not None and len(long):
-            free[long] = map_.line_of_sight(starts[long], ends[long])
-            long = long[free[long] == 1]
-        rays = _unit_rays(starts[long], ways[long], np.hypot(*ways[long].T))
-        rows, table = (
-            self._broad_phase.first_on_rays(rays, end_rows[long], rules)[0],
-            self._store.table.columns,
-        )
-        met = rows >= 0
-        free[long[met]] = 0
-        lines = zip(long[met].tolist(), rows[met].tolist(), strict=True)
-        for k, row in lines:
-            if table.kinds[row] == BOX:
-                (x, y), (dx, dy) = starts[k].tolist(), ways[k].tolist()
-                if not kernel.is_box_crossed(table, row, x, y, dx, dy):
-                    free[k] = -1
-        return free
-
-    def _ends(self, given: Any, name: str) -> tuple[Floats, Any, tuple[int, ...]]:
+    def _ends(self, given: Any, name: str) -> tuple[Floats, Rows, tuple[int, ...]]:
         """The points that bodies or points stand for, the rows of the bodies, -1 for none, and the axes."""
         store = self._store
+        if _is_body(given) or is_plain(given, 2):
+            row, place = self._end(given, name)
+            return np.array([place]), np.array([row], np.int32), ()
         if isinstance(given, Bodies):
             rows = store.rows_of(given, name)
             return store.table.centers(rows), rows, (len(rows),)
-        if isinstance(given, Body) or (isinstance(given, (list, tuple)) and any(map(_is_body, given))):
-            one, several = isinstance(given, Body), [given] if isinstance(given, Body) else given
-            names = [name] if one else [f"{name}[{k}]" for k in range(len(several))]
-            owners, places = [], []
-            for end, said in zip(several, names, strict=True):
-                owners.append(store.row(end, said) if _is_body(end) else -1)
-                places.append(end.center if _is_body(end) else as_two(end, said))
-            return np.array(places), np.array(owners, np.int32), () if one else (len(owners),)
+        if isinstance(given, (list, tuple)) and any(map(_is_body, given)):
+            ends = [self._end(end, f"{name}[{k}]") for k, end in enumerate(given)]
+            owners = np.array([row for row, _ in ends], np.int32)
+            return np.array([place for _, place in ends]), owners, (len(ends),)
         points = settled(given, name, POINTS)
-        if points.ndim > 2 and points.shape[-1] == 2:
-            return checked_points(points.reshape(-1, 2), name), -1, points.shape[:-1]
-        return checked_points(points, name), -1, points.shape[:-1]
+        axes = points.shape[:-1]
+        places = checked_points(points.reshape(-1, 2) if points.shape[-1:] == (2,) else points, name)
+        return places, np.full(len(places), -1, np.int32), axes
 
     def _along_ray(
         self, start: _Place, direction: _Place, max_distance: float, tiles: bool, rules: Rules, most: int
@@ -518,14 +480,15 @@ class Queries:
         if most == 1:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, max_distance), self._known(rules))
             return [] if found[0] < 0 else [self._body_hit(start, direction, found)]
-        count = self._broad_phase.gather_on_ray(start, direction, max_distance)
-        buffers = self._broad_phase.buffers
+        rows = self._broad_phase.on_ray((x, y, dx, dy, max_distance))
+        hits, count = np.empty((len(rows), 3)), len(rows)
         if rules is not None:
-            count = kernel.keep_fitting(buffers.near, count, rules)
-        count = kernel.keep_on_ray(
-            buffers.near, count, self._store.table.columns, x, y, dx, dy, max_distance, buffers.hits
-        )
-        return [self._body_hit(start, direction, (row, *hit)) for row, hit in self._by_distance(count)[:most]]
+            count = kernel.keep_fitting(rows, count, rules)
+        known = self._store.table.columns, x, y, dx, dy, max_distance
+        count = kernel.keep_on_ray(rows, count, *known, hits)
+        order = np.lexsort((rows[:count], hits[:count, 0]))[:most]
+        met: Any = zip(rows[order].tolist(), hits[order].tolist(), strict=True)
+        return [self._body_hit(start, direction, (row, *hit)) for row, hit in met]
 
     def _body_hit(self, start: _Place, direction: _Place, found: Any) -> RayHit:
         row, distance, nx, ny = found
@@ -686,17 +649,9 @@ class Queries:
     def _named(self, rows: Rows, distances: Floats) -> Nearest:
         """What is nearest to one point, with its bodies."""
         bodies: list[Any] = self._store.bodies
-        found = Nearest(rows, distances)
+        found: Nearest = _new(Nearest, (rows, distances))
         found.bodies = [bodies[row] for row in rows.tolist()]
         return found
-
-    def _by_distance(self, count: int) -> list[tuple[int, list[float]]]:
-        """Rows that were found, by distance, with their hits."""
-        nearby, hits = self._broad_phase.buffers.near[:count], self._broad_phase.buffers.hits[:count, :3]
-        if count > kernel.FEW:
-            order = np.lexsort((nearby, hits[:, 0]))
-            nearby, hits = nearby[order], hits[order]
-        return list(zip(nearby.tolist(), hits.tolist(), strict=True))
 
     def nearest_many(self, points: Any, k: int, rules: Rules, ignore: Any) -> Nearest:
         """See `World.nearest`, for many points."""

@@ -118,7 +118,7 @@ def _through_box(x, y, dx, dy, width, height):
     return enter, leave, nx, ny
 
 
-@holds_gil
+@inline
 def is_box_crossed(table, i, x, y, dx, dy):
     """Whether a line ``dx, dy`` from a point enters box ``i``: by the times at the edges, as on tiles."""
     from_x, from_y = x - table.x[i], y - table.y[i]
@@ -366,33 +366,14 @@ def keep_overlapping_rows(rows, query, table):
     return left
 
 
-@inline
-def _put_by_distance(near, hits, left, row, distance, nx, ny):
-    """Insert by distance, then by row, among the first ``left``; beyond `FEW`, append."""
-    at = left
-    while FEW > at > 0:
-        before = hits[at - 1, 0]
-        if before < distance or (before == distance and near[at - 1] < row):
-            break
-        near[at] = near[at - 1]
-        for column in range(3):
-            hits[at, column] = hits[at - 1, column]
-        at -= 1
-    near[at] = row
-    hits[at, 0], hits[at, 1], hits[at, 2] = distance, nx, ny
-
-
 @holds_gil
 def keep_on_ray(near, count, table, x, y, dx, dy, max_distance, hits):
-    """Keep what a ray meets; rows of ``hits`` are distance and normal.
-
-    Sorted by distance, then by row, if no more than `FEW` are met.
-    """
+    """Keep what a ray meets; rows of ``hits`` are distance and normal."""
     left = 0
     for k in range(count):
-        row = near[k]
-        distance, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
+        distance, nx, ny = ray_of(table, near[k], x, y, dx, dy, max_distance)
         if distance >= 0.0:
-            _put_by_distance(near, hits, left, row, distance, nx, ny)
+            near[left] = near[k]
+            hits[left, 0], hits[left, 1], hits[left, 2] = distance, nx, ny
             left += 1
     return left

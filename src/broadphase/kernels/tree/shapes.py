@@ -15,11 +15,17 @@ from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
-from broadphase.kernels.shapes.queries import distance_of, fits, place_nearest, ray_of, sort_near
+from broadphase.kernels.shapes.queries import (
+    distance_of,
+    fits,
+    is_box_crossed,
+    place_nearest,
+    ray_of,
+    sort_near,
+)
 from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
-    WAITING,
     WIDTH,
     child_of,
     push_roots,
@@ -40,7 +46,7 @@ from broadphase.kernels.tree.queries import (
 # the box.  Nodes are kept that are farther by this much of the coordinates.
 _ROUNDING = 1e-9
 _FARTHEST = 2.0**1000
-TOO_TALL = np.int64(-2)
+_NO_WAY = math.nan, math.nan
 NO_ROW = np.int64(-1)
 REFUSED = np.int64(-3)
 """What kernels answer that check a single query: its numbers are not sound, or it finds too much."""
@@ -154,6 +160,15 @@ def shapes_of_few(trees, values, radii, radius, query, shapes, rules):
 
 
 @inline
+def _memory_for(trees):
+    """Nodes and keys for a search in each of the trees."""
+    most = np.int64(0)
+    for _, children, _, _ in trees:
+        most = max(most, stack_size(children))
+    return np.empty(most, np.int64), np.empty(most, np.float64)
+
+
+@inline
 def _nearer(edges, node, k, ray, near):
     """``near`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
     row = 4 * node
@@ -172,8 +187,11 @@ def _counts(rules, own, k, row):
 
 
 @inline
-def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
-    """`first_shape_on_ray` for row ``first`` of ``values``, but for the shapes ``own[first]``."""
+def _first_shape(trees, values, first, shapes, rules, own, stack, keys, way):
+    """`first_shape_on_ray` for row ``first`` of ``values``, but for the shapes ``own[first]``.
+
+    With a ``way`` boxes must also be crossed by a line that goes just so far: a unit vector is rounded.
+    """
     best, nearest, nx, ny = NO_ROW, math.inf, 0.0, 0.0
     rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, np.float64)
     prepare_rays(values, first, np.int64(1), rays, lines)
@@ -181,8 +199,6 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
     times = some_rows(1, WIDTH, np.float64)
     x, y, dx, dy = values[first, 0], values[first, 1], values[first, 2], values[first, 3]
     for edges, children, boxes, names in trees:
-        if stack_size(children) > stack.shape[0]:
-            return TOO_TALL, nearest, nx, ny
         nodes = with_columns(edges, 4 * WIDTH)
         left = push_roots(children, stack, keys)
         while left > 0:
@@ -208,6 +224,9 @@ def _first_shape(trees, values, first, shapes, rules, own, stack, keys):
                     continue
                 distance, out_x, out_y = ray_of(shapes, row, x, y, dx, dy, values[first, 4])
                 if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
+                    is_line = shapes.kinds[row] == BOX and way[0] == way[0]
+                    if is_line and not is_box_crossed(shapes, row, x, y, way[0], way[1]):
+                        continue
                     best, nearest, nx, ny = row, distance, out_x, out_y
     return best, nearest, nx, ny
 
@@ -236,9 +255,9 @@ def raycast_shapes(trees, origin, direction, max_distance, shapes, rules):
     x, y, dx, dy = float(origin[0]), float(origin[1]), float(direction[0]), float(direction[1])
     if not _take_ray(x, y, dx, dy, max_distance, ray):
         return REFUSED, 0.0, 0.0, 0.0, dx, dy
-    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
+    stack, keys = _memory_for(trees)
     own[0, 0] = NO_ROW
-    row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
+    row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
     return row, distance, nx, ny, ray[0, 2], ray[0, 3]
 
 
@@ -249,7 +268,7 @@ def raycast_few(trees, origins, directions, max_distance, shapes, rules):
     m = max(np.int64(origins.shape[0]), np.int64(directions.shape[0]))
     found, distances, normals = np.empty(m, np.int32), np.empty(m, np.float64), np.empty((m, 2), np.float64)
     ray, own = one_row(5, np.float64), one_row(1, np.int32)
-    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
+    stack, keys = _memory_for(trees)
     own[0, 0] = NO_ROW
     done = origins.shape[1] == directions.shape[1] == 2
     done = done and (origins.shape[0] == m or origins.shape[0] == 1)
@@ -260,9 +279,7 @@ def raycast_few(trees, origins, directions, max_distance, shapes, rules):
             origins[start, 0], origins[start, 1], directions[way, 0], directions[way, 1], max_distance, ray
         ):
             return found, distances, normals, False
-        row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
-        if row == TOO_TALL:
-            return found, distances, normals, False
+        row, distance, nx, ny = _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
         found[k], distances[k], normals[k, 0], normals[k, 1] = row, distance, nx, ny
     return found, distances, normals, True
 
@@ -272,28 +289,70 @@ def raycast_few(trees, origins, directions, max_distance, shapes, rules):
 def first_shape_on_ray(trees, values, shapes, rules):
     """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
 
-    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.  Row `TOO_TALL`: the
-    kernel's stack is too small for one of the trees.
+    ``values`` are ``x, y``, a unit vector and the length.  Row -1: it enters none.
     """
     ray = one_row(len(values), np.float64)
     set_array(values, ray[NODE_0])
-    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    stack, keys = _memory_for(trees)
+    own = one_row(1, np.int32)
     own[0, 0] = NO_ROW
-    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys)
+    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, _NO_WAY)
 
 
 @jit
-def first_shapes_on_rays(trees, rays, begin, end, own, shapes, rules, scratch, found, hits):
+def first_shapes_on_rays(trees, rays, begin, end, own, shapes, rules, found, hits):
     """The same for ``rays[begin:end]``: the rows, -1 for none, and rows of distance and normal.
 
-    Ray ``k`` passes through the shapes ``own[k]``.  ``scratch``: nodes and keys of `stack_size`.
+    Ray ``k`` passes through the shapes ``own[k]``.
     """
-    stack, keys = scratch
+    stack, keys = _memory_for(trees)
     for k in range(begin, end):
-        row, distance, nx, ny = _first_shape(trees, rays, k, shapes, rules, own, stack, keys)
+        row, distance, nx, ny = _first_shape(trees, rays, k, shapes, rules, own, stack, keys, _NO_WAY)
         found[k] = row
         if row >= 0:
             hits[k, 0], hits[k, 1], hits[k, 2] = distance, nx, ny
+
+
+@inline
+def _between(trees, x, y, to_x, to_y, ray, shapes, rules, own, stack, keys):
+    """A shape between two points, but for the shapes ``own``, or `NO_ROW`; ``ray`` is scratch, one row."""
+    if to_x < x or (to_x == x and to_y < y):  # the same rounding from both ends
+        x, y, to_x, to_y = to_x, to_y, x, y
+    way = to_x - x, to_y - y
+    largest = max(abs(way[0]), abs(way[1]))
+    if largest == 0.0:
+        return NO_ROW
+    across, down = way[0] / largest, way[1] / largest
+    size = math.sqrt(across * across + down * down)
+    ray[0, 0], ray[0, 1], ray[0, 2], ray[0, 3] = x, y, across / size, down / size
+    ray[0, 4] = largest * size  # what begins where the line ends is not between
+    return _first_shape(trees, ray, NODE_0, shapes, rules, own, stack, keys, way)[0]
+
+
+@holds_gil
+@numbers(start=(2,), end=(2,))
+def shape_between(trees, start, end, i, j, shapes, rules):
+    """A shape between two points, but for shapes ``i`` and ``j``; `NO_ROW`: there is none."""
+    ray, own = one_row(5, np.float64), one_row(2, np.int32)
+    stack, keys = _memory_for(trees)
+    own[0, 0], own[0, 1] = i, j
+    ends = float(start[0]), float(start[1]), float(end[0]), float(end[1])
+    return _between(trees, *ends, ray, shapes, rules, own, stack, keys)
+
+
+@jit
+def shapes_between(trees, starts, ends, begin, end, from_rows, to_rows, shapes, rules, free):
+    """Take those of ``free[begin:end]`` away between which and their ends there is a shape.
+
+    There are as many starts, each with the row of its own shape or -1, as lines, or one; and so of ends.
+    """
+    stack, keys = _memory_for(trees)
+    ray, own = one_row(5, np.float64), one_row(2, np.int32)
+    for k in range(begin, end):
+        m, n = min(k, starts.shape[0] - 1), min(k, ends.shape[0] - 1)
+        own[0, 0], own[0, 1] = from_rows[m], to_rows[n]
+        line = starts[m, 0], starts[m, 1], ends[n, 0], ends[n, 1]
+        free[k] = free[k] and _between(trees, *line, ray, shapes, rules, own, stack, keys) < 0
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -333,14 +392,12 @@ def _largest_coordinate(trees, stack, keys):
 
 @inline
 def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, ids, distances):
-    """The nearest shapes but ``own[k]``, as many as fit, by distance, then row; how many, or `TOO_TALL`."""
+    """The nearest shapes but ``own[k]``, as many as fit, by distance, then row; how many."""
     point, squares = few(2, np.float64), many(WIDTH, np.float64)
     point[0], point[1] = x, y
     kept, bound = np.int64(0), math.inf
     far = max(largest, abs(x), abs(y))
     for edges, children, _, names in trees:
-        if stack_size(children) > stack.shape[0]:
-            return TOO_TALL
         left = push_roots(children, stack, keys)
         while left > 0:
             left -= 1
@@ -374,10 +431,11 @@ def _nearest_shapes(trees, x, y, largest, shapes, rules, own, k, stack, keys, id
 def nearest_shapes(trees, values, k, shapes, rules):
     """The ``k`` shapes nearest to a point, by distance, then row: ``rows, distances, count``.
 
-    The count is how many there are, `REFUSED` or `TOO_TALL`, as of `first_shape_on_ray`.
+    The count is how many there are, or `REFUSED`.
     """
     ids, distances = result(k, np.int32), result(k, np.float64)
-    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    stack, keys = _memory_for(trees)
+    own = one_row(1, np.int32)
     own[0, 0] = NO_ROW
     x, y = float(values[0]), float(values[1])
     if _is_far(x, y):
@@ -398,7 +456,8 @@ def nearest_of_few(trees, points, k, query, shapes, rules):
     m = np.int64(points.shape[0])
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
     places = np.empty((m, k, 4), np.float64)
-    stack, keys, own = many(WAITING, np.int64), many(WAITING, np.float64), one_row(1, np.int32)
+    stack, keys = _memory_for(trees)
+    own = one_row(1, np.int32)
     own[0, 0] = NO_ROW
     far = _largest_coordinate(trees, stack, keys)
     for at in range(m):
@@ -407,8 +466,6 @@ def nearest_of_few(trees, points, k, query, shapes, rules):
         x, y = points[at, 0], points[at, 1]
         into, lengths = ids[at], distances[at]
         count = _nearest_shapes(trees, x, y, far, shapes, rules, own, NODE_0, stack, keys, into, lengths)
-        if count < 0:
-            return ids, distances, places, False
         query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = CIRCLE, x, y, 0.0, 0.0
         for near in range(k):
             if near >= count:
@@ -421,12 +478,12 @@ def nearest_of_few(trees, points, k, query, shapes, rules):
 
 
 @jit
-def nearest_shapes_of_many(trees, points, begin, end, own, shapes, rules, scratch, ids, distances):
+def nearest_shapes_of_many(trees, points, begin, end, own, shapes, rules, ids, distances):
     """The same for ``points[begin:end]``, in rows of ``ids`` and ``distances``, which are -1 and inf before.
 
-    Point ``k`` does not find the shapes ``own[k]``.  ``scratch``: nodes and keys of `stack_size`.
+    Point ``k`` does not find the shapes ``own[k]``.
     """
-    stack, keys = scratch
+    stack, keys = _memory_for(trees)
     far = _largest_coordinate(trees, stack, keys)
     for k in range(begin, end):
         x, y = points[k, 0], points[k, 1]
