@@ -160,15 +160,6 @@ def test_nodes_are_given_back():
 
 
 @pytest.mark.smaller_set
-def test_a_box_that_never_moved_has_no_margin():
-    rows = squares(4, 60)
-    tree = filled(rows, margin=5.0)
-    assert tree.query_box(rows[0]).tolist() == bp.BoxTree.query_box(filled(rows), rows[0]).tolist()
-    for i in range(60):
-        assert slot(tree, i).tolist() == rows[i].tolist()
-
-
-@pytest.mark.smaller_set
 def test_a_move_within_the_margin_changes_no_node():
     rows = squares(5, 60)
     tree = filled(rows, margin=5.0)
@@ -187,17 +178,6 @@ def test_a_move_within_the_margin_changes_no_node():
 
 
 @pytest.mark.smaller_set
-def test_without_a_margin_slots_are_boxes():
-    rows = squares(6, 60)
-    tree = filled(rows, margin=0)
-    tree.query_point((0, 0))
-    for i in range(0, 60, 3):
-        tree.move(i, rows[i] + 0.3)
-        assert slot(tree, i).tolist() == (rows[i] + 0.3).tolist()
-    tree.validate()
-
-
-@pytest.mark.smaller_set
 def test_by_default_the_margin_is_four_steps_and_half_a_side_at_most():
     rows = squares(7, 60, size=8.0)
     tree = filled(rows)
@@ -208,16 +188,6 @@ def test_by_default_the_margin_is_four_steps_and_half_a_side_at_most():
     np.testing.assert_allclose(slot(tree, 3), rows[3] + [46.0, 46.0, 54.0, 54.0])
     tree.move(4, [-np.inf, 0, np.inf, 1])
     assert slot(tree, 4).tolist() == [-np.inf, 0.0, np.inf, 1.0]
-
-
-@pytest.mark.smaller_set
-def test_a_box_that_shrinks_leaves_no_giant_slot():
-    rows = squares(8, 60)
-    tree = filled(rows)
-    tree.query_point((0, 0))
-    tree.move(5, [-1000, -1000, 1000, 1000])
-    tree.move(5, [3, 3, 4, 4])
-    assert np.abs(slot(tree, 5)).max() < 10
 
 
 @pytest.mark.smaller_set

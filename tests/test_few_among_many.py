@@ -56,12 +56,6 @@ def test_most_of_an_even_world_is_left_out(dim, threads):
     assert np.isin(np.unique(oracle.join(many[:400], many)[:, 1]), near.rows).all()
 
 
-def test_if_the_few_cover_the_world_nothing_is_dropped():
-    many = squares(40_000, 300.0, 3)
-    few = np.array([[0, 0, 200, 200], [100, 0, 300, 300]], np.float32)
-    assert boxes_near(few, many, 2, Scratch()) is None
-
-
 @pytest.mark.parametrize("few_first", [True, False])
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize("sort", [True, False])
@@ -75,14 +69,6 @@ def test_join_of_a_few_with_many(few_first, touching, sort):
     assert len(expected) > 200
     assert boxes_near(few, many, 2, Scratch()) is not None
     assert_same(rows if sort else rows[np.lexsort((rows[:, 1], rows[:, 0]))], expected)
-
-
-def test_max_pairs_counts_what_is_found():
-    many, few = squares(30_000, 250.0, 4), squares(500, 250.0, 5)
-    found = len(bp.join(few, many))
-    assert len(bp.join(few, many, max_pairs=found)) == found
-    with pytest.raises(bp.PairLimitExceeded):
-        bp.join(few, many, max_pairs=found - 1)
 
 
 @pytest.mark.parametrize("movers_are", ["first", "last", "anywhere"])

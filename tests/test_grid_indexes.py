@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from cases import machine_settings
-from index_scenes import NEEDED, random_boxes
+from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
 import broadphase as bp
@@ -150,39 +150,6 @@ def test_options_are_shown_and_kept(tmp_path):
 
 
 @small
-def test_changes_enter_nothing_until_the_next_read_enters_all_at_once(kind, entered):
-    index = kind()
-    index.insert_many(squares(1, 500))
-    index.pairs()
-    entered.clear()
-    for seed in range(2, 5):
-        index.update(squares(seed, 500))
-    assert entered == []
-    same_pairs(index, squares(4, 500))
-    assert entered == [500]
-    index.query_point([5, 5])
-    index.pairs()
-    assert entered == [500]
-
-
-@small
-def test_static_boxes_are_entered_again_only_where_one_has_changed(kind, entered):
-    index = kind()
-    walls = index.insert_many(squares(1, 300), static=True)
-    movers = index.insert_many(squares(2, 100))
-    index.pairs()
-    entered.clear()
-    index.move_many(movers, squares(3, 100))
-    index.pairs()
-    assert entered == [100]
-    index.remove(walls[5])
-    index.move(movers[0], [0, 0, 1, 1])
-    index.pairs()
-    assert sorted(entered[1:]) == [100, 299]
-    index.validate()
-
-
-@small
 def test_single_changes_are_not_followed_by_entering_all(kind, entered):
     index = kind()
     for k in range(300):
@@ -194,43 +161,6 @@ def test_single_changes_are_not_followed_by_entering_all(kind, entered):
     assert sum(entered) <= 3 * 300
     assert len(index) == 150
     index.validate()
-
-
-@small
-def test_a_query_tests_loose_boxes_once_where_they_are_now(kind):
-    index = kind(cell_size=4.0)
-    rows = squares(1, 400)
-    index.insert_many(rows)
-    index.query_point([0, 0])
-    others = np.random.default_rng(2)
-    for step in range(60):
-        k = int(others.integers(400))
-        if step % 3 == 0:
-            index.remove(k)
-            assert index.insert(rows[k] + 20) == k  # the id of a box whose entries are still there
-        else:
-            index.move(k, rows[k] + step)
-        rows[k] = index.box(k)
-        oracle = bp.BruteForce()
-        oracle.insert_many(rows)
-        wide, narrow = [-99, -99, 300, 300], rows[k] + 0.25
-        assert index.query_box(wide).tolist() == list(range(400))
-        assert index.query_box(narrow).tolist() == oracle.query_box(narrow).tolist()
-        assert index.raycast([-1, rows[k, 1] + 0.5], [1, 0]) == oracle.raycast([-1, rows[k, 1] + 0.5], [1, 0])
-        assert index.nearest(rows[k, :2], 7).ids.tolist() == oracle.nearest(rows[k, :2], 7).ids.tolist()
-        index.validate()
-
-
-@small
-def test_a_giant_that_shrinks_is_a_giant_no_longer(kind):
-    index = kind()
-    rows = squares(1, 200)
-    index.insert_many(rows)
-    index.move(7, [-1e9, -1e9, 1e9, 1e9])
-    assert len(index.pairs()) >= 199
-    index.move(7, rows[7])
-    same_pairs(index, rows)
-    assert index.explain().oversize == 0.0
 
 
 def test_static_boxes_cost_nothing_beyond_the_cells_that_are_touched(kind):
@@ -267,15 +197,6 @@ def test_a_crowded_place_is_swept(kind):
     index.insert_many(rows)
     same_pairs(index, rows)
     assert index.stats.tests < 3000 * 3000 / 100
-
-
-def test_many_boxes_in_one_slot_are_distinguished():
-    index = bp.SpatialHash(cell_size=1.0, table_size=1)
-    rows = random_boxes(5, 400, 2)
-    index.insert_many(rows)
-    same_pairs(index, rows)
-    assert index.stats.cells == 1
-    index.validate()
 
 
 def test_threads_find_the_same(kind):
@@ -389,14 +310,3 @@ def test_one_cell_for_all_boxes_is_too_large(make, count):
     alone = make(cell_size=1_100)
     alone.insert_many([[5, 5, 9, 9]] * 3)
     assert alone.explain().verdict == "right"
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("count", [3, 5_000])
-def test_a_batch_of_queries_finds_moving_and_static_boxes(kind, count, threads):
-    boxes, static = squares(1, 400, 100.0), np.arange(400) % 2 == 0
-    index, model = kind(threads=threads), bp.BruteForce()
-    for one in (index, model):
-        one.insert_many(boxes, static=static)
-    queries = squares(2, count, 100.0, size=3.0)
-    assert np.array_equal(index.query_box(queries), model.query_box(queries))

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from index_scenes import NAMES, make
 
-from broadphase.indexes.box_tree import UNREAD
-
 EVERYTHING = 1_200
 
 
@@ -127,38 +125,3 @@ def play(name, dim, scene):
     for part, wanted in zip(index.changes(), oracle.changes(), strict=True):
         np.testing.assert_array_equal(part, wanted)
     assert_same_answers(index, oracle, random)
-
-
-def test_the_tree_follows_what_changes_little():
-    random = np.random.default_rng(12)
-    low = random.random((400, 2)) * 90
-    boxes = np.hstack((low, low + random.random((400, 2)) * 4))
-    index, other = make("auto"), make("brute_force")
-    for one in (index, other):
-        one.insert_many(boxes[:300])
-        one.insert_many(boxes[300:], static=True)
-
-    def agree():
-        index.validate()
-        for queries in random.random((20, 2)) * 90:
-            assert index.query_radius(queries, 9.0).tolist() == other.query_radius(queries, 9.0).tolist()
-            assert index.nearest(queries, 3).ids.tolist() == other.nearest(queries, 3).ids.tolist()
-        assert index.pairs().tolist() == other.pairs().tolist()
-        return index._structure._tree
-
-    tree = agree()
-    for turn in range(30):
-        for one in (index, other):
-            one.move(turn, boxes[turn] + (turn % 3) * 20)
-            one.move(399 - turn, boxes[399 - turn] - 5)  # a static one
-            one.remove(200 + turn)
-            one.insert(boxes[turn], static=turn % 2 == 0)
-            one.move_many([1, 350], boxes[[350, 1]])
-        assert agree() is tree
-    for turn in range(2 * UNREAD):
-        for one in (index, other):
-            one.move_many(np.arange(160), boxes[:160] + turn)
-        assert turn or tree.follows_moving
-    assert not tree.follows_moving
-    agree()
-    assert tree.follows_moving

@@ -11,18 +11,15 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import oracle
 import pytest
 import scenes
-from checks import assert_same
 from hammer_interrupts import hammer
 from interrupting import PACKAGE, Interrupt
 from test_no_warm_up import run
 
 import broadphase as bp
 from broadphase.kernels.machine.mode import PLAIN
-from broadphase.methods import cells
-from broadphase.runtime import memory, slices, threads
+from broadphase.runtime import memory, threads
 
 compiled = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
 signals = pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
@@ -124,51 +121,6 @@ class interrupt:  # noqa: N801 - reads as a verb
 
 
 @pytest.mark.smaller_set
-def test_helpers_stop_between_slices_if_no_caller_waits(three_cores):
-    main, began, turns = threading.get_ident(), threading.Event(), []
-
-    def call():
-        if threading.get_ident() == main:
-            began.wait(10)
-            raise KeyboardInterrupt
-        for _ in slices.slices(0, 3_000, slices.MOST):
-            began.set()
-            turns.append(None)
-            time.sleep(0.001)
-
-    with pytest.raises(KeyboardInterrupt):
-        threads.run_all([call, call], 2)
-    assert 0 < len(turns) < 3_000
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("each", [0.0, 1e6, 1e12])
-def test_slices_cover_everything_once(each):
-    spans = list(slices.slices(3, 1_000, each))
-    assert [i for begin, end in spans for i in range(begin, end)] == list(range(3, 1_000))
-    assert all((end - begin) * each <= slices.MOST or end - begin == 1 for begin, end in spans)
-
-
-@compiled
-@signals
-@pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep", "uniform_grid", "tree"])
-def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(method):
-    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (60_000, 1))
-    bp.count_pairs(boxes[:3_000], method=method, threads=1)
-    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
-
-    def search():
-        timer.start()
-        bp.count_pairs(boxes, method=method, threads=1)
-        timer.join()
-        time.sleep(0.1)
-
-    with pytest.raises(KeyboardInterrupt):
-        search()
-    assert bp.count_pairs(boxes[:100], method=method) == 4950
-
-
-@pytest.mark.smaller_set
 def test_scratch_is_not_used_again_after_an_exception():
     with pytest.raises(ValueError, match="inside"), memory.borrowed_scratch() as scratch:
         raise ValueError("inside")
@@ -238,21 +190,6 @@ def test_signals_at_random_moments():
     assert result["signals"] > 20
     assert result["interrupts"] > 0
     assert (result["wrong"], result["errors"], result["ended"], result["stuck"]) == (0, [], "", False)
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("method", ["uniform_grid", "spatial_hash"])
-def test_boxes_that_move_between_two_looks(monkeypatch, method):
-    boxes = scenes.make("uniform", 60, 2)
-    right = oracle.pairs(boxes)
-    enter = cells.kernel.enter
-
-    def enter_after_a_move(*arguments):
-        boxes[:] = boxes[::-1].copy()
-        return enter(*arguments)
-
-    monkeypatch.setattr(cells.kernel, "enter", enter_after_a_move)
-    assert_same(bp.pairs(boxes, method=method), right)
 
 
 def test_a_save_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):

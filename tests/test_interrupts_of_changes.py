@@ -6,8 +6,8 @@ import numpy as np
 import oracle
 import pytest
 import scenes
+from index_scenes import NAMES
 from interrupting import moments
-from test_interrupts_anywhere import NAMES, made
 from world_helpers import Heard, names
 
 import broadphase as bp
@@ -180,7 +180,20 @@ INDEX = {
     "pairs": lambda index: index.pairs(),
     "changes": lambda index: index.changes(),
     "copy": lambda index: index.copy(),
+    "query_box": lambda index: index.query_box(BOXES),
+    "raycast": lambda index: index.raycast(BOXES[:, :2], [1.0, 0.5]),
+    "query_ray": lambda index: index.query_ray(BOXES[:, :2], [1.0, 0.5]),
+    "nearest": lambda index: index.nearest(BOXES[:, :2], k=3),
+    "join": lambda index: index.join(index),
 }
+
+
+def made(name, boxes):
+    bounds = {"bounds": [-50, -50, 50, 50], "cell_size": 2.0} if name == "uniform_grid" else {}
+    index = bp.make_index(name, threads=1, **bounds)
+    index.insert_many(boxes[:40])
+    index.remove_many(np.arange(0, 20, 3))  # so that ids are free
+    return index
 
 
 def seen(index):

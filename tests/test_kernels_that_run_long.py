@@ -9,15 +9,10 @@ import time
 from functools import partial
 
 import numpy as np
-import oracle
 import pytest
-import scenes
-from checks import assert_same
 
 import broadphase as bp
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.machine import interrupts
-from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.signatures import describe_all
 from broadphase.runtime import threads
@@ -26,22 +21,6 @@ signals = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this syst
 compiled = pytest.mark.skipif(PLAIN, reason="plain Python is interrupted between any two lines")
 
 STACK = np.tile([0.0, 0.0, 1.0, 1.0], (30_000, 1))
-
-
-@pytest.mark.smaller_set
-def test_a_larger_array_keeps_its_first_rows():
-    rows = np.arange(20, dtype=np.int32).reshape(10, 2)
-    out = larger(rows, 7)
-    assert out.shape[0] > 2 * len(rows)
-    assert out.dtype == np.int32
-    np.testing.assert_array_equal(out[:7], rows[:7])
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("count", [1, 2])
-def test_more_pairs_than_there_was_memory_for(count):
-    boxes = scenes.make("all_equal", 300, 2)
-    assert_same(bp.pairs(boxes, method="brute_force", threads=count), oracle.pairs(boxes))
 
 
 @compiled
@@ -167,11 +146,6 @@ def test_a_helper_ends_its_kernel_if_no_caller_waits(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         threads.run_all([call, call], 2)
     assert ends == [threads.Cancelled]
-
-
-@pytest.mark.smaller_set
-def test_a_kernel_goes_on_while_nothing_asks_it_to_end():
-    assert goes_on()
 
 
 @compiled

@@ -12,7 +12,6 @@ from broadphase import methods
 from broadphase.inputs.rules import as_filter
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import no_filter
-from broadphase.kernels.strips.bin import BLOCK, count_copies
 from broadphase.methods import strips
 from broadphase.methods.task import Task
 from broadphase.runtime.memory import Scratch
@@ -69,13 +68,6 @@ def test_few_boxes_without_memory(monkeypatch, method, dim, dtype, exhaustive):
     check_all(monkeypatch, dim, dtype, 24 if exhaustive else 18, method)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-@pytest.mark.parametrize("method", METHODS)
-def test_more_boxes_without_memory(monkeypatch, method, dim, dtype):
-    check_all(monkeypatch, dim, dtype, 300, method)
-
-
 @pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -95,22 +87,6 @@ def test_memory_of_any_size(monkeypatch, method, rows):
     small_buffers(monkeypatch, rows)
     assert answer(method, boxes, True, None) == right
     assert right[1] == 300 * 299 // 2
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("method", METHODS)
-def test_the_limit_holds(monkeypatch, method):
-    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (90, 1))
-    pairs = 90 * 89 // 2
-    small_buffers(monkeypatch, 0)
-    for limit in (pairs, pairs - 1, 1000, 1, 0):
-        if limit == pairs:
-            assert len(bp.pairs(boxes, method=method, max_pairs=limit)) == pairs
-        else:
-            with pytest.raises(bp.PairLimitExceeded):
-                bp.pairs(boxes, method=method, max_pairs=limit)
-    found = methods.finder(method)(task(boxes, True, limit=10))
-    assert 10 < sum(map(len, found.chunks)) <= 10 + 16 * len(boxes)  # those of a few more boxes
 
 
 def test_long_lists_of_pairs_are_sorted():
@@ -134,26 +110,6 @@ def unsound(dim, dtype, n=500):
     boxes[3::17, rng.integers(2 * dim)] = 1e30
     boxes[::50] = np.nan
     return boxes.astype(dtype)
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_unsound_boxes_are_counted_in_strips_that_exist(dim, dtype):
-    boxes, n = unsound(dim, dtype), 500
-    lattice = np.tile(np.array([0.0, 0.2, 9.0], dtype), (dim - 1, 1))
-    axes = tuple(range(dim))
-    for borders in (np.empty((dim - 1, 0), dtype), np.tile(np.arange(10, dtype=dtype) * 5, (dim - 1, 1))):
-        spans, steps = np.zeros((n, 2 * (dim - 1)), np.uint16), np.zeros(11 ** (dim - 1), np.int32)
-        numbers = np.empty((dim - 1, 2 * dim * int(BLOCK)), np.int32)
-        count_copies(boxes, boxes.reshape(1, -1), axes, True, lattice, borders, 0, n, numbers, spans, steps)
-        spans = spans.reshape(n, dim - 1, 2).astype(int)
-        assert (spans[..., 0] < spans[..., 1]).all()
-        assert (spans[..., 1] <= 10).all()
-        counts = steps.reshape((11,) * (dim - 1))
-        for axis in range(dim - 1):
-            counts = counts.cumsum(axis=axis)
-        assert (counts >= 0).all()
-        assert counts.sum() == (spans[..., 1] - spans[..., 0]).prod(axis=1).sum()
 
 
 @pytest.mark.smaller_set

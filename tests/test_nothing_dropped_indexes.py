@@ -7,10 +7,7 @@ from method_checks import KINDS, scenes
 from test_nothing_dropped import small_buffers
 
 import broadphase as bp
-from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column
 from broadphase.kernels.tree import dynamic_tree
-from broadphase.methods import cells
-from broadphase.methods.pair_order import one_array
 
 STRUCTURES = ["uniform_grid", "spatial_hash", "box_tree"]
 INDEXES = bp.INDEXES
@@ -35,33 +32,6 @@ def test_pairs_without_memory(monkeypatch, name, dim, dtype):
                 small_buffers(patch, 0)
                 assert_same(index.pairs(), right)
                 assert index.stats.tests == tests, scene
-
-
-@pytest.mark.parametrize("name", STRUCTURES)
-def test_a_crowd(name):
-    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (700, 1))
-    boxes[::3, [0, 2]] += np.arange(234)[:, None] / 100
-    assert_same(made(name, boxes).pairs(), bp.pairs(boxes, method="brute_force"))
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [0, 1, 300, 5_000])
-def test_sorts(dtype, n):
-    values = np.random.default_rng(n).normal(size=n).round(2).astype(dtype)
-    keys = ordered_column(bits_of(values).reshape(-1, 1), 0)
-    assert np.array_equal(argsort_keys(keys), np.argsort(values, kind="stable"))
-
-
-def test_crowded_strips_are_sorted_exactly():
-    rng = np.random.default_rng(1)
-    boxes = np.repeat(rng.random((60_000, 2)), 2, axis=1)[:, [0, 2, 1, 3]] * [1e-9, 1.0, 1e-9, 1.0]
-    boxes[:9, [0, 2]] = 1e9
-    boxes[:, 2:] += [1e-14, 1e-3]
-    right = bp.pairs(boxes, method="tree")
-    assert len(right) > 50
-    for threads in (1, 2):
-        assert_same(bp.pairs(boxes, method="strips", threads=threads), right)
 
 
 def interrupt(monkeypatch, after):
@@ -119,49 +89,3 @@ def test_an_interrupted_change_changes_nothing(monkeypatch, change):
     assert raised > 2
     index.validate()
     assert_same(index.pairs(), np.array(index.ids)[bp.pairs(index.boxes, method="brute_force")])
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("read", ["pairs", "query_box"])
-@pytest.mark.parametrize("name", ["uniform_grid", "spatial_hash"])
-def test_an_interrupted_read_changes_nothing(monkeypatch, name, read):
-    low = np.random.default_rng(2).random((200, 2)) * 30
-    boxes = np.hstack([low, low + 1.0])
-    index = made(name, boxes)
-    index.pairs()
-    index.update(boxes + 3.0)
-    right = np.array(bp.pairs(boxes + 3.0, method="brute_force"))
-    enter, raised = cells.kernel.enter, 0
-    for after in range(5):
-        with monkeypatch.context() as patch:
-            calls = []
-
-            def interrupted(*given, after=after, calls=calls):
-                if len(calls) == after:
-                    raise KeyboardInterrupt
-                calls.append(None)
-                return enter(*given)
-
-            patch.setattr(cells.kernel, "enter", interrupted)
-            try:
-                index.pairs() if read == "pairs" else index.query_box(HERE)
-                break
-            except KeyboardInterrupt:
-                raised += 1
-        again = index.copy()
-        assert_same(again.pairs(), right)
-        again.validate()
-    assert raised
-    assert_same(index.pairs(), right)
-
-
-@pytest.mark.smaller_set
-def test_many_partners_are_sorted_by_second_id_first():
-    rng = np.random.default_rng(8)
-    i, j = np.triu_indices(150, 1)
-    for n, keep in ((150, 1.0), (150, 0.2), (4_000, 1.0)):
-        some = rng.random(len(i)) < keep
-        pairs = np.column_stack((i[some], j[some])).astype(np.int32)
-        mixed = rng.permutation(pairs)
-        for chunks in ([mixed], np.array_split(mixed, 3)):
-            assert_same(one_array(chunks, n, True), pairs)

@@ -12,7 +12,6 @@ from broadphase.indexes import sort_and_sweep
 from broadphase.kernels import sorted as kernel
 from broadphase.kernels.arrays.sorting import bits_of, ordered_columns
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import make_maxima, next_block
 
 smaller_set = pytest.mark.smaller_set
 SORTED = [bp.SortAndSweep, bp.SweepAndPrune]
@@ -52,26 +51,6 @@ def test_keys_decide_as_the_numbers_do(edge, query, dtype, touching, closed):
 
 
 @smaller_set
-@pytest.mark.parametrize("blocks", [1, 2, 3, LANES, LANES + 1, 3 * LANES, LANES * LANES + 2])
-def test_blocks_that_reach(blocks):
-    random = np.random.default_rng(blocks)
-    n = blocks * LANES
-    columns = random.integers(0, 1000, (4, n + LANES)).astype(np.int32)
-    columns[2] = np.where(random.random(n + LANES) < 0.9, columns[2] // 2, columns[2])
-    maxima = np.empty(2 << (blocks - 1).bit_length(), np.int32)
-    make_maxima(columns, maxima)
-    none = len(maxima) // 2
-    most = columns[2, :n].reshape(blocks, LANES).max(axis=1)
-    np.testing.assert_array_equal(maxima[none : none + blocks], most)
-    for low in (0, 400, 600, 900, 990, 1001):
-        good = np.flatnonzero(most >= low)
-        for block in range(0, blocks, max(1, blocks // 40)):
-            behind = good[good >= block]
-            assert next_block(maxima, block, low) == (behind[0] if len(behind) else none)
-    assert next_block(maxima, none, 0) == none
-
-
-@smaller_set
 def test_a_giant_far_to_the_left_is_no_trap():
     """It begins before all others and ends after them: the boxes between are skipped all the same."""
     left = np.arange(2000.0)
@@ -82,45 +61,6 @@ def test_a_giant_far_to_the_left_is_no_trap():
 
 
 # ---- insertion
-
-
-@pytest.mark.parametrize("cls", SORTED)
-@pytest.mark.parametrize("how", ["all at one place", "upwards", "downwards", "at random"])
-def test_boxes_that_come_and_go_one_by_one(cls, how):
-    count = 300
-    x = {
-        "all at one place": np.zeros(count),
-        "upwards": np.arange(count) * 2.0,
-        "downwards": np.arange(count) * -2.0,
-        "at random": np.random.default_rng(1).random(count) * 500,
-    }[how]
-    index, twin = cls(), bp.BruteForce()
-    for each in (index, twin):
-        each.insert_many([[1000.0 + k, 0, 1001.0 + k, 1] for k in range(40)])
-        each.changes()
-    for turn, (left, low) in enumerate(zip(x.tolist(), (np.arange(count) * 3.0 % 50).tolist(), strict=True)):
-        for each in (index, twin):
-            each.insert([left, low, left + 1, low + 1])
-            if turn % 3 == 2:
-                each.remove(40 + turn // 3)
-        assert index.query_point([left, low]).tolist() == twin.query_point([left, low]).tolist()
-        if turn % 16 == 0:
-            for now, right in zip(index.changes(), twin.changes(), strict=True):
-                np.testing.assert_array_equal(now, right)
-            index.validate()
-    np.testing.assert_array_equal(index.pairs(), twin.pairs())
-
-
-@smaller_set
-def test_what_has_come_and_gone_between_two_questions_is_nowhere():
-    for cls in SORTED:
-        index = cls()
-        first = index.insert([0, 0, 1, 1])
-        assert index.query_point([0.5, 0.5]).tolist() == [first]
-        index.remove(index.insert([0, 0, 1, 1]))
-        assert index.query_point([0.5, 0.5]).tolist() == [first]
-        assert len(index.pairs()) == 0
-        index.validate()
 
 
 # ---- sort and sweep

@@ -136,28 +136,6 @@ def test_more_pairs_than_were_expected(counts, motion, monkeypatch):
     assert strips.find(task(boxes, limit=1_500)).pairs > 1_500
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_which_worlds_are_searched_in_one_call(dim, dtype):
-    random = np.random.default_rng(3)
-    low = random.random((3_000, dim))
-    even = np.hstack((low, low + 0.7 * 3_000 ** (-1 / dim))).astype(dtype)
-    found = real_find_at_once(task(even))
-    assert found.cells > 1
-    assert not found.ordered
-    in_order = real_find_at_once(task(even, sort=True))
-    assert in_order.ordered
-    np.testing.assert_array_equal(in_order.chunks[0], pairs_of(found))
-    whole = real_find_at_once(task(even[:300]))
-    assert whole.cells == 1 if dim == 2 else whole.cells < 10
-    assert real_find_at_once(task(np.repeat(even, 14, axis=0))) is None  # as many as threads are there for
-    largest = even.copy()
-    largest[5, dim:] = np.finfo(dtype).max
-    assert real_find_at_once(task(largest)) is None
-    corner = even.copy()
-    corner[100:] *= 1e-4
-    assert real_find_at_once(task(corner)) is None  # all in one strip of many
-
-
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -176,21 +154,6 @@ def test_boxes_at_infinity_in_one_call(dim, dtype, touching, monkeypatch):
         assert_exact(strips.find, boxes, touching)
 
 
-@pytest.mark.smaller_set
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_a_small_world_after_a_larger_one_in_the_same_memory(dim, dtype):
-    random = np.random.default_rng(4)
-    low = random.random((200, dim))
-    large = np.hstack((low, low + 0.3)).astype(dtype)
-    queries = task(large)
-    for n in (200, 60, 199, 17, 2):
-        queries.boxes = np.ascontiguousarray(large[:n])
-        plan = cut_into(3)(queries)
-        asked_plan = Division(plan.axes, plan.lattice, np.empty((dim - 1, 0), dtype))
-        found = real_find_at_once(queries, asked_plan, np.inf)
-        np.testing.assert_array_equal(pairs_of(found), pairs_of(strips.find(task(large[:n]))))
-
-
 def test_more_copies_than_the_buffer_holds():
     """Each box covers five to seven of nine strips."""
     boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (100, 1))
@@ -199,17 +162,6 @@ def test_more_copies_than_the_buffer_holds():
     lattice = np.array([[-0.1, 40.0, 8.0]])
     assert real_find_at_once(task(boxes), Division((0, 1), lattice, np.empty((1, 0))), np.inf) is None
     assert_exact(strips.find, boxes)
-
-
-def test_a_search_gives_the_same_with_memory_that_is_known_from_before():
-    random = np.random.default_rng(3)
-    for count, side in ((20, 0.5), (60, 0.17), (300, 0.1), (300, 0.14)):
-        low = random.random((count, 2))
-        queries = task(np.hstack((low, low + side)), sort=True)
-        first = pairs_of(real_find_at_once(queries))
-        again = real_find_at_once(queries)
-        assert again.ordered == (len(first) <= 2 * count)
-        np.testing.assert_array_equal(pairs_of(again), first)
 
 
 def test_an_index_read_while_nearly_empty_is_divided_when_it_fills():
@@ -223,14 +175,3 @@ def test_an_index_read_while_nearly_empty_is_divided_when_it_fills():
     index.insert_many(boxes[10:])
     np.testing.assert_array_equal(index.pairs(), pairs_of(strips.find(task(boxes))))
     assert index._structure.counts()[0] > 5
-
-
-def test_a_plan_holds_as_long_as_copies_are_no_more_crowded():
-    random = np.random.default_rng(3)
-    low = random.random((3_000, 2))
-    boxes = np.hstack((low, low + 0.01))
-    cut = strips.cut_world(task(boxes))
-    plan = Division(cut.axes, cut.lattice, np.empty((1, 0)))
-    assert real_find_at_once(task(boxes), plan, 2 * len(boxes) / plan.strips).cells == plan.strips
-    assert real_find_at_once(task(boxes * 0.1), plan, 2 * len(boxes) / plan.strips) is None
-    assert real_find_at_once(task(boxes * 0.1), plan, 2.0 * len(boxes)).cells == plan.strips
