@@ -3,9 +3,16 @@
 The machine of `test_index_machine` tries every order of calls on few boxes; here the structures get deep.
 """
 
+import sys
+
 import numpy as np
+import oracle
 import pytest
+import scenes
 from index_scenes import NAMES, make
+
+import broadphase as bp
+from broadphase.runtime import slices
 
 EVERYTHING = 1_200
 
@@ -93,35 +100,61 @@ def test_frames(name, dim, each):
     each(lambda scene: play(name, dim, scene), SCENES, of=4, turn=NAMES.index(name) + dim)
 
 
+SLICES = {"MOST_ROWS": 8, "FIRST_ROWS": 8, "FEW_QUERIES": 2, "GOAL": 0.0}
+
+
+@pytest.fixture
+def in_slices(monkeypatch):
+    """As much at a time as otherwise only of millions of boxes."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("broadphase")]:
+        for name, value in SLICES.items():
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(slices.ranges, "__defaults__", (SLICES["MOST_ROWS"],))
+    monkeypatch.setattr(slices.growing, "__defaults__", (0, SLICES["FEW_QUERIES"], sys.maxsize))
+    monkeypatch.setitem(globals(), "EVERYTHING", 240)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "brute_force"])
+def test_frames_in_slices(name, in_slices):
+    play(name, 2, uniform)
+    boxes, name = scenes.make("uniform", 150, 2), name if name in bp.METHODS else "tree"
+    right = oracle.pairs(boxes)
+    np.testing.assert_array_equal(bp.pairs(boxes, method=name, threads=1), right)
+    assert bp.count_pairs(boxes, method=name, threads=1) == len(right)
+    joined = bp.join(boxes[:70], boxes[70:], method=name, threads=1)
+    np.testing.assert_array_equal(joined, oracle.join(boxes[:70], boxes[70:]))
+
+
 def play(name, dim, scene):
     random = np.random.default_rng([dim, SCENES.index(scene)])
     options = {"dtype": random.choice((np.float32, np.float64)), "touching": bool(random.integers(2))}
     boxes = np.hstack(scene(random, EVERYTHING, dim))
     static = random.random(EVERYTHING) < 0.3
-    index, oracle = make(name, dim, **options), make("brute_force", dim, **options)
-    for world in (index, oracle):
+    index, brute = make(name, dim, **options), make("brute_force", dim, **options)
+    for world in (index, brute):
         world.insert_many(boxes[: EVERYTHING // 2], static=static[: EVERYTHING // 2])
         for row in range(EVERYTHING // 2, EVERYTHING // 2 + 50):
             world.insert(boxes[row], static=bool(static[row]))
         world.insert_many(boxes[EVERYTHING // 2 + 50 :], static=static[EVERYTHING // 2 + 50 :])
     for ids, moved in frames(random, boxes.copy()):
-        for world in (index, oracle):
+        for world in (index, brute):
             if len(ids) == EVERYTHING:
                 world.update(moved)
             else:
                 world.move_many(ids, moved)
         index.validate()
-        for part, wanted in zip(index.changes(), oracle.changes(), strict=True):
+        for part, wanted in zip(index.changes(), brute.changes(), strict=True):
             np.testing.assert_array_equal(part, wanted)
-        np.testing.assert_array_equal(index.pairs(), oracle.pairs())
-        assert_same_answers(index, oracle, random)
+        np.testing.assert_array_equal(index.pairs(), brute.pairs())
+        assert_same_answers(index, brute, random)
     gone = random.permutation(EVERYTHING)[: EVERYTHING // 2]
-    for world in (index, oracle):
+    for world in (index, brute):
         world.remove_many(gone)
         for i in world.ids[:50].tolist():
             world.remove(i)
         world.insert_many(boxes[:300])
     index.validate()
-    for part, wanted in zip(index.changes(), oracle.changes(), strict=True):
+    for part, wanted in zip(index.changes(), brute.changes(), strict=True):
         np.testing.assert_array_equal(part, wanted)
-    assert_same_answers(index, oracle, random)
+    assert_same_answers(index, brute, random)
