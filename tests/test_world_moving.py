@@ -1,6 +1,7 @@
 """Movement through a world: one body with every response, bodies that push, and the place that is free."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -166,6 +167,55 @@ def test_a_response_may_change_the_world():
     world.move(body, 100, 0, lambda hit: world.remove(body))
     assert not body.alive
     assert not door.alive
+
+
+def _answered(seed, period, changes):
+    """Movements that a function answers, which also changes the world or does not."""
+    rng = np.random.default_rng(seed)
+    world, moves = World(period=period), []
+    for x, y, size in rng.uniform((0, 0, 3), (90, 70, 12), (40, 3)).tolist():
+        shape = [Box(x, y, size, size), Circle(x, y, size / 2), Capsule(x, y, x + size, y, 2)][
+            rng.integers(3)
+        ]
+        one = world.add(shape, static=rng.random() < 0.5, sensor=rng.random() < 0.2)
+        one.one_way = "top" if rng.random() < 0.2 else ()
+    hero = world.add(Circle(50, 40, 4) if seed % 2 else Box(50, 40, 6, 8))
+    moment = world.snapshot()
+
+    def answer(hit):
+        others = [one for one in world if one is not hero]
+        if changes and len(others) < 300:
+            some = [others[k] for k in rng.integers(len(others), size=6).tolist()]
+            world.move(some[0], *rng.uniform(-30, 30, 2).tolist(), response=lambda hit: "bounce")
+            world.move_many([hero, some[1]], [[3.0, 4.0], [5.0, -6.0]])
+            some[2].move_to(*rng.uniform(0, 90, 2).tolist())
+            some[3].sensor = not some[3].sensor
+            world.update()
+            world.add_many(np.tile([20, 20, 90, 60], (70, 1)))
+            some[5].remove()
+        return ("slide", "touch", "cross", "bounce", None)[int(1e6 * (hit.time + sum(hit.normal))) % 5]
+
+    for dx, dy in ((60, 25), (-40, 30), (20, -70)):
+        x, y, hits, _, _ = world.move(hero, dx, dy, response=answer)
+        assert hero.position == (x, y)
+        again = World(period=period)
+        same = {again.add(one.shape).id: one for one in world}
+        found = [same[one.id] for one in again.query_box(hero.bounds)]
+        assert world.query_box(hero.bounds) == sorted(found, key=lambda one: one.id)
+        moves.append((x, y, [hit[1:] for hit in hits]))
+        world.restore(moment)
+    return moves
+
+
+@pytest.mark.parametrize("period", [None, (128, 96)])
+def test_what_a_function_changes_counts_from_the_next_movement_on(each, period):
+    """With several threads, too, each with a world of its own."""
+
+    def check(seed):
+        assert _answered(seed, period, True) == _answered(seed, period, False)
+
+    with ThreadPoolExecutor(3) as pool:
+        each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=5)
 
 
 @pytest.mark.smaller_set

@@ -611,7 +611,8 @@ class World:
         response : str or callable
             What to do at a hit: ``"slide"`` keeps the free axis, ``"touch"`` stops, ``"cross"`` only
             reports, ``"bounce"`` mirrors the rest of the displacement.  Or a function that takes a `Hit` and
-            returns one of these names, or ``None`` to ignore it.
+            returns one of these names, or ``None`` to ignore it.  It may add, move and remove bodies; what it
+            changes counts from the next movement on.
         dry : bool
             Whether to return what would happen and leave all as it is: the body, contacts and listeners.
         ignore : Body or bodies

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from broadphase.geometry.shapes import Bounds, Shape, finite
-from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.depenetration import free_places
 from broadphase.kernels.movement.path import DONE, FULL, swept_region
@@ -312,12 +311,9 @@ class Motion:
         checked_displacement(store.y.item(row), dy, "dy")
         space.check_displacement(dx, dy)
         body, bounds = self.body(row), store.bounds(row)
-        form, x, y = store.table.form(row), store.x.item(row), store.y.item(row)
-
-        def answer(hit: Hit) -> Answer | None:
-            return function(self.wrapped_hit(hit) if space.periodic else hit)
-
-        path = Path(self._state, store.shape(row), row, ignored)
+        path, answer = Path(self._state, store.shape(row), row, ignored), function
+        if space.periodic:
+            answer = lambda hit: function(self.wrapped_hit(hit))  # noqa: E731
         movement, ignored_hits = path.ask(dx, dy, answer)
         if not body.alive:  # a response may have removed it
             return self._wrapped(movement)
@@ -325,10 +321,10 @@ class Motion:
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
-        opened = np.array(sorted(other for other in path.opened if store.alive[other]), np.int32)
-        if len(opened) or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
-            start = Start(columns_of(form), 0, x, y)
-            movement = cross(self._state, body, start, movement, opened, ignored_hits)
+        opened = sorted(other for other in path.opened if store.alive[other])
+        if opened or ignored_hits or any(hit.response == "cross" for hit in movement.hits):
+            start, near = Start(path.shape, 0, *path.start), np.array(opened, np.int32)
+            movement = cross(self._state, body, start, movement, near, ignored_hits)
         if not space.periodic:
             return movement
         movement = self._wrapped(movement)

@@ -7,7 +7,7 @@ each hit that a function answers; `Path` gathers what is near wherever that lead
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from broadphase.kernels.movement.one_way import sides_of_rows
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import bounds_of
-from broadphase.runtime.arrays import Floats
 from broadphase.world.bodies import ALL, Ignored, Layers
 from broadphase.world.broad_phase import closed, new_buffers, new_frame
 from broadphase.world.hits import Answer, Hit, Movement, answered, code_of, hits_of
@@ -55,7 +54,8 @@ class Path:
         self._only = None if only is None else np.array([only], np.int32)
         self._one_way = np.zeros_like(store.one_way) if solid else store.one_way
         self._grid = state.grid if only is None else NO_TILES
-        self._start = self._mover = columns_of(shape)
+        self.shape = self._mover = columns_of(shape)
+        self.start = shape.x, shape.y
         self._others: list[Shape] = []
         self._through: list[tuple[int, float, float]] = []
         """The row and place of bodies, or images, that it starts in and that a function lets it cross."""
@@ -71,13 +71,13 @@ class Path:
         """Move it; one-way bodies that any of the ``others`` is inside of do not block."""
         self._others = [*others]
         code = code_of(response)
-        self._mover = self._start._replace(x=self._start.x.copy(), y=self._start.y.copy())
+        self._mover = self.shape._replace(x=self.shape.x.copy(), y=self.shape.y.copy())
         self._look(self._region(dx, dy, code == sweep.BOUNCE))
         self._begin(dx, dy)
         while (state := self._follow(code, False)) != path.DONE:
             self._make_room(state)
             self._begin(dx, dy)
-        hits = hits_of(self._bodies, self._named(0), response)
+        hits = self._named(0, response)
         return self._moved(dx, dy, hits, code != sweep.CROSS)
 
     def ask(
@@ -85,27 +85,30 @@ class Path:
     ) -> tuple[Movement, list[Hit]]:
         """Move it as a function answers each hit, and the hits that it ignores.
 
-        What is near is copied before, so what the function moves or removes counts from the next movement on.
-        What it starts in and may cross is no obstacle until the end.
+        All that it can reach is copied before, whichever way the function turns it, so what that moves or
+        removes counts from the next movement on.  What it starts in and crosses is no obstacle until the end.
         """
-        self._mover = self._start._replace(x=self._start.x.copy(), y=self._start.y.copy())
+        self._mover = self.shape._replace(x=self.shape.x.copy(), y=self.shape.y.copy())
         self._shared, self._bodies = False, {}
         spare = self._state.broad_phase.spare
         self._buffers, self._frame = spare.pop() if spare else self._memory(FEW)
-        self._look(self._region(dx, dy, True))
+        self._look(self._region(dx, dy, True, motion.WIDE))
+        hits: list[Hit] = []
+        ignored: list[Hit] = []
         overlaps, frame = self._overlaps(), self._frame
-        rows = self._buffers.hits[: len(overlaps), 5].astype(np.intp).tolist()
-        met = [(hit, *answered(hit, function)) for hit in overlaps]
-        tiles = [code != sweep.CROSS for hit, _, code in met if isinstance(hit.other, Tile)]
-        self._tiles_push = any(tiles) or not tiles
-        self._through = [
-            (frame.owners.item(row), frame.x.item(row), frame.y.item(row))
-            for row, (_, _, code) in zip(rows, met, strict=True)
-            if code == sweep.CROSS and row >= 0
-        ]
-        self._let_through()
-        hits = [kept for _, kept, _ in met if kept is not None]
-        ignored = [hit._replace(response="cross") for hit, kept, _ in met if kept is None]
+        if overlaps:
+            rows = self._buffers.hits[: len(overlaps), 5].astype(np.intp).tolist()
+            met = [(hit, *answered(hit, function)) for hit in overlaps]
+            tiles = [code != sweep.CROSS for hit, _, code in met if isinstance(hit.other, Tile)]
+            self._tiles_push = any(tiles) or not tiles
+            self._through = [
+                (frame.owners.item(row), frame.x.item(row), frame.y.item(row))
+                for row, (_, _, code) in zip(rows, met, strict=True)
+                if code == sweep.CROSS and row >= 0
+            ]
+            self._let_through()
+            hits = [kept for _, kept, _ in met if kept is not None]
+            ignored = [hit._replace(response="cross") for hit, kept, _ in met if kept is None]
         self._begin(dx, dy)
         code, known = sweep.SLIDE, -1
         while True:
@@ -114,7 +117,7 @@ class Path:
                 self._make_room(state)
                 self._begin(dx, dy)
                 continue
-            found = hits_of(self._bodies, self._named(max(known, 0)), "")
+            found = self._named(max(known, 0), "")
             if known < 0:
                 count = len(found) - (state == path.FULL and self._buffers.counts.item(3))
                 hits, found = _pushed_by(hits, found[:count]), found[count:]
@@ -143,7 +146,7 @@ class Path:
             known = self._table, self._frame.fixed, self._near, self._searched, self._grid
             state, self._buffers.counts[7] = path.starts(self._mover, *known, self._buffers)
             if state == path.DONE:
-                return hits_of(self._bodies, self._named(0), "")
+                return self._named(0, "")
             self._make_room(state)
 
     # ---- what is near
@@ -162,7 +165,7 @@ class Path:
         while True:
             if self._shared:
                 self._buffers, self._frame = broad_phase.buffers, broad_phase.frame
-            known = self._start, table, store.marks, self._one_way, self._row, rows, self._layers, region
+            known = self.shape, table, store.marks, self._one_way, self._row, rows, self._layers, region
             self._near, opened = motion.lay_out(*known, self._frame, lengths, self._buffers)
             if self._near >= 0:
                 break
@@ -200,15 +203,15 @@ class Path:
             is_it = (frame.owners[:near] == row) & (frame.x[:near] == x) & (frame.y[:near] == y)
             self._buffers.sides[:near][is_it] = 0
 
-    def _region(self, dx: float, dy: float, mirrored: bool) -> Bounds:
-        region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, motion.EXACT)
+    def _region(self, dx: float, dy: float, mirrored: bool, reach: int = motion.EXACT) -> Bounds:
+        region: Bounds = motion.region_of(self._mover, 0, dx, dy, mirrored, reach)
         return EVERYWHERE if math.isnan(region[0]) else region
 
     # ---- the path
 
     def _begin(self, dx: float, dy: float) -> None:
-        self._mover.x[0], self._mover.y[0] = x, y = self._start.x.item(), self._start.y.item()
-        path.begin(self._buffers, x, y, dx, dy, path.START, 0)
+        self._mover.x[0], self._mover.y[0] = self.start
+        path.begin(self._buffers, *self.start, dx, dy, path.START, 0)
         self._buffers.counts[8] = self._tiles_push
 
     def _follow(self, code: int, asks: bool) -> int:
@@ -229,11 +232,14 @@ class Path:
             if self._shared:
                 self._state.broad_phase.buffers = buffers
 
-    def _named(self, first: int) -> Floats:
-        """The hits from ``first`` on, which name bodies by their rows."""
-        rows = self._buffers.hits[first : self._buffers.counts.item(7)].copy()
-        motion.name_owners(rows, 0, len(rows), self._frame)
-        return rows
+    def _named(self, first: int, response: Answer | Literal[""]) -> list[Hit]:
+        """The hits from ``first`` on."""
+        end = self._buffers.counts.item(7)
+        if first == end:
+            return []
+        rows = self._buffers.hits[first:end].copy()
+        motion.name_owners(rows, 0, end - first, self._frame)
+        return hits_of(self._bodies, rows, response)
 
     def _moved(self, dx: float, dy: float, hits: Iterable[Hit], stops: bool) -> Movement:
         """Where it is now, and what it hit."""
