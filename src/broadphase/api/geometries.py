@@ -23,7 +23,7 @@ from broadphase.inputs.foreign import BOXES, POINTS, as_array, as_geometries
 from broadphase.inputs.points import as_distance, as_radii, settled_reach, unsound_point_error
 from broadphase.methods.pair_order import one_array
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import growing
+from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
 
 Boxes = npt.NDArray[np.float64]
@@ -65,6 +65,7 @@ _PREPARED_FOR_DISTANCES = 20_000  # the product of both numbers of corners
 _ENOUGH_FOR_THREADS = 2_000
 _MOST_IN_A_PIECE = 1 << 16
 # A distance that GEOS computes, relative to the largest coordinate, is at most this far from the exact one.
+_AT_A_TIME = 1_024  # tests by shapely, which answers no signals: they may take a millisecond each
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 
@@ -143,7 +144,7 @@ class GeometryJoin(NamedTuple):
         owned, places = self._prepared(firsts[begins], np.flatnonzero(begins), shared), np.cumsum(begins) - 1
         x, y = self.second.boxes[:, 0], self.second.boxes[:, 1]
         holds = np.empty(len(candidates), bool)
-        for first, last in growing(len(candidates)):
+        for first, last in ranges(0, len(candidates), _AT_A_TIME):
             rows = slice(first, last)
             numbers = seconds[rows]
             others = (self.second.at(numbers),) if not self.by_coordinates else (x[numbers], y[numbers])

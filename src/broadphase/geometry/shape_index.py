@@ -35,7 +35,7 @@ from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import growing, joined
+from broadphase.runtime.slices import joined, ranges
 
 # A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
@@ -48,6 +48,7 @@ _NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), 
 _ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS, NO_IDS, -1, -1)
 # The second search for the nearest looks so much farther than the first found, which is rounded.
 _WIDER = 1.0 + 1e-9
+_AT_A_TIME = 1 << 18  # rows of shapes that may overlap: 20 ms, and no more memory for their bounds
 
 
 @instead(
@@ -267,14 +268,11 @@ class ShapeIndex:
         columns = self._table.columns
         trees = self._trees(env)
         if trees is not None:
-            known = best[:, None], columns, _ALL_SHAPES
-            for begin, end in growing(len(rows)):
-                in_trees.first_shapes_on_rays(trees, given, begin, end, *known, found, hits)
+            in_trees.first_shapes_on_rays(trees, given, best[:, None], columns, _ALL_SHAPES, found, hits)
         else:
             space, placed, _ = boxes._placed(rows, env)
             met = space.all_hits(placed, NO_RULES).rows
-            for begin, end in growing(len(met)):
-                kernel.first_on_rays(given, met[begin:end], columns, best, found, hits)
+            kernel.first_on_rays(given, met, columns, best, found, hits)
         if single:
             if found[0] < 0:
                 return None
@@ -421,7 +419,7 @@ class ShapeIndex:
     def _kept(self, rows: PairArray, bounds: Floats, shapes: ShapeColumns) -> PairArray:
         """The rows ``[k, id]`` where shape ``k`` of some, with these bounds, overlaps that of the id."""
         all_bounds, kept = self._table.bounds(), [rows[:0]]
-        for begin, end in growing(len(rows)):
+        for begin, end in ranges(0, len(rows), _AT_A_TIME):
             portion = rows[begin:end]
             a, b = bounds[portion[:, 0]], all_bounds[portion[:, 1]]
             # The index counts what touches.

@@ -29,6 +29,8 @@ FIRST = 2_000_000
 """Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
+_AT_RANDOM = 1 << 20
+"""Rows that are read at random at a time: 10 to 60 ms."""
 FIRST_ROWS = 1 << 17
 """Rows that are written at random at first, to measure their cost."""
 FEW_QUERIES = 64
@@ -119,7 +121,7 @@ def rows_at(array: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]
     if len(rows) <= FIRST_ROWS:
         return array.take(rows, 0)
     out = np.empty((len(rows), *array.shape[1:]), array.dtype)
-    for begin, end in paced(0, len(rows)):
+    for begin, end in ranges(0, len(rows), _AT_RANDOM):
         # With "clip" NumPy writes directly to `out`, and not to a copy first.
         array.take(rows[begin:end], 0, out[begin:end], "clip")
     return out

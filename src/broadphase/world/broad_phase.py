@@ -48,7 +48,6 @@ from broadphase.kernels.tree.shapes import (
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import ranges
 from broadphase.world.bodies import ALL, BodyStore, Ignored, Layers, Rows
 
 Point = tuple[float, float]
@@ -66,8 +65,6 @@ _FEW_QUERIES = 8
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
 SPARSE = 8
 
-# So many rays or points are answered in one call of a kernel, so that Ctrl-C is answered.
-_AT_A_TIME = 100_000
 _NO_CLASSES, _NO_BITS = np.empty(0, np.uint8), np.empty(0, np.uint32)
 NO_BITS = _NO_BITS, _NO_BITS
 """Categories and masks that let all boxes meet."""
@@ -331,9 +328,7 @@ class BroadPhase:
         """
         trees = self.all_trees()
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        for begin, end in ranges(0, len(rays), _AT_A_TIME):
-            known = own, self._store.table.columns, rules
-            first_shapes_on_rays(trees, rays, begin, end, *known, found, hits)
+        first_shapes_on_rays(trees, rays, own, self._store.table.columns, rules, found, hits)
         return found, hits
 
     def sees(self, start: Point, end: Point, i: int, j: int, rules: BodyRules) -> bool:
@@ -345,10 +340,7 @@ class BroadPhase:
         self, starts: Floats, ends: Floats, i: Rows, j: Rows, rules: BodyRules, free: npt.NDArray[np.bool_]
     ) -> None:
         """The same for lines that are ``free`` so far; a single start or end, and its row, is that of all."""
-        trees = self.all_trees()
-        known = i, j, self._store.table.columns, rules
-        for begin, end in ranges(0, len(free), _AT_A_TIME):
-            shapes_between(trees, starts, ends, begin, end, *known, free)
+        shapes_between(self.all_trees(), starts, ends, i, j, self._store.table.columns, rules, free)
 
     def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats]:
         """The bodies nearest to a point, by distance, then row."""
@@ -365,9 +357,7 @@ class BroadPhase:
         """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
         trees = self.all_trees()
         rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
-        for begin, end in ranges(0, len(points), max(_AT_A_TIME // k, 1)):
-            known = own, self._store.table.columns, rules
-            nearest_shapes_of_many(trees, points, begin, end, *known, rows, distances)
+        nearest_shapes_of_many(trees, points, own, self._store.table.columns, rules, rows, distances)
         return rows, distances
 
     def _searched(self) -> tuple[Tree, ...]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
 from broadphase.kernels.shapes.contact import contact_of, length, nearest
@@ -254,6 +255,8 @@ def first_on_rays(rays, rows, table, own, found, hits):
     ``own[k]``.
     """
     for at in range(rows.shape[0]):
+        if not answers_at(at):
+            break
         k, row = rows[at, 0], rows[at, 1]
         if row == own[k]:
             continue

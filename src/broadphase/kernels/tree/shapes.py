@@ -8,9 +8,11 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, finished, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
+from broadphase.kernels.machine.interrupts import goes_on
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
 from broadphase.kernels.machine.simd import lowest_lane
@@ -45,6 +47,7 @@ from broadphase.kernels.tree.queries import (
 # A shape's distance is computed from the shape and not from its box: by rounding it may be less than that of
 # the box.  Nodes are kept that are farther by this much of the coordinates.
 _ROUNDING = 1e-9
+_OFTEN = 1 << 14  # what is wanted of points between two looks for signals: 20 ms
 _FARTHEST = 2.0**1000
 _NO_WAY = math.nan, math.nan
 NO_ROW = np.int64(-1)
@@ -300,13 +303,15 @@ def first_shape_on_ray(trees, values, shapes, rules):
 
 
 @jit
-def first_shapes_on_rays(trees, rays, begin, end, own, shapes, rules, found, hits):
-    """The same for ``rays[begin:end]``: the rows, -1 for none, and rows of distance and normal.
+def first_shapes_on_rays(trees, rays, own, shapes, rules, found, hits):
+    """The same for each of ``rays``: the rows, -1 for none, and rows of distance and normal.
 
     Ray ``k`` passes through the shapes ``own[k]``.
     """
     stack, keys = _memory_for(trees)
-    for k in range(begin, end):
+    for k in range(rays.shape[0]):
+        if not answers_at(k):
+            break
         row, distance, nx, ny = _first_shape(trees, rays, k, shapes, rules, own, stack, keys, _NO_WAY)
         found[k] = row
         if row >= 0:
@@ -341,14 +346,16 @@ def shape_between(trees, start, end, i, j, shapes, rules):
 
 
 @jit
-def shapes_between(trees, starts, ends, begin, end, from_rows, to_rows, shapes, rules, free):
-    """Take those of ``free[begin:end]`` away between which and their ends there is a shape.
+def shapes_between(trees, starts, ends, from_rows, to_rows, shapes, rules, free):
+    """Take those lines out of ``free`` between whose start and end there is a shape.
 
     There are as many starts, each with the row of its own shape or -1, as lines, or one; and so of ends.
     """
     stack, keys = _memory_for(trees)
     ray, own = one_row(5, np.float64), one_row(2, np.int32)
-    for k in range(begin, end):
+    for k in range(free.shape[0]):
+        if not answers_at(k):
+            break
         m, n = min(k, starts.shape[0] - 1), min(k, ends.shape[0] - 1)
         own[0, 0], own[0, 1] = from_rows[m], to_rows[n]
         line = starts[m, 0], starts[m, 1], ends[n, 0], ends[n, 1]
@@ -478,13 +485,19 @@ def nearest_of_few(trees, points, k, query, shapes, rules):
 
 
 @jit
-def nearest_shapes_of_many(trees, points, begin, end, own, shapes, rules, ids, distances):
-    """The same for ``points[begin:end]``, in rows of ``ids`` and ``distances``, which are -1 and inf before.
+def nearest_shapes_of_many(trees, points, own, shapes, rules, ids, distances):
+    """The same for each of ``points``, in rows of ``ids`` and ``distances``, which are -1 and inf before.
 
     Point ``k`` does not find the shapes ``own[k]``.
     """
     stack, keys = _memory_for(trees)
     far = _largest_coordinate(trees, stack, keys)
-    for k in range(begin, end):
+    waiting = np.int64(0)
+    for k in range(points.shape[0]):
+        waiting += ids.shape[1]
+        if waiting > _OFTEN:
+            waiting = np.int64(0)
+            if not goes_on():
+                break
         x, y = points[k, 0], points[k, 1]
         _nearest_shapes(trees, x, y, far, shapes, rules, own, k, stack, keys, ids[k], distances[k])
