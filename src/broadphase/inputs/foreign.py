@@ -8,7 +8,6 @@ edges are used.
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -33,8 +32,7 @@ _IDS = ("id", "fid")
 _ADVICE = "name them min_x, min_y, max_x, max_y (in 3-D also min_z, max_z), or x, y, width, height (z, depth)"
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """The names of the two columns of one axis."""
 
     low: str
@@ -48,8 +46,7 @@ class Axis:
         return plain(self.low) == "top" and not self.sized
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Which columns of a table are the edges and the ids."""
 
     axes: tuple[Axis, ...]

@@ -6,7 +6,6 @@ It costs nothing unless it is switched on.  Each fault is named once.
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -109,6 +108,8 @@ class Checks:
             self._waiting[what, tag] += 1
             if self._waiting[what, tag] in _PATIENCE.values():
                 texts = {str(one): one for one in known}
+                from difflib import get_close_matches  # here, as few programs misspell
+
                 similar = get_close_matches(str(tag), texts, 1, _RESEMBLES)
                 hint = f"; did you mean {texts[similar[0]]!r}?" if similar else ""
                 called = asker.format(tag) if isinstance(asker, str) else repr(asker)
