@@ -56,6 +56,9 @@ def test_boxes_move_pause_and_go_on_frame_by_frame(moving):
     frame = page.evaluate("tour.moving.frame")
     page.get_by_role("button", name="One frame").click()
     assert page.evaluate("tour.moving.frame") == frame + 1
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press(".")
+    assert page.evaluate("tour.moving.frame") == frame + 2
     page.get_by_role("button", name="Play", exact=True).click()
     until(page, "frame => tour.moving.frame > frame + 3", frame)
     page.get_by_role("link", name="Your game").click()

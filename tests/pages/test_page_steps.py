@@ -127,20 +127,27 @@ def test_a_tree_stays_while_balls_move_within_their_margins(evaluate):
         """async () => {
             const { STEPS, stateOf } = await import('./steps.js');
             const step = STEPS.find((step) => step.name === 'tree');
-            return [0, 2, 9.9, 10, 19.9].map((motion) => {
+            return [0, 2, 9.9, 30, 200, 30].map((motion) => {
                 const places = Array.from({ length: 40 }, (_, k) => [25 * k, 15 * k]);
                 const all = places.map((place) => stateOf(step, 2, 0, [[0, place]], true, 0, motion));
-                const [{ boxes, builds, results }] = all;
-                const nodes = results.box_tree.nodes.map(({ box }) => box);
+                const [{ boxes, results: { box_tree: tree } }] = all;
+                const nodes = tree.nodes.map(({ box, children }) => [...box, children.length]);
                 const queries = all.map(({ query: { box, balls } }) => [box, balls]);
-                return { boxes: [...boxes], builds, nodes, queries };
+                const { reinserted = 0, margins = boxes, since } = tree;
+                return { boxes: [...boxes], reinserted, margins: [...margins], since, nodes, queries };
             });
         }"""
     )
-    assert [state["builds"] for state in states] == [None, 0, 0, 1, 1]
-    nodes = [state["nodes"] for state in states]
-    assert nodes[0] != nodes[1] == nodes[2] != nodes[3] == nodes[4]
+    assert [state["reinserted"] for state in states[:3]] == [0, 0, 0]
+    assert 96 < states[3]["reinserted"] < states[4]["reinserted"]
+    assert states[3] == states[5], "the motion alone says what the tree is"
+    assert states[3]["since"] < 30, "the ball whose margin is drawn was put in again"
+    assert states[0]["nodes"] != states[1]["nodes"] == states[2]["nodes"] != states[3]["nodes"]
     for state in states:
+        inside = np.subtract(state["margins"], state["boxes"]).reshape(-1, 4)
+        assert (inside[:, :2] <= 0).all()
+        assert (inside[:, 2:] >= 0).all()
+        assert max(node[4] for node in state["nodes"]) <= 16
         boxes = np.array(state["boxes"]).reshape(-1, 4)
         index = bp.BoxTree(boxes)
         assert all(balls == index.query_box(box).tolist() for box, balls in state["queries"])

@@ -6,7 +6,7 @@ import { canvasFont, colour, sharp, whole } from "./palette.js";
 const HEAD = 22; // pixels for the title
 const FINEST = 5; // pixels that a row needs to be distinct
 
-/** One square per pair: pairs that were compared, and pairs whose boxes overlap. */
+/** One bar per pair: pairs that were compared, and pairs whose boxes overlap. */
 export function drawPairs(canvas, width, height, tests, hits, count, end) {
   const context = cleared(canvas, width, height);
   const high = (height - HEAD - 4) / (count - 1);
@@ -29,7 +29,7 @@ export function drawPairs(canvas, width, height, tests, hits, count, end) {
   context.fill(frame);
   bricks(tests, "test", Math.min(end, tests.length / 2), 0);
   bricks(hits, "hit", hits.length / 2, 4);
-  title(context, "Each square is a pair: compared, or found to overlap", width);
+  title(context, "Each bar is a pair: compared, or found to overlap", width);
 }
 
 /** Sorted intervals, one bar each, and the sweep from each; if there are many, a sample. */
@@ -190,6 +190,7 @@ function title(context, text, width, top = 0) {
 
 const AROUND = [2, 2]; // rows before the copy that is swept, and after its sixteen lanes
 const READABLE = 9.5; // pixels that a row with words needs
+const NUMBERS = 26; // pixels at the left, for the numbers of the rows
 
 /** One strip around the copy that is swept: the next sixteen copies in order, which are compared with it at once. */
 export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, frame, place) {
@@ -202,6 +203,7 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   context.fillRect(0, top + (AROUND[0] + 1) * each - 2, width, lanes * each);
   context.font = canvasFont(0.8);
   context.textBaseline = "middle";
+  const words = [];
   for (let row = -AROUND[0]; row <= lanes + AROUND[1]; row++) {
     const copy = copies[at + row];
     if (copy?.strip !== own.strip) continue;
@@ -217,11 +219,8 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
     context.fillStyle = colour("soft");
     context.textAlign = "right";
     if (each > READABLE || row % 2) context.fillText(String(row), 20, y + each / 2 - 1);
-    context.fillStyle = colour(isTested ? "ink" : "soft");
-    const isLeft = onScreen(x + wide) < width - 90;
-    context.textAlign = isLeft ? "left" : "right";
     const text = hit ? "overlap" : isTested ? "tested" : row === tests + 1 ? "starts beyond: stop" : "";
-    context.fillText(text, isLeft ? onScreen(x + wide) + 6 : onScreen(x - wide) - 6, y + each / 2 - 1);
+    words.push([text, onScreen(x - wide), onScreen(x + wide), y + each / 2 - 1, isTested]);
   }
   // How far the sweep goes.
   const end = onScreen(frame.centers[2 * own.ball] + frame.halves[2 * own.ball]);
@@ -232,7 +231,20 @@ export function drawLanes(canvas, width, height, { copies, at, tests, lanes }, f
   context.lineTo(end, height - 4);
   context.stroke();
   context.setLineDash([]);
-  title(context, "One strip, sorted. Tinted: sixteen boxes, compared at once", width);
+  // Beside its bar, where no number is, on the line.
+  context.lineWidth = 4;
+  context.lineJoin = "round";
+  context.strokeStyle = colour("test-tint");
+  for (const [text, from, to, y, isTested] of words) {
+    const wide = context.measureText(text).width;
+    const isRight = to + 6 + wide < width || from - 6 - wide < NUMBERS;
+    context.textAlign = isRight ? "left" : "right";
+    context.fillStyle = colour(isTested ? "ink" : "soft");
+    context.strokeText(text, Math.max(isRight ? to + 6 : from - 6, isRight ? NUMBERS : 0), y);
+    context.fillText(text, Math.max(isRight ? to + 6 : from - 6, isRight ? NUMBERS : 0), y);
+  }
+  context.lineWidth = 1;
+  title(context, "One strip, sorted. Tinted: the sixteen boxes of one step", width);
 }
 
 function isPair(hits, i, j) {
@@ -276,19 +288,22 @@ export function drawFinds(canvas, width, height, finds, shade) {
   });
 }
 
-/** The letter of each pair, in the picture. */
-export function writeFinds(context, finds, { centers }, { left, top, scale }) {
+/** The letter of each pair, in the picture, off the `corners` of cells, where their numbers are. */
+export function writeFinds(context, finds, { centers }, { left, top, scale }, corners) {
   context.save();
   context.font = canvasFont(1.1, 700);
   context.textAlign = "center";
-  context.textBaseline = "bottom";
+  context.textBaseline = "middle";
   context.lineJoin = "round";
   context.lineWidth = 4;
   context.strokeStyle = colour("stage");
   context.fillStyle = colour("hit");
+  const isFree = ([x, y]) => !corners.some((box) => x + 7 > box[0] && x - 7 < box[2] && y + 10 > box[1] && y - 10 < box[3]);
   rowsOf(finds).forEach(([{ i, j }], row) => {
     const [x, y] = [0, 1].map((axis) => (centers[2 * i + axis] + centers[2 * j + axis]) / 2);
-    const place = [(x - left) * scale, (y - top) * scale - 16];
+    const [across, down] = [(x - left) * scale, (y - top) * scale];
+    const around = [[0, -24], [24, 0], [0, 24], [-24, 0], [30, -30], [30, 30], [-30, 30], [-30, -30]].map(([dx, dy]) => [across + dx, down + dy]);
+    const place = around.find(isFree) ?? around[0];
     context.strokeText(letterOf(row), ...place);
     context.fillText(letterOf(row), ...place);
   });

@@ -10,9 +10,9 @@ const GOALS = {
   sorted: { value: 0, count: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 200 },
   kept: { value: 10, count: ({ picture }) => picture.lanes[0].made, isReached: (swaps) => swaps < 50 },
   cells: { value: 60, count: ({ picture }) => entriesIn(picture.lanes[0].cells), isReached: (entries) => entries < 36 },
-  twice: { value: "nothing", count: ({ picture }) => picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size, isReached: (more) => more === 0 },
+  twice: { value: "nothing", count: ({ picture }) => picture.lanes[0].finds.length - new Set(picture.lanes[0].finds.map(({ i, j }) => `${i} ${j}`)).size, isReached: (more) => more === 0, more: () => " found again" },
   slots: { value: 17, count: ({ picture }) => picture.lanes[0].made, isReached: (tests) => tests < 60 },
-  tree: { value: 96, count: ({ picture }) => picture.state.query.balls.length, isReached: (found, { picture }) => found >= 8 && picture.state.query.made < 40, more: ({ picture }) => ` found with ${picture.state.query.made} tests` },
+  tree: { value: 96, count: ({ picture }) => picture.state.query.balls.length, isReached: (found, { picture }) => found >= 8 && picture.state.query.made < 40, more: ({ picture }) => ` found, ${picture.state.query.made} tests` },
   strips: { value: 8, count: ({ work }) => work.entries, isReached: (copies) => copies < 40 },
   lists: { count: ({ picture }) => mostPairs(picture, picture.state.options.bullets), isReached: (enemies) => enemies >= 3 },
   together: { value: 10, count: ({ picture }) => picture.lanes.at(-1).made, isReached: (tests) => tests === 0 },
@@ -70,7 +70,7 @@ export class Guesses {
     };
     const form = make(guess === undefined ? "form" : "p", { className: "guess" });
     if (guess !== undefined) {
-      form.append("Your guess: ", make("strong", {}, guess), isSame(guess, ask.dataset.answer) ? ", and it is right." : `. It is: ${ask.dataset.answer}.`);
+      form.append("Your guess: ", make("strong", {}, written(guess)), isSame(guess, ask.dataset.answer) ? ", and it is right." : `. It is: ${written(ask.dataset.answer)}.`);
     } else if (ask.dataset.choices) {
       form.ariaLabel = "Your guess";
       for (const choice of ask.dataset.choices.split(" | ")) {
@@ -108,7 +108,17 @@ export class Guesses {
     if (isDone) this.#keep(step.name, { reached: now });
     const { reached } = this.#kept[step.name] ?? {};
     goal.classList.toggle("done", reached !== undefined);
-    goal.querySelector("output").value = isDone ? ` Done, with ${now}.` : ` Now: ${now}.${reached === undefined ? "" : ` Done before, with ${reached}.`}`;
+    goal.querySelector("output").value = isDone ? ` Done: ${now}.` : ` Now: ${now}.${reached === undefined ? "" : ` Done before: ${reached}.`}`;
+  }
+
+  /** Ask all questions again. */
+  forget() {
+    this.#kept = {};
+    this.#keep("all", {});
+    for (const section of this.sections) {
+      section.querySelector("details").open = false;
+      this.#ask(section);
+    }
   }
 
   /** What was guessed and reached, as rows of a list. */
@@ -116,11 +126,14 @@ export class Guesses {
     return this.sections.map((section) => {
       const { guess, reached } = this.#kept[section.id] ?? {};
       const { answer } = section.querySelector(".ask").dataset;
-      const said = guess === undefined ? "no guess" : isSame(guess, answer) ? `your guess, ${guess}, was right` : `you guessed ${guess}; it is ${answer}`;
+      const said = guess === undefined ? "no guess" : isSame(guess, answer) ? `your guess, ${written(guess)}, was right` : `you guessed ${written(guess)}; it is ${written(answer)}`;
       return make("li", {}, make("a", { href: `#${section.id}` }, section.dataset.short), `: ${said}${reached === undefined ? "" : "; goal reached"}`);
     });
   }
 }
+
+/** A guess or an answer, in which numbers are grouped. */
+const written = (text) => (Number.isFinite(Number(text)) ? Number(text).toLocaleString("en") : text);
 
 /** Whether a guess is the answer; 2.0 is 2. */
 const isSame = (guess, answer) => guess === answer || (guess !== "" && Number(guess) === Number(answer));

@@ -1,4 +1,5 @@
-// The map of who wins: which index answers a frame fastest, as measured by benchmarks/who_wins.py (map.json).
+// The map of who wins: which method answers a frame fastest, and what the default takes, as measured by
+// benchmarks/who_wins.py (map.json).
 //
 // Rows are numbers of boxes, columns the share that moves; what the frame asks for, the spread of sizes and the
 // layout are chosen above.  The chosen cell shows all indexes and one line of Python.
@@ -39,6 +40,15 @@ const shareWords = (share) => (share === 0 ? "nothing moves" : share === 1 ? "al
 const numberWords = (n) => n.toLocaleString("en");
 export const timesWords = (times) => (times === null ? "more than 20 ×" : `${times < 10 ? times.toFixed(1) : Math.round(times)} ×`);
 
+/** How a time compares with another, in words that a name follows; both are times the best. */
+export function comparedWords(times, other) {
+  if (times === null || other === null) return times === null ? "far longer than" : "far less time than";
+  const percent = Math.round(100 * Math.abs(times / other - 1));
+  if (percent < 1) return "as long as";
+  if (times > 2 * other) return `${timesWords(times / other)} the time of`;
+  return `${percent} % ${times > other ? "longer" : "less time"} than`;
+}
+
 /** The colour of a method; of an index that has none, that of "auto". */
 const shadeOf = (method) => `var(--method-${method}, var(--method-auto))`;
 
@@ -66,20 +76,24 @@ class Data {
     ranked.sort((a, b) => (a.times ?? Infinity) - (b.times ?? Infinity));
     return { ms, ranked };
   }
+
+  /** The default, how many times the best it takes, and the single methods, the fastest first. */
+  split(state) {
+    const { ranked } = this.ranked(state);
+    return { ofDefault: ranked.find(({ method }) => method === this.auto), singles: ranked.filter(({ method }) => method !== this.auto) };
+  }
 }
 
 /** Sentences about a state that was measured, and the Python for it. */
 function advice(data, state) {
-  const { ms, ranked } = data.ranked(state);
-  const [best, ...others] = ranked;
-  const equal = others.filter(({ times }) => times !== null && times <= SAME).map(({ method }) => data.classes[method]);
+  const { ms } = data.ranked(state);
+  const { ofDefault, singles: [best, ...others] } = data.split(state);
+  const equal = others.filter(({ times }) => times !== null && times <= SAME * best.times).map(({ method }) => data.classes[method]);
   const reason = REASONS[best.method]?.[state.ask] ?? REASONS[best.method];
-  const ofAuto = ranked.find(({ method }) => method === data.auto);
   return {
-    sentence: `${reason ? `${reason} ` : ""}A frame takes ${timeWords(ms)}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
-    auto: best === ofAuto
-      ? "bp.make_index() makes this index."
-      : `bp.make_index() makes an ${data.classes[data.auto]}${ofAuto ? `: ${timesWords(ofAuto.times)} the time of the best` : ", which was not measured"}.`,
+    best,
+    sentence: `${reason ? `${reason} ` : ""}A frame takes ${timeWords(ms * best.times)}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
+    auto: `The default, bp.make_index(), makes an ${data.classes[data.auto]}${ofDefault ? `, which takes ${comparedWords(ofDefault.times, best.times)} ${data.classes[best.method]}` : "; it was not measured"}.`,
     code: [
       `index = bp.${data.classes[best.method]}()`,
       state.share === 1 ? "index.update(boxes)" : state.share ? "index.move_many(ids, boxes)" : "index.insert_many(boxes)  # once",
@@ -102,7 +116,7 @@ class WinnerMap {
   }
 
   #wrapped() {
-    const note = make("p", { className: "map-note" }, "Each cell names the fastest index; the number says how many times as long the next one takes. Measured with about two pairs per box; moving boxes move by a tenth of their size.");
+    const note = make("p", { className: "map-note" }, "Each cell names the fastest single method, and how many times as long the default takes, which is made of several. Measured with about two pairs per box; moving boxes move by a tenth of their size.");
     return make("div", {}, this.table, note);
   }
 
@@ -118,7 +132,7 @@ class WinnerMap {
 
   #fill() {
     const { n: numbers, share: shares } = this.data.axes;
-    this.table.append(make("caption", { className: "visually-hidden" }, "The fastest index by number of boxes and share that moves"));
+    this.table.append(make("caption", { className: "visually-hidden" }, "The fastest single method by number of boxes and share that moves"));
     const head = make("tr", {}, make("th", { scope: "col" }, "Boxes"), ...shares.map((share) => make("th", { scope: "col" }, shareWords(share))));
     this.table.append(make("thead", {}, head));
     this.buttons = [];
@@ -164,7 +178,7 @@ class WinnerMap {
       this.detail.replaceChildren(make("h3", {}, `${where}: not measured`));
       return;
     }
-    const { sentence, auto, code } = advice(data, state);
+    const { best, sentence, auto, code } = advice(data, state);
     const bars = ranked.map(({ method, times }) => {
       const bar = make("span", { className: times === null ? "bar over" : "bar" });
       bar.style.inlineSize = `${(100 * (times ?? 20)) / 20}%`;
@@ -175,7 +189,7 @@ class WinnerMap {
       return row;
     });
     this.detail.replaceChildren(
-      make("h3", {}, `${where}: ${data.classes[ranked[0].method]}`),
+      make("h3", {}, `${where}: ${data.classes[best.method]}`),
       make("p", { className: "sentence" }, sentence),
       make("pre", { tabIndex: 0 }, make("code", {}, code)),
       make("p", { className: "map-note" }, "Time of a frame, times the best:"),
@@ -187,7 +201,7 @@ class WinnerMap {
   #drawCell(button) {
     const state = { ...this.state, n: Number(button.dataset.n), share: Number(button.dataset.share) };
     const isChosen = state.n === this.state.n && state.share === this.state.share;
-    const [best, next] = this.data.ranked(state).ranked;
+    const { ofDefault, singles: [best] } = this.data.split(state);
     button.setAttribute("aria-pressed", isChosen);
     button.tabIndex = isChosen ? 0 : -1;
     if (!best) {
@@ -199,7 +213,7 @@ class WinnerMap {
     button.dataset.winner = best.method;
     button.style.setProperty("--own", shadeOf(best.method));
     const words = this.data.classes[best.method].split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);
-    button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, `next ${timesWords(next.times)}`));
+    button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, ofDefault ? `default ${timesWords(ofDefault.times && ofDefault.times / best.times).replace(/^1\.0 ×$/, "equal")}` : ""));
   }
 }
 

@@ -113,11 +113,7 @@ export class Moving {
     this.play = make("button", { type: "button", className: "primary" });
     this.play.addEventListener("click", () => this.toggle());
     this.step = make("button", { type: "button" }, "One frame");
-    this.step.addEventListener("click", () => {
-      this.playing = false;
-      this.#advance();
-      this.draw();
-    });
+    this.step.addEventListener("click", () => this.one());
     this.file = make("input", { type: "file", accept: ".csv,.txt,.tsv,.npy", id: "moving-file" });
     this.file.addEventListener("change", () => this.take(this.file.files[0]));
     this.said = make("p", { className: "caption" }); // of a file
@@ -211,6 +207,13 @@ export class Moving {
   toggle() {
     this.playing = !this.playing;
     this.#clock = 0;
+    this.draw();
+  }
+
+  /** Go one frame on and stop there. */
+  one() {
+    this.playing = false;
+    this.#advance();
     this.draw();
   }
 

@@ -8,6 +8,7 @@ const FULLEST = 0.42; // how dark the fullest cell is
 const SHADES = 12;
 const MOST_COPIED = 4000; // numbers: two a body
 const COPY = 0.22; // how dark a copy is
+const MARK = 5; // pixels that the mark of a copy is thick
 // Pixels; the first where only the boxes overlap, the second where the bodies touch.
 const HIT_WIDTHS = [1.8, 2.5];
 const HIT_DASH = 3;
@@ -73,6 +74,28 @@ export function cornersOf(cells, place) {
     if (box) corners.push([Math.max(box[0], 0), Math.max(box[1], 0), Math.max(box[0], 0) + 22, Math.max(box[1], 0) + 20]);
   }
   return corners;
+}
+
+/** The marks of copies in cells: a bar at the left of a cell where a ball began in an earlier column, one at the top where it began in
+ * an earlier row. */
+export function drawMarks(context, { cells, cellSize }, boxes, place, shade) {
+  context.save();
+  context.fillStyle = colour(shade);
+  for (const { x, y, balls } of cells) {
+    const corner = [x * cellSize, y * cellSize];
+    for (const ball of balls) {
+      const box = boxes.subarray(4 * ball, 4 * ball + 4);
+      for (const axis of [0, 1]) {
+        if (box[axis] >= corner[axis]) continue;
+        // Along the side of the cell, as far as the ball's box goes.
+        const [from, to] = [Math.max(box[1 - axis], corner[1 - axis]), Math.min(box[3 - axis], corner[1 - axis] + cellSize)];
+        const [across, along, length] = [(corner[axis] - (axis ? place.top : place.left)) * place.scale, (from - (axis ? place.left : place.top)) * place.scale, (to - from) * place.scale];
+        if (axis) context.fillRect(along, across, length, MARK);
+        else context.fillRect(across, along, MARK, length);
+      }
+    }
+  }
+  context.restore();
 }
 
 function hatch(path, left, top, width, height) {

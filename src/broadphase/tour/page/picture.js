@@ -28,7 +28,7 @@ export function pictureOf(step, slider, frame, places, motion = 0) {
   };
   const centers = Float32Array.from(shown.flatMap((ball) => [state.balls.centers[2 * ball], state.balls.centers[2 * ball + 1]]));
   const halves = Float32Array.from(shown.flatMap((ball) => [state.balls.radii[ball], state.balls.radii[ball]]));
-  const pairs = Object.values(state.results).find((result) => result.pairs).pairs;
+  const pairs = Object.values(state.results).find((result) => result.pairs)?.pairs ?? [];
   const dragged = places.at(-1)?.[0];
   const marked = dragged < balls.count ? dragged : 0;
   return {

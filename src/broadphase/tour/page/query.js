@@ -1,6 +1,9 @@
-// A query box in a tree: the nodes that were visited, and the balls that were tested.
+// A query box in a tree: the nodes that were visited, the balls that were tested, and the margin of one that moves.
 
 import { colour } from "./palette.js";
+import { FOLLOWED } from "./steps.js";
+
+const LIT = 16; // units that balls move while the leaf is lit into which one was put
 
 /** Draws the nodes as the first `end` tests have found them. */
 export function drawVisits(context, { root, nodes }, query, place, shade, end) {
@@ -24,6 +27,25 @@ export function drawVisits(context, { root, nodes }, query, place, shade, end) {
     context.setLineDash(isLit ? [] : [5, 4]);
     context.strokeRect(left, top, right - left, bottom - top);
   }
+  context.restore();
+}
+
+/** The margin of the followed ball, which is dashed, and its leaf, lit for a while after the ball was put into it. */
+export function drawMargin(context, tree, boxes, place, shade) {
+  const framed = ([left, top, right, bottom]) => [(left - place.left) * place.scale, (top - place.top) * place.scale, (right - left) * place.scale, (bottom - top) * place.scale];
+  context.save();
+  context.strokeStyle = context.fillStyle = colour(shade);
+  context.globalAlpha = Math.max(1 - tree.since / LIT, 0) * 0.6;
+  const leaf = framed(tree.leafOf(FOLLOWED).box);
+  context.fillRect(...leaf);
+  context.globalAlpha = 1;
+  context.lineWidth = 4;
+  if (tree.since < LIT) context.strokeRect(...leaf);
+  context.lineWidth = 2.5;
+  context.strokeStyle = colour("ink");
+  context.strokeRect(...framed(boxes.subarray(4 * FOLLOWED, 4 * FOLLOWED + 4)));
+  context.setLineDash([5, 4]);
+  context.strokeRect(...framed(tree.margins.subarray(4 * FOLLOWED, 4 * FOLLOWED + 4)));
   context.restore();
 }
 

@@ -2,9 +2,10 @@
 //
 // The words of the steps are in index.html.
 
-import { queryTree } from "./methods/box_tree.js";
+import { MovingTree, queryTree } from "./methods/box_tree.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { METHODS } from "./methods/all.js";
+import { comparesOf } from "./methods/strips.js";
 import { twoLists, WAYS } from "./methods/two_lists.js";
 import { ballsIn, boxesOf, moved, squeezed, withBalls, withBullets } from "./scene.js";
 
@@ -55,7 +56,7 @@ export const STEPS = [
     make: (count) => ({ balls: ballsIn(count) }),
   },
   {
-    name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16, 32, 64], start: 2, extra: ({ copies, count }) => copies.length - count,
+    name: "strips", methods: ["strips"], values: [1, 2, 4, 8, 16], start: 1, work: comparesOf, extra: ({ copies, count }) => copies.length - count,
     make: (strips) => {
       const balls = ballsIn(SOME);
       // Not in the middle, where a border is.
@@ -84,6 +85,7 @@ export const STEPS = [
 for (const step of STEPS) {
   step.frames ??= 1;
   step.layouts ??= 1;
+  step.work ??= ({ made }) => made;
   step.extra ??= entriesOf;
 }
 
@@ -100,9 +102,23 @@ export function nextPrime(number) {
   return number;
 }
 
-const trees = new Map(); // by number of balls
-/** What balls may move while the tree stays: none moves further than the margin before it is built anew. */
-const [TREE_STAYS, MARGIN] = [10, 15];
+const trees = new Map(); // by number of balls: of balls at rest, and of balls that move
+const [MARGIN, TICK] = [15, 0.25]; // of a ball, and what balls move between two looks at the margins
+/** The ball whose margin is drawn. */
+export const FOLLOWED = 1;
+
+/** The tree of balls that have moved, and what became of the followed one: it depends on the motion alone. */
+function treeAfter(start, motion) {
+  const ticks = Math.floor(motion / TICK);
+  let kept = trees.get(`${start.count} moving`);
+  if (!kept || kept.ticks > ticks) kept = { ticks: 0, tree: new MovingTree(boxesOf(start), MARGIN), since: Infinity };
+  trees.set(`${start.count} moving`, kept);
+  for (; kept.ticks < ticks; kept.since += TICK) {
+    kept.ticks += 1;
+    if (kept.tree.update(boxesOf(moved(start, kept.ticks * TICK))).includes(FOLLOWED)) kept.since = 0;
+  }
+  return Object.assign(kept.tree, { since: kept.since });
+}
 
 /** What one state of a step shows; `places` are those of dragged balls, `[[ball, [x, y]], ...]`, of ball 0 also the
  * middle of the query box.
@@ -111,19 +127,14 @@ const [TREE_STAYS, MARGIN] = [10, 15];
  * if they are `kept`.  All balls have moved by `motion`, in a step whose frames do not move them themselves. */
 export function stateOf(step, slider, frame = 0, places = [], kept = true, layout = 0, motion = 0) {
   const { balls: start, before, options: own = {} } = step.make(step.values[slider], frame, layout);
-  const made = motion && !before ? moved(start, motion) : start;
+  const made = motion && !before ? moved(start, step.hasQuery ? Math.floor(motion / TICK) * TICK : motion) : start;
   const balls = step.hasQuery ? made : withBalls(made, places);
   const boxes = boxesOf(balls);
   const options = { ...own, before: before && boxesOf(withBalls(before, places)) };
   if (step.hasQuery) {
-    const builds = motion ? Math.floor(motion / TREE_STAYS) : null;
-    if (trees.get(balls.count)?.builds !== builds) {
-      const grown = (value, at) => value + (at % 4 < 2 ? -MARGIN : MARGIN);
-      const tree = METHODS.box_tree(motion ? boxesOf(moved(start, builds * TREE_STAYS)).map(grown) : boxes);
-      trees.set(balls.count, Object.assign(tree, { builds }));
-    }
-    const tree = trees.get(balls.count);
-    return { balls, boxes, options, builds, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
+    if (!trees.has(balls.count)) trees.set(balls.count, METHODS.box_tree(boxesOf(start)));
+    const tree = motion ? treeAfter(start, motion) : trees.get(balls.count);
+    return { balls, boxes, options, motion, results: { box_tree: tree }, query: queryOf(tree, balls, boxes, new Map(places).get(0)) };
   }
   const results = {};
   for (const method of step.methods) {
@@ -135,11 +146,11 @@ export function stateOf(step, slider, frame = 0, places = [], kept = true, layou
 }
 
 /** The tests and entries, or what else there is to do, of a value of the slider, averaged over the layouts of the step, of which the
- * first has dragged balls. */
-export function workOf(step, slider, places = []) {
+ * first has dragged and moved balls. */
+export function workOf(step, slider, places = [], motion = 0) {
   const work = { tests: 0, entries: 0 };
   for (let layout = 0; layout < step.layouts; layout++) {
-    const { tests, entries } = countsOf(step, slider, layout ? [] : places, layout);
+    const { tests, entries } = countsOf(step, slider, layout ? [] : places, layout, layout ? 0 : motion);
     work.tests += tests / step.layouts;
     work.entries += entries / step.layouts;
   }
@@ -148,12 +159,12 @@ export function workOf(step, slider, places = []) {
 
 const counted = new Map(); // of layouts that are not shown, by step, value and layout: dragging does not change them
 
-function countsOf(step, slider, places, layout) {
+function countsOf(step, slider, places, layout, motion) {
   const name = `${step.name} ${slider} ${layout}`;
   if (counted.has(name)) return counted.get(name);
-  const { results, query } = stateOf(step, slider, 0, places, false, layout);
+  const { results, query } = stateOf(step, slider, 0, places, false, layout, motion);
   const result = results[step.methods[0]];
-  const counts = { tests: (query ?? result).made, entries: step.extra(result) };
+  const counts = { tests: step.work(query ?? result), entries: step.extra(result) };
   if (layout) counted.set(name, counts);
   return counts;
 }

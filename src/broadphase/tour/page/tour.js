@@ -1,8 +1,9 @@
 // The tour: ten steps with one picture, a slider and balls to drag.  All is computed here, in the browser.
 
 import { drawGrowth } from "./chart.js";
+import { drawCuts } from "./cuts.js";
 import { Guesses } from "./guesses.js";
-import { canvasFont, forget, whole } from "./palette.js";
+import { canvasFont, forget, named, sample, whole } from "./palette.js";
 import { pictureOf } from "./picture.js";
 import { framesOf, stateOf, STEPS, workOf } from "./steps.js";
 import { listenToTheme } from "./theme.js";
@@ -152,6 +153,13 @@ class Tour {
     const hasAnswer = Boolean(bars) || !isAlone; // the charts show it
     this.#isOpen = !hasAnswer || this.guesses.isOpen(step.name);
     find("growth").hidden = isAlone || !this.#isOpen;
+    if (!isAlone) {
+      find("lines").replaceChildren(...step.methods.map((method) => {
+        const item = document.createElement("li");
+        item.append(sample(method), named(method));
+        return item;
+      }));
+    }
     find("working").hidden = !bars || !this.#isOpen;
     find("cover").hidden = this.#isOpen;
     const { weigh } = SLIDERS[step.name];
@@ -325,7 +333,7 @@ class Tour {
       const places = [...this.#places];
       this.picture = pictureOf(step, slider, frame, places, this.motion);
       this.#stale = false;
-      if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, places));
+      if (SLIDERS[step.name].bars) this.#works = step.values.map((_, value) => workOf(step, value, places, this.motion));
       const results = Array.from({ length: this.frame + 1 }, (_, k) => (k < frame ? stateOf(step, slider, k, places, false).results : this.picture.state.results));
       this.#all = step.methods.map((method) => results.reduce((sum, result) => sum + result[method].made, 0));
     }
@@ -339,13 +347,14 @@ class Tour {
       view.write(Math.min(end, made), made, this.#all[lane]);
     });
     this.#write(foundSoFar(picture, 0, end), end);
+    if (step.hasQuery) drawCuts([find("quadtree"), find("kd-tree")], picture.state);
     if (this.#views.length > 1 && this.#isOpen) this.#drawGrowth();
     const { bars, names, weights, wrong } = SLIDERS[step.name];
     if (bars && this.#isOpen) {
       const weightOf = (k) => (weights === undefined ? this.weight : [weights].flat()[Math.min(k, [weights].flat().length - 1)]);
       drawWork(find("work"), this.#works, names ?? step.values.map(String), slider, step.methods[0], bars, weightOf, wrong);
     }
-    if (!this.playing && !this.drifting) this.guesses.look(step, slider, picture, this.#works[slider]);
+    if (!this.drifting) this.guesses.look(step, slider, picture, this.#works[slider]);
     this.drawn += 1;
     if (this.playing || this.drifting) this.redraw();
   }
@@ -414,7 +423,7 @@ class Tour {
     const { step, slider } = this;
     const counts = step.values;
     const series = (points) => step.methods.map((method, lane) => ({ method, points: points(method, lane) }));
-    const tests = series((_, lane) => this.#grown.map((made, k) => ({ count: counts[k], value: made[lane] })));
+    const tests = series((_, lane) => this.#grown.map((made, k) => ({ count: counts[k], value: k === slider ? this.picture.lanes[lane].made : made[lane] })));
     drawGrowth(find("growth-tests"), tests, "", counts[slider]);
     if (!this.#times) return;
     const { methods } = this.#times;
@@ -425,8 +434,8 @@ class Tour {
   // ---- input
 
   #drag(ball, place) {
+    if (this.playing || this.end >= this.total) this.end = Infinity;
     this.playing = false;
-    this.end = Infinity;
     const [left, top, wide, high] = this.picture.window;
     this.#places.delete(ball); // the last is the marked one
     this.#places.set(ball, [Math.min(Math.max(place[0], left), left + wide), Math.min(Math.max(place[1], top), top + high)]);
@@ -522,6 +531,10 @@ class Tour {
       if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       this.#linkNow();
+      if (link.id === "again") {
+        this.guesses.forget();
+        this.#seen.clear();
+      }
       history.pushState(null, "", link.href);
       this.go();
       window.scrollTo(0, 0);
@@ -536,7 +549,7 @@ class Tour {
     if (event.target.closest("input, button, a, summary, canvas")) return;
     const turn = { ArrowRight: "next", ArrowLeft: "previous" }[event.key];
     if (turn && !find(turn).hidden) find(turn).click();
-    else if (this.step === MOVING && event.key === " ") this.moving?.toggle();
+    else if (this.step === MOVING && [" ", "."].includes(event.key)) this.moving?.[event.key === " " ? "toggle" : "one"]();
     else if (!isStep(this.step)) return;
     else if (event.key === " ") this.#toggle();
     else if (event.key === ".") this.#one(1);

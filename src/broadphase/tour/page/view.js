@@ -6,7 +6,7 @@ import * as overlay from "./overlays.js";
 import { isTested } from "./methods/sweep_and_prune.js";
 import { colour, named, sample, sharp, whole } from "./palette.js";
 import { sweptCopy } from "./picture.js";
-import { drawBallTests, drawVisits } from "./query.js";
+import { drawBallTests, drawMargin, drawVisits } from "./query.js";
 import { drawSkips, skipsOf } from "./skips.js";
 
 const REACH = 18; // pixels beside the ball that still grab it
@@ -57,6 +57,7 @@ export class View {
     const swept = this.alone && own.copies ? sweptCopy(own, end, picture.marked) : null;
     const below = (on) => {
       if (query) drawVisits(on, picture.state.results.box_tree, query, place, shade, end);
+      if (query && picture.state.motion) drawMargin(on, picture.state.results.box_tree, picture.state.boxes, place, shade);
       if (own.nodes) overlay.drawNodes(on, picture.isPart ? own.nodes : within(own.nodes, picture.window, RIM / place.scale), place, shade);
       if (own.order && this.alone) drawSweepLine(on, picture, own.order[0], ballOf(picture, own, end), place);
       if (swept) overlay.drawSweep(on, own.strips, { ...swept, box: picture.state.boxes.subarray(4 * swept.ball, 4 * swept.ball + 4) }, place);
@@ -70,7 +71,8 @@ export class View {
       if (own.order) drawOpen(context, picture, own.order[0], ball, place);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
-    if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place);
+    if (picture.state.options.once === "marks") overlay.drawMarks(context, picture.state.results[this.method], picture.state.boxes, place, shade);
+    if (picture.state.options.once) details.writeFinds(context, own.finds, picture, place, overlay.cornersOf(own.cells, place));
     if (picture.state.options.bullets) drawBullets(context, picture, place);
     drawMark(context, picture.handle, place);
     this.#drawDetail(picture, own, world, place, end, swept);
@@ -111,7 +113,7 @@ export class View {
         (...canvas) => details.drawLanes(...canvas, { ...swept, copies: own.copies }, picture, place)];
     }
     if (this.method === "brute_force") {
-      return ["Every pair of balls as a square",
+      return ["Every pair of balls as a bar",
         (...canvas) => details.drawPairs(...canvas, own.tests, picture.hits, count, end)];
     }
     return null;

@@ -13,7 +13,7 @@ const CURES = {
   marks: "marked copies",
 };
 const WAYS = {
-  together: "every two of both lists",
+  together: "both lists as one",
   each: "each bullet with each enemy",
   sorted: "both lists, sorted",
   cells: "bullets in enemies’ cells",
@@ -27,10 +27,10 @@ export const SLIDERS = {
   sorted: { label: "Push sideways", text: (value) => ({ 1: "not pushed", 0: "in one column", y: "one column, by y" })[value] ?? `${Math.round(100 * value)} % as wide` },
   kept: { label: "Movement per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}, balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
-  twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "questions to the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none: wrong", "set", "owner", "marks"] },
+  twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "checks of the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none", "set", "owner", "marks"] },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["tests", "copies more than balls, 30 tests each"], weights: 30 },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["steps, of sixteen comparisons each", "extra copies, 2 steps each"], weights: 2 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
@@ -50,37 +50,42 @@ export function figuresOf(step, picture, end, total, work, all) {
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
   const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
-  const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end });
-  if (own) found.push({ ...own, kind: "own" });
+  const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end }) ?? [];
+  found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
   if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
   const touching = touchingPairs(picture);
   pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
   found.push(pairs);
-  if (step.name === "strips") found.push({ name: "compares of sixteen", figure: whole(comparesOf(result)), meaning: "of a box with the next sixteen at once", kind: "test" });
   return found;
 }
 
 const OWN_FIGURES = {
   sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
-  kept: ({ swaps }, count, { all }) => ({ name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed each other; ${whole(all)} in all frames so far` }),
+  kept: ({ swaps }, count, { all }) => [
+    { name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed; ${whole(all)} in all frames` },
+    { name: "looks", figure: whole(4 * count), meaning: "one at each edge" },
+  ],
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
-  cells: (result, count, { work }) => ({ name: "cells per ball", figure: (entriesOf(result) / count).toFixed(1), meaning: `that a ball touches here; ${(work.entries / count).toFixed(1)} over all layouts` }),
+  cells: (result, count, { work }) => ({ name: "cells per ball", figure: (work.entries / count).toFixed(1), meaning: `in forty layouts; ${(entriesOf(result) / count).toFixed(1)} in this one, by chance` }),
   slots: ({ table, cells }) => ({ name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` }),
-  strips: ({ copies }, count) => ({ name: "copies per ball", figure: (copies.length / count).toFixed(1), meaning: "one in each strip that it touches" }),
+  strips: (result, count) => [
+    { name: "steps", figure: whole(comparesOf(result)), meaning: "each compares a box with the next sixteen", kind: "test" },
+    { name: "extra copies", figure: whole(result.copies.length - count), meaning: `besides one of each of the ${whole(count)} balls` },
+  ],
 };
 
-function figuresOfQuery({ query, balls, results, builds }, end, total) {
+function figuresOfQuery({ query, balls, results, motion }, end, total) {
   const made = query.tests.slice(0, end);
   const visited = 1 + made.filter(({ node, hit }) => node.level && hit).length;
   const found = made.filter(({ node, hit }) => !node.level && hit).length;
-  const { nodes } = results.box_tree;
-  const built = builds === null ? [] : [{ name: builds === 1 ? "new tree" : "new trees", figure: whole(builds), meaning: "because balls left their margins; in between no node changes", kind: "own" }];
+  const { nodes, reinserted } = results.box_tree;
+  const put = motion ? [{ name: "put in again", figure: whole(reinserted), meaning: "balls that left their margins; all other moves changed nothing", kind: "own" }] : [];
   return [
     { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
     { name: "nodes visited", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others are skipped`, kind: "own" },
     { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the query box", kind: "hit" },
-    ...built,
+    ...put,
   ];
 }
 
@@ -117,10 +122,10 @@ const LEGENDS = {
   sorted: [["sweep", "the line, and how far one ball looks"], ["open own", "open: boxes that the line crosses"], ["bar own", "width of a ball, sorted"]],
   kept: [["bar own", "edges that swap"], ["dot none", "two near edges [ pass: no test"], ["dot square", "two far edges ] pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are stronger"]],
-  twice: [["cell own", "cell with balls"]],
+  twice: [["cell own", "cell with balls"], ["bars own", "marked copies: began in an earlier column, in an earlier row"]],
   lists: [["bullet", "bullet"], ["cell own", "cell with enemies"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
-  tree: [["root own", "node visited"], ["leaf own", "node skipped"]],
+  tree: [["root own", "node visited"], ["leaf own", "node skipped"], ["margin own", "margin of one ball that moves"]],
   strips: [["border own", "border"], ["copy own", "copy in a later strip"], ["digits", "in a strip: its balls and copies"], ["sweep", "how far one ball is swept"]],
 };
 

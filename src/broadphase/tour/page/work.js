@@ -30,7 +30,7 @@ export function drawWork(canvas, works, texts, now, method, nouns, weightOf, wro
     const [tests, entries] = [(one.tests / most) * (tall - 14), ((weightOf(k) * one.entries) / most) * (tall - 14)];
     if (k === wrong) context.fillStyle = colour("bad");
     context.font = canvasFont(size, k === now ? 700 : 400);
-    context.fillText(k === wrong ? "reported twice" : whole(sums[k]), x + wide / 2, height - bottom - tests - entries - 5);
+    context.fillText(k === wrong ? "wrong" : whole(sums[k]), x + wide / 2, height - bottom - tests - entries - 5);
     context.globalAlpha = k === now ? 1 : FAINT;
     context.fillStyle = colour("test");
     context.fillRect(x, height - bottom - tests, wide, tests);

@@ -108,13 +108,87 @@ export function boxTree(boxes, { keep = true } = {}) {
     });
   };
   if (root) join(root, root);
-  const nodes = [];
-  const list = (node, depth) => {
-    nodes.push(Object.assign(node, { depth }));
-    if (node.level) node.children.forEach((child) => list(child, depth + 1));
-  };
-  if (root) list(root, 0);
+  const nodes = listed(root);
   return Object.assign(search, { root, nodes, used: nodes.length });
+}
+
+/** All nodes below one and itself, with their depths. */
+function listed(node, depth = 0) {
+  if (!node) return [];
+  Object.assign(node, { depth });
+  return [node, ...(node.level ? node.children.flatMap((child) => listed(child, depth + 1)) : [])];
+}
+
+// ---- motion: each ball has a margin, and only one that leaves it is taken out and put in again
+
+const area = ([left, top, right, bottom]) => (right - left) * (bottom - top);
+const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
+
+export class MovingTree {
+  /** How often balls were put in again. */
+  reinserted = 0;
+
+  constructor(boxes, margin) {
+    this.grow = (box) => box.map((value, side) => value + (side < 2 ? -margin : margin));
+    this.margins = boxes.map((value, at) => value + (at % 4 < 2 ? -margin : margin));
+    this.#build();
+  }
+
+  #build() {
+    Object.assign(this, { root: build(this.margins) });
+    this.nodes = listed(this.root);
+  }
+
+  #boxOf(ball) {
+    return this.margins.subarray(4 * ball, 4 * ball + 4);
+  }
+
+  /** The leaf of a ball. */
+  leafOf(ball) {
+    return this.nodes.find(({ level, children }) => !level && children.includes(ball));
+  }
+
+  /** Follow all boxes to where they are now; returns the balls that left their margins. */
+  update(boxes) {
+    const left = [];
+    for (let ball = 0; ball < boxes.length / 4; ball++) {
+      const [box, margin] = [boxes.subarray(4 * ball, 4 * ball + 4), this.#boxOf(ball)];
+      if (box[0] >= margin[0] && box[1] >= margin[1] && box[2] <= margin[2] && box[3] <= margin[3]) continue;
+      left.push(ball);
+      const { children } = this.leafOf(ball);
+      children.splice(children.indexOf(ball), 1);
+      margin.set(this.grow(box));
+      this.#insert(this.root, ball);
+      this.#fit(this.root);
+      this.nodes = listed(this.root);
+      if (this.nodes.some((node) => node.children.length > MOST)) this.#build();
+    }
+    this.reinserted += left.length;
+    return left;
+  }
+
+  /** Put a ball into the leaf that grows least; a full one is halved. */
+  #insert(node, ball) {
+    const growth = ({ box }) => area(union(box, this.#boxOf(ball))) - area(box);
+    const best = node.level ? node.children.reduce((least, child) => (growth(child) < growth(least) ? child : least)) : node;
+    if (best.level) {
+      this.#insert(best, ball);
+      return;
+    }
+    best.children.push(ball);
+    if (best === node || best.children.length <= MOST) return;
+    const axis = best.box[2] - best.box[0] < best.box[3] - best.box[1] ? 1 : 0;
+    best.children.sort((a, b) => this.#boxOf(a)[axis] - this.#boxOf(b)[axis]);
+    node.children.push({ level: 0, children: best.children.splice(MOST / 2), box: best.box });
+  }
+
+  /** Boxes of nodes around their children; empty leaves are dropped. */
+  #fit(node) {
+    if (node.level) node.children = node.children.filter((child) => this.#fit(child));
+    const boxes = node.level ? node.children.map(({ box }) => box) : node.children.map((ball) => [...this.#boxOf(ball)]);
+    if (boxes.length) node.box = boxes.reduce(union);
+    return boxes.length > 0;
+  }
 }
 
 /** The balls whose boxes overlap a box: a node is visited only if its own box overlaps it. */

@@ -13,7 +13,7 @@ export function twoLists(boxes, { bullets, way, cellSize, keep = true }) {
 const isPair = ({ bullets }, i, j) => i < bullets !== j < bullets;
 
 export const WAYS = {
-  /** Every two of both lists; pairs of one list are discarded. */
+  /** Both lists as one, each with every other; pairs within a list are discarded. */
   together(search) {
     for (let i = 0; i < search.count; i++) {
       for (let j = i + 1; j < search.count; j++) if (search.test(i, j) && isPair(search, i, j)) search.found(i, j);
