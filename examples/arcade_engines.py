@@ -34,7 +34,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from broadphase.adapters.arcade_lists import arcade, corners_of, sprites_around
+from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, near_slots
 from broadphase.geometry.shapes import extent
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.runtime.arrays import Floats
@@ -51,6 +51,7 @@ _DIRECTIONS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, 
 # y is rounded to two digits, as in arcade; x to far less than a pixel.
 HUNDREDTHS, FINE = 100.0, 1e9
 _EVEN = 1e-3
+_HALF_DIAGONAL = 0.71  # of a unit square, and a little more
 
 _outlines: WeakKeyDictionary[Any, tuple[Any, Floats, float]] = WeakKeyDictionary()
 
@@ -155,11 +156,32 @@ class Surroundings:
         if far + self.reach <= self._known:
             return
         self._known = _MARGIN * far + self.reach + self._distance
-        near = [sprites_around(one, mid_x, mid_y, self._known) for one in self._lists]
+        near = [_sprites_around(one, mid_x, mid_y, self._known) for one in self._lists]
         self.others = [other for found in near for other in found if other is not self.sprite]
         self._corners, self._ends = corners_of(self.others)
         self._met = np.empty(len(self.others), np.bool_)
         self._enter, self._leave = np.empty(len(self.others)), np.empty(len(self.others))
+
+
+def _sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterable[Any]:
+    """All sprites of a list that may reach into a square around a point, in the order of the list."""
+    hashed = sprite_list.spatial_hash
+    if hashed is not None:
+        candidates = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
+        slot_of = getattr(sprite_list, "sprite_slot", {})
+        return sorted(candidates, key=lambda one: slot_of.get(one, -1))
+    if has_arrays(sprite_list):
+        found = near_slots(sprite_list, x, y, 2.0 * half)
+        if found is not None:
+            return found
+    return _sprites_near(sprite_list, x, y, half)
+
+
+def _sprites_near(sprites: Iterable[Any], x: float, y: float, half: float) -> Iterator[Any]:
+    for one in sprites:
+        (px, py), reach = one._position, half + _HALF_DIAGONAL * max(abs(one._width), abs(one._height))
+        if abs(px - x) <= reach and abs(py - y) <= reach:
+            yield one
 
 
 def _outline(sprite: Any) -> tuple[Floats, float]:

@@ -1,7 +1,7 @@
 """The sprite lists of arcade, read from the arrays that they keep for the graphics card."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
@@ -122,27 +122,6 @@ def _places_of(sprites: list[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray
     """Where sprites are, and the longer side of each."""
     places = np.array([one._position for one in sprites], np.float64).reshape(-1, 2)
     return places, np.array([max(one._width, one._height) for one in sprites], np.float64)
-
-
-def sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterable[Any]:
-    """All sprites of a list that may reach into a square around a point, in the order of the list."""
-    hashed = sprite_list.spatial_hash
-    if hashed is not None:
-        candidates = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
-        slot_of = getattr(sprite_list, "sprite_slot", {})
-        return sorted(candidates, key=lambda one: slot_of.get(one, -1))
-    if has_arrays(sprite_list):
-        found = near_slots(sprite_list, x, y, 2.0 * half)
-        if found is not None:
-            return found
-    return _sprites_near(sprite_list, x, y, half)
-
-
-def _sprites_near(sprites: Iterable[Any], x: float, y: float, half: float) -> Iterator[Any]:
-    for one in sprites:
-        (px, py), reach = one._position, half + _REACH * max(abs(one._width), abs(one._height))
-        if abs(px - x) <= reach and abs(py - y) <= reach:
-            yield one
 
 
 def corners_of(sprites: Iterable[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
