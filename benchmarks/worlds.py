@@ -3,8 +3,8 @@
 ``--queries`` compares queries of an index of many environments: lidar, an update and 64 rays in each world a
 frame, beside a scalar loop over all boxes of a world in Numba (both are given float32, write ids and need no
 normals); every query beside the same in one world.  ``--lidar`` compares 32 rays in each environment with
-that loop: as a fan for each robot, by axes, and as rows with ``env=``; at the end among circles of a
-`broadphase.ShapeIndex` that all move.
+that loop: as a fan for each robot, by axes, and as rows with ``env=``; at the end among circles, then
+segments, of a `broadphase.ShapeIndex` that all move.
 
 Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
 figures are ratios of the fastest runs.
@@ -129,6 +129,20 @@ def circles_by_hand(centers, radius, origins, directions, env, size, max_distanc
         hits[q] = hit
 
 
+def segments_by_hand(starts, way, origins, directions, env, size, max_distance, hits) -> None:
+    """The same for segments, each as long and in the same direction."""
+    for q in range(len(origins)):
+        best, hit, first = max_distance, -1, env[q] * size
+        dx, dy = directions[q, 0], directions[q, 1]
+        across = dx * way[1] - dy * way[0]
+        for k in range(first, first + size):
+            x, y = starts[k, 0] - origins[q, 0], starts[k, 1] - origins[q, 1]
+            far, along = (x * way[1] - y * way[0]) / across, (x * dy - y * dx) / across
+            if 0.0 <= along <= 1.0 and 0.0 <= far < best:
+                best, hit = far, k
+        hits[q] = hit
+
+
 def compare_queries(worlds: int, size: int, dim: int, rounds: int) -> None:
     """One line of the second table, on one core."""
     from numba import njit
@@ -221,34 +235,38 @@ def compare_lidar(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     )
 
 
-def compare_circles(worlds: int, size: int, rounds: int) -> None:
-    """One line of the table of circles in a `broadphase.ShapeIndex`, on one core."""
+def compare_shapes(kind: str, worlds: int, size: int, rounds: int) -> None:
+    """One line of the table of circles or segments in a `broadphase.ShapeIndex`, on one core."""
     from numba import njit
 
     random, rays, radius, far = np.random.default_rng(1), 32, 0.5, 20.0
-    centers, robots = random.random((worlds * size, 2)) * 20.0, random.random((worlds, 1, 2)) * 20.0
+    places, robots = random.random((worlds * size, 2)) * 20.0, random.random((worlds, 1, 2)) * 20.0
     fan, env = bp.ray_fan((1, 0.01), 360, rays), np.repeat(np.arange(worlds), rays)
     origins, ways = np.repeat(robots[:, 0], rays, axis=0), np.tile(fan, (worlds, 1))
-    shapes = [bp.Circle(*center, radius) for center in centers]
+    form, by_loop, size_of_one = bp.Circle(0, 0, radius), circles_by_hand, radius
+    if kind == "segments":
+        size_of_one = np.array((0.9, 0.4))
+        form, by_loop = bp.Capsule(0, 0, *size_of_one.tolist(), 0), segments_by_hand
+    shapes = [form.moved_to(*place) for place in places]
     index = bp.ShapeIndex(shapes, env=np.repeat(np.arange(worlds), size), threads=1)
-    loop, hits = njit(nogil=True, error_model="numpy")(circles_by_hand), np.empty(len(env), np.int64)
+    loop, hits = njit(nogil=True, error_model="numpy")(by_loop), np.empty(len(env), np.int64)
     rows, ids = (np.empty(len(env), np.int32), np.empty(len(env))), np.arange(len(shapes))
     out = tuple(array.reshape(worlds, rays) for array in rows)
 
     def frame(*ray: object, **how: object) -> None:
-        index.move_many(ids, centers)
+        index.move_many(ids, places)
         index.raycast(*ray, far, normals=False, **how)
 
     calls: dict[str, Callable[[], object]] = {
         "fans": lambda: frame(robots, fan, out=out),
         "rows": lambda: frame(origins, ways, env=env, out=rows),
-        "by hand": lambda: loop(centers, radius, origins, ways, env, size, far, hits),
+        "by hand": lambda: loop(places, size_of_one, origins, ways, env, size, far, hits),
     }
     calls["by hand"]()
     for name in ("fans", "rows"):
         calls[name]()
         assert np.array_equal(rows[0], hits)
-    print_lidar(f"{size:>5}  circles    ", fastest(calls, rounds, process_time), len(env))
+    print_lidar(f"{size:>5}  {kind:<11}", fastest(calls, rounds, process_time), len(env))
 
 
 def print_lidar(name: str, times: dict[str, float], rays: int) -> None:
@@ -279,8 +297,9 @@ def main() -> None:
             for dtype in (np.float32, np.float64):
                 for size in sizes:
                     compare_lidar(given.worlds, size, dim, dtype, given.rounds)
-        for size in sizes:
-            compare_circles(given.worlds, size, given.rounds)
+        for kind in ("circles", "segments"):
+            for size in sizes:
+                compare_shapes(kind, given.worlds, size, given.rounds)
         return
     if given.queries:
         print("million rays a second and core with an update a frame; queries: times as long as in one world")
