@@ -143,7 +143,11 @@ def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, l
         rise = walker[1] - height
         if ceiling < 0 or rise > left_over:
             return x, y - rules.flip * left_over, 0.0, False
-        if rise > TOUCH * tolerance:
+        is_round = plane >= 0 and obstacles.planes[plane, 3] != 0.0
+        is_ceiling = plane < 0 or obstacles.planes[plane, 1] >= rules.upright
+        # What it touches does not lift it off its floor; round corners it follows closely.
+        near = room_at(obstacles, plane, tolerance) if is_ceiling and not is_round else TOUCH * tolerance
+        if rise > near:
             up = place_with_head(height, trip, rules)
             if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
                 y = up
@@ -156,9 +160,9 @@ def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, l
                 x = to_x
                 log_bend(log, trip, rules, gone + length - left_over, x, y)
                 continue
-        if plane >= 0 and obstacles.planes[plane, 1] < rules.upright:
+        if not is_ceiling:
             return x, y, left_over, False
         normal = (0.0, 1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
         log_hit(log, obstacles, trip, rules, ceiling, normal, gone + length - left_over, x, y)
-        return x, y, 0.0, plane >= 0 and obstacles.planes[plane, 3] != 0.0
+        return x, y, 0.0, is_round
     return x, y, 0.0, False
