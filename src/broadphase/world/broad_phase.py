@@ -91,17 +91,13 @@ class Near(NamedTuple):
         count = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))
         return Near(count[self.first], self.rows[kept])
 
-    def with_one(self, row: int, movers: npt.NDArray[np.int64]) -> "Near":
-        """The same with one more row near some movers."""
-        places, those = [], []
-        for mover in movers.tolist():
-            begin, end = self.first[mover : mover + 2].tolist()
-            at = begin + int(np.searchsorted(self.rows[begin:end], row))
-            if at == end or self.rows[at] != row:
-                places.append(at)
-                those.append(mover)
-        more = np.searchsorted(those, np.arange(len(self.first)))
-        return Near(self.first + more, np.insert(self.rows, places, row))
+    def without_pairs(self, movers: Rows, riders: dict[int, list[int]]) -> "Near":
+        """The same without what rides on a mover: in its place is the mover itself, which meets nothing."""
+        rows = self.rows.copy()
+        for at in np.flatnonzero(np.isin(movers, [*riders])).tolist():
+            near = rows[self.first[at] : self.first[at + 1]]
+            near[np.isin(near, riders[movers.item(at)])] = movers[at]
+        return Near(self.first, rows)
 
 
 class BroadPhase:

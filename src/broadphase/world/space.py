@@ -169,21 +169,6 @@ class Space(Periodic):
         inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
         return inner
 
-    def meet(self, regions: Floats, box: Bounds) -> npt.NDArray[np.bool_]:
-        """Which regions an image of a box touches or overlaps."""
-        meets = np.ones(len(regions), np.bool_)
-        for axis, length in enumerate(self.lengths.tolist()):
-            low, high = regions[:, axis], regions[:, axis + 2]
-            if length < math.inf:
-                with np.errstate(invalid="ignore"):  # a region without ends meets everything
-                    apart = (np.mod(box[axis] - low, length) > high - low) & (
-                        np.mod(low - box[axis], length) > box[axis + 2] - box[axis]
-                    )
-                meets &= ~apart
-            else:
-                meets &= (low <= box[axis + 2]) & (high >= box[axis])
-        return meets
-
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
     """Some shapes, displaced."""

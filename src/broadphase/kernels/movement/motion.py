@@ -222,8 +222,7 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 # How far around a path is searched: as far as a box sweeps (for other shapes as `PADDED`), with room for
 # the gap before sloped surfaces, or for any change of direction.
 EXACT, PADDED, WIDE = 1, 2, 3
-# Beside the results of `path.follow`: more images are near than the memory holds; this mover goes alone.
-CROWDED, ALONE = 4, 5
+CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
 EVERY_LAYER = 15  # a bit for each layer
 SENSORS = 4  # the bit for sensors in any layer
 ALL_OF_THEM = -1  # in place of layers: what is near blocks, whatever its rules
@@ -542,12 +541,12 @@ def list_near(pairs, rows, number_of, movers):
 
 
 @jit
-def regions_of(shapes, rows, displacements, responses, pushes, reach, space, out, alone, across):
+def regions_of(shapes, rows, displacements, responses, pushes, reach, space, out, across):
     """`region_of` for many bodies, each of which may be pushed before it moves.
 
-    Movers whose paths lead nowhere go ``alone``, and may meet everything.  ``space`` are the period, and how
-    far shapes reach below and above their places: with a period regions are larger by what places are rounded
-    by, and those in which images may lie are ``across`` an edge.
+    Movers whose paths lead nowhere may meet everything.  ``space`` are the period, and how far shapes reach
+    below and above their places: with a period regions are larger by what places are rounded by, and those in
+    which images may lie are ``across`` an edge.
     """
     period, low, high = space
     plain, largest = is_plain(period), 0.0
@@ -556,13 +555,13 @@ def regions_of(shapes, rows, displacements, responses, pushes, reach, space, out
     for m in range(rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
-        alone[m], across[m], pad = region[0] != region[0], False, pushes[m]
-        if alone[m]:
+        across[m], pad = False, pushes[m]
+        if region[0] != region[0]:
             region = _EVERYWHERE
         elif not plain:
             pad += SLACK * max(largest, max(max(abs(region[0]), abs(region[1])), max(region[2], region[3])))
         out[m, 0], out[m, 1], out[m, 2], out[m, 3] = widened(region, pad)
-        for axis in range(0 if plain or alone[m] else 2):
+        for axis in range(0 if plain else 2):
             inside = high[axis] < out[m, axis] and out[m, axis + 2] < period[axis] - low[axis]
             across[m] |= period[axis] < math.inf and not inside
 
@@ -617,7 +616,7 @@ def move_many(
 ):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
-    ``movers`` are ``rows, displacements, responses, regions, alone, across``, ``near`` are ``starts,
+    ``movers`` are ``rows, displacements, responses, regions, across, halts``, ``near`` are ``starts,
     others``: mover ``m`` is blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of
     ``layers``.  They were searched for within its region; where that lies ``across`` an edge of the period,
     it is blocked by their images there, for which ``images`` has memory, and the period.  With ``waits``
@@ -625,17 +624,15 @@ def move_many(
     to ``ends``, its place, wrapped into the period, to ``places``.
 
     Returns ``next, state, found``: all before mover ``next`` have moved, with ``found`` hits.  State is that
-    of the next one, or `DONE` if about ``most`` boxes were tested or all is done.
+    of the next one, or `DONE` if about ``most`` boxes were tested, the last one ``halts``, or all is done.
     """
-    rows, displacements, responses, regions, alone, across = movers
+    rows, displacements, responses, regions, across, halts = movers
     starts, others = near
     frame, period = images
     found, work = np.int64(0), 0.0
     xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
-        if alone[m]:
-            return m, ALONE, found
         row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
         region = regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3]
@@ -670,6 +667,6 @@ def move_many(
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
-        if work > most:
+        if work > most or halts[m]:
             return m + 1, DONE, found
     return rows.shape[0], DONE, found

@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.crossing import BENDS
-from broadphase.kernels.movement.motion import CROWDED, pushes_of, wrap_touches
+from broadphase.kernels.movement.motion import CROWDED, wrap_touches
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
@@ -20,11 +20,11 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.broad_phase import new_buffers, new_frame
+from broadphase.world.broad_phase import Near, new_buffers, new_frame
 from broadphase.world.hits import Hit, HitArrays, Movements, Walk, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Paths, Start, cross_many, crossings, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
-from broadphase.world.movement.motion_many import ManyMotion
+from broadphase.world.movement.motion_many import ManyMotion, widen
 from broadphase.world.movement.sweep import bits_of, checked_displacement
 from broadphase.world.space import starts_of
 from broadphase.world.state import State
@@ -329,11 +329,7 @@ class Walkers:
             elif state == CROWDED:
                 self._make_room(2 * len(self._path.near) + 1)
             elif state == kernel.INSIDE:
-                if not self._pushes.any():
-                    near = scene.starts, scene.near
-                    pushes_of(scene.shapes, self.rows, near, lengths, scene.grid, self._pushes)
-                left, top, right, bottom = store.bounds(self.rows.item(done))
-                self._pushes[done] = 2.0 * self._pushes[done] + (right - left) + (bottom - top)
+                widen(self._state, self.rows, Near(scene.starts, scene.near), self._pushes, int(done))
                 self._reached = self._reach()
                 scene = self._scene()
             begin = int(done)

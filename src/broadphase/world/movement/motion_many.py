@@ -16,7 +16,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
-from broadphase.world.broad_phase import new_buffers, new_frame
+from broadphase.world.broad_phase import Near, new_buffers, new_frame
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
@@ -234,10 +234,7 @@ class _Call(NamedTuple):
 
 
 class _Run:
-    """One call: the movers, in order, by a kernel; single ones in between as `World.move` does.
-
-    These carry others, or are pushed far out of what they start in.
-    """
+    """One call: the movers, in order, by a kernel, which halts after what carries others."""
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
         self._state, self._motion, self._call = state, motion, call
@@ -247,8 +244,6 @@ class _Run:
         self._places, self._ends = self._starts.copy(), self._starts.copy()
         """Of each mover, in the period, and where its path ended."""
         self._hits: list[Floats] = []
-        self._crossed: list[Floats] = []
-        """What those crossed that went alone."""
         # Static movers stay where they were until all have moved: the others see them there.
         statics = self._store.static[call.rows]
         self._waiting = np.flatnonzero(statics & (call.layers != ALL))
@@ -258,8 +253,8 @@ class _Run:
         self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
-        self._regions, self._pushed = np.empty((count, 4)), False
-        self._alone, self._across = np.empty((2, count), np.bool_)
+        self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
+        self._halts = (self._store.one_way[call.rows] != 0) & (call.layers is ALL)
         self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
         self._look(0)
 
@@ -270,14 +265,12 @@ class _Run:
         movers = call.rows[later], call.displacements[later], call.responses[later], self._pushes[later]
         kernel.regions_of(
             *(self._table.columns, *movers, self._reach, (space.lengths, space.low, space.high)),
-            *(self._regions[later], self._alone[later], self._across[later]),
+            *(self._regions[later], self._across[later]),
         )
         near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, self._passes)
         self._near = near.without(call.ignored) if call.ignored else near
-        if self._store.any_one_way:
-            self._alone[later] |= np.isin(call.rows[later], [*call.riders])
-        most = int(np.diff(self._near.first).max()) + len(call.rows)  # others may be pushed into its way
-        self._reserve(most)
+        self._met = self._near.without_pairs(call.rows, call.riders) if call.riders else self._near
+        self._reserve(int(np.diff(self._near.first).max()) + 1)
 
     def _reserve(self, most: int) -> None:
         """Memory for so many bodies, or images of them, near one mover."""
@@ -298,11 +291,9 @@ class _Run:
             solid, stops = hits[crosses], hits[~crosses]
         first = starts_of(stops[:, 8], len(call.rows))
         paths = Paths(call.rows, self._starts, self._ends, stops, HITS, first)
-        crossed = cross_many(state, paths, self._passes, self._near, call.ignored)
+        crossed = cross_many(state, paths, self._passes, self._met, call.ignored)
         if len(self._waiting):
             self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
-        if self._crossed:  # those that went alone have noted what they met
-            solid, stops, crossed = map(self._not_alone, (solid, stops, crossed))
         if len(solid):
             crossed = with_solid(crossed, solid)
         state.contacts.note_many(call.rows, stops, stopped=True)
@@ -310,68 +301,45 @@ class _Run:
         if not call.ignored:
             matcher = state.listeners.matcher
             state.contacts.searched = Searched(call.rows, self._regions, self._near, matcher)
-        if self._crossed:
-            crossed = np.concatenate((crossed, *self._crossed))
-            crossed = crossed[np.argsort(crossed[:, 8], kind="stable")]
         for met in (hits, crossed) if state.space.periodic else ():
             kernel.wrap_touches(met, state.space.lengths)
         return Movements(self._places, hit_arrays(hits), hit_arrays(crossed))
 
-    def _not_alone(self, hits: Floats) -> Floats:
-        return hits[~self._alone[hits[:, 8].astype(np.int64)]]
-
     def _move_from(self, begin: int) -> int:
         """Move some movers in one call of the kernel; which is the next."""
         call, grid = self._call, self._state.grid
-        movers = *call[:3], self._regions, self._alone, self._across
-        next_one, state, found = kernel.move_many(
+        movers = *call[:3], self._regions, self._across, self._halts
+        known = kernel.move_many(
             *(self._table.columns, self._store.marks, self._store.one_way, movers, self._blocking),
             *(len(self._waiting) > 0, begin),
-            *(self._near[:], grid, self._buffers, (self._frame, self._state.space.lengths)),
+            *(self._met[:], grid, self._buffers, (self._frame, self._state.space.lengths)),
             *(self._ends, self._places, _MOST_TESTS),
         )
+        next_one, state, found = map(int, known)
         self._hits.append(self._buffers.hits[:found].copy())
-        if state == TOO_FAR and not self._pushed:  # it starts in something, as others may
-            self._pushed, lengths = True, self._state.space.lengths
-            near = self._near[:]
-            kernel.pushes_of(self._table.columns, call.rows, near, lengths, grid, self._pushes)
-            self._look(int(next_one))
-        elif state in (kernel.ALONE, TOO_FAR):
-            self._move_alone(next_one)
-            return int(next_one) + 1
+        if state == TOO_FAR:
+            widen(self._state, call.rows, self._near, self._pushes, next_one)
+            self._look(next_one)
         elif state == kernel.CROWDED:
             self._reserve(2 * len(self._buffers.near) + 1)
         elif state == FULL and not found:
             self._most_hits *= 2
             self._reserve(len(self._buffers.near))
-        return int(next_one)
+        elif next_one > begin and self._halts[next_one - 1]:
+            at = next_one - 1
+            call.carry(self._motion, at, self._starts[at], self._places[at])
+            if next_one < len(call.rows):
+                self._starts[next_one:] = self._store.places(call.rows[next_one:])
+                self._look(next_one)
+        return next_one
 
-    def _move_alone(self, at: int) -> None:
-        """Move one mover as `World.move` does."""
-        call, store, motion = self._call, self._store, self._motion
-        self._alone[at] = True
-        row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
-        name = _NAMES[call.responses.item(at)]
-        move = motion.move_row(row, dx, dy, name, call.ignored_by(row), layers=call.layers)
-        if call.layers is ALL:
-            call.carry(motion, at, self._starts[at], move[:2])
-            if store.one_way[row]:  # what it has moved is not where it was expected
-                later = slice(at + 1, None)
-                self._alone[later] |= (store.places(call.rows[later]) != self._starts[later]).any(axis=1)
-        self._places[at] = self._ends[at] = move.x, move.y
-        self._hits.append(as_rows(at, move.hits))
-        self._crossed.append(as_rows(at, move.crossed))
-        if len(self._waiting) and store.static[row]:
-            store.put(row, *self._starts[at].tolist())
-            return
-        if not (store.any_sensor or (self._blocking | self._passes) >> store.layer.item(row) & 1):
-            return  # no other mover can meet it
-        left, top, right, bottom = store.bounds(row)
-        region = self._regions[at].tolist()
-        if not (region[0] <= left and region[1] <= top and right <= region[2] and bottom <= region[3]):
-            # Those after it did not expect it here.
-            meet = self._state.space.meet(self._regions[at + 1 :], (left, top, right, bottom))
-            self._near = self._near.with_one(row, at + 1 + np.flatnonzero(meet))
+
+def widen(state: State, rows: Rows, near: Near, pushes: Floats, at: int) -> None:
+    """Let a mover, and others that start in something, too, be pushed farther than was expected."""
+    if not pushes.any():
+        kernel.pushes_of(state.store.table.columns, rows, near[:], state.space.lengths, state.grid, pushes)
+    left, top, right, bottom = state.store.bounds(rows.item(at))
+    pushes[at] = 2.0 * pushes[at] + (right - left) + (bottom - top)
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
