@@ -16,7 +16,6 @@ from sweep_scenes import (
 )
 
 from broadphase import Box, TileMap, World
-from broadphase.kernels.movement.path import swept_region
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])
@@ -137,48 +136,6 @@ def test_crossing_reports_the_bodies_on_the_path_and_changes_nothing(scene):
     for number, other in enumerate(boxes):
         if overlaps(*box, other) or overlaps(move.x, move.y, *box[2:], other):
             assert number in met
-
-
-@settings(deadline=None)
-@given(scenes(), st.lists(rows, max_size=4), st.sampled_from(["slide", "touch", "bounce", "cross"]))
-def test_many_move_as_each_would_alone(scene, more, response):
-    box, motions, boxes, tiles = scene
-    starts = [box] * len(motions) + [tuple(float(v) for v in row) for row in more]
-    motions = motions + [motions[0]] * len(more)
-    world = World()
-    world.tiles = tiles
-    walls = [world.add(Box(x, y, right - x, bottom - y), static=True) for x, y, right, bottom in boxes]
-    boxes = [wall.bounds for wall in walls]
-    movers = [world.add(Box(*start)) for start in starts]
-    moved = world.move_many(movers, *np.array(motions, np.float64).T, response)
-    for m, (start, motion) in enumerate(zip(starts, motions, strict=True)):
-        alone = go(start, motion, boxes, tiles, response)
-        mine = moved.hits.movers == m
-        assert tuple(moved.places[m]) == (alone.x, alone.y)
-        assert moved.hits.times[mine].tolist() == [hit.time for hit in alone.hits]
-        assert [tuple(row) for row in moved.hits.normals[mine]] == [hit.normal for hit in alone.hits]
-        assert [tuple(row) for row in moved.hits.touches[mine]] == [hit.touch for hit in alone.hits]
-        others = zip(moved.hits.others[mine], moved.hits.tiles[mine], strict=True)
-        assert [int(k) if k >= 0 else tuple(tile.tolist()) for k, tile in others] == [
-            hit.other for hit in alone.hits
-        ]
-    assert (np.diff(moved.hits.movers) >= 0).all()
-
-
-@pytest.mark.smaller_set
-def test_no_movers():
-    moved = World().move_many([], 1, 2)
-    assert moved.places.shape == (0, 2)
-    assert moved.hits.times.shape == (0,)
-
-
-@pytest.mark.smaller_set
-def test_regions():
-    movers = np.array([[0, 0, 2, 3, 5, -7], [1, 1, 1, 1, -4, 0.0]])
-    straight = [swept_region(*mover, False) for mover in movers.tolist()]
-    assert straight == [(0, -7, 7, 3), (-3, 1, 2, 2)]
-    left, top, right, bottom = swept_region(*movers[0].tolist(), True)
-    assert (left < -5, right > 7, top < -7, bottom > 10) == (True,) * 4
 
 
 def test_bad_movers_are_named():

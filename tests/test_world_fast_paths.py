@@ -1,7 +1,5 @@
 """Common calls take a fast path through the world; the general path must agree with it."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -112,16 +110,6 @@ def test_the_fast_path_of_a_shape_agrees_with_the_general_path(form, shapes):
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("kind", [World, LongWay])
-def test_a_circle_crosses_more_than_it_may_turn(kind):
-    world = kind()
-    walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]
-    ball = world.add(Circle(0, 2, 1))
-    assert [hit.other for hit in world.move(ball, 1_000, 0, "cross").hits] == walls
-    assert ball.x == 1_000
-
-
-@pytest.mark.smaller_set
 def test_a_path_with_more_bodies_and_hits_than_the_buffer_holds():
     world = World()
     walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]
@@ -131,31 +119,6 @@ def test_a_path_with_more_bodies_and_hits_than_the_buffer_holds():
     assert [hit.other for hit in move.crossed] == walls
     assert body.x == 1_000
     assert world.move(body, -2_000, 0).hits[0].other is walls[-1]
-
-
-@pytest.mark.smaller_set
-def test_of_many_answers_order_is_kept():
-    rng = np.random.default_rng(4)
-    world = World()
-    spots = rng.permutation(300)
-    bodies = [
-        world.add(Box(10.0 * spot, -1, 4, 2) if spot % 2 else Circle(10 * spot, 0, 3)) for spot in spots
-    ]
-    assert world.query_box((-10, -5, 4_000, 5)) == bodies
-    assert world.query_radius((1_500, 0), 4_000) == bodies
-    by_x = sorted(bodies, key=lambda body: body.bounds[0])
-    assert [hit.other for hit in world.query_ray((-50, 0), (1, 0))] == by_x
-    assert world.nearest((-50, 0), 200).bodies == by_x[:200]
-    assert world.raycast((-50, 0), (1, 0), ignore=by_x[0]).other is by_x[1]
-
-
-@pytest.mark.smaller_set
-def test_of_equal_distances_the_lower_id_comes_first():
-    world = World()
-    later, first = world.add(Box(9, 0, 1, 1)), world.add(Box(5, 0, 1, 1))
-    second = world.add(Circle(5.5, 0.5, 0.5))
-    assert [hit.other for hit in world.query_ray((0, 0.5), (1, 0))] == [first, second, later]
-    assert world.nearest((0, 0.5), 3).bodies == [first, second, later]
 
 
 @pytest.mark.smaller_set
@@ -191,21 +154,6 @@ def test_a_deferred_body_blocks():
     assert world.move(body, 100, 0).hits[0].other is wall
     wall.x = 60
     assert world.move(body, 100, 0).x == 55
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("motion", [(math.nan, 0), (0, math.inf), (1e300, 0)])
-def test_an_invalid_motion_changes_nothing(motion):
-    world = World()
-    body = world.add(Box(0, 0, 5, 5))
-    for move in (world.move, world.try_move):
-        with pytest.raises(ValueError, match=r"d[xy]"):
-            move(body, *motion)
-    assert body.position == (0, 0)
-    with pytest.raises(TypeError, match="dx"):
-        world.move(body, True, 0)
-    with pytest.raises(ValueError, match="unknown response 'stop'"):
-        world.move(body, 1, 0, "stop")
 
 
 @pytest.mark.smaller_set

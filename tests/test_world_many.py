@@ -4,68 +4,59 @@ import math
 
 import numpy as np
 import pytest
+from test_world_raycast_many import RULES, check, mixed_world
 
 import broadphase as bp
 
 
-def mixed_world(n=300, seed=1, kinds=("box", "circle", "polygon")):
-    rng = np.random.default_rng(seed)
-    world = bp.World()
-    for k in range(n):
-        x, y = (rng.random(2) * 100).tolist()
-        size = float(rng.integers(0, 8))
-        kind = kinds[k % len(kinds)]
-        shape = {
-            "box": bp.Box(x, y, size, size / 2),
-            "circle": bp.Circle(x, y, size),
-            "polygon": bp.Polygon([(x, y), (x + size + 1, y), (x, y + size + 1)]),
-        }[kind]
-        world.add(
-            shape,
-            tag=("red", ["red", "blue"], None)[k % 3],
-            static=k % 5 == 0,
-            category=1 << k % 3,
-            mask=0xFFFFFFFF if k % 2 else 0b101,
-        )
-    for body in list(world)[::7]:
-        world.remove(body)
-    return rng, world
-
-
-RULES = [{}, {"tag": "blue"}, {"tag": ["red", "none"]}, {"category": 2}, {"mask": 1, "tag": "red"}]
-
-
-@pytest.mark.parametrize("kinds", [("box",), ("box", "circle", "polygon")])
-@pytest.mark.parametrize("rules", RULES)
-def test_many_questions_are_as_many_single_ones(kinds, rules):
-    rng, world = mixed_world(kinds=kinds)
-    corners = np.sort(np.round(rng.random((60, 2, 2)) * 110 - 5), axis=1)
-    boxes = corners.reshape(60, 4)
-    boxes[0] = [-math.inf, -math.inf, math.inf, math.inf]
-    points, radii = np.round(rng.random((60, 2)) * 100), rng.integers(0, 12, 60).astype(float)
-    radii[3] = math.inf
-
-    def singly(call, *columns):
-        rows = [(k, body.id) for k, row in enumerate(zip(*columns, strict=True)) for body in call(*row)]
-        return np.array(rows, np.int64).reshape(-1, 2)
-
-    plain = [tuple(box) for box in boxes.tolist()]
-    places = [tuple(point) for point in points.tolist()]
-    for found, right in [
-        (world.query_box(boxes, **rules), singly(lambda box: world.query_box(box, **rules), plain)),
-        (world.query_point(points, **rules), singly(lambda at: world.query_point(at, **rules), places)),
-        (
-            world.query_radius(points, radii, **rules),
-            singly(lambda at, r: world.query_radius(at, r, **rules), places, radii.tolist()),
-        ),
-        (
-            world.query_radius(points, 4, **rules),
-            singly(lambda at: world.query_radius(at, 4, **rules), places),
-        ),
-    ]:
-        assert found.dtype == np.int32
-        assert found.tolist() == right.tolist()
-        assert len(found)
+@pytest.mark.parametrize("period", [None, (110.0, 130.0)])
+@pytest.mark.parametrize("count", [1, 2, 16, 17, 60])
+def test_many_questions_are_as_many_single_ones(count, period):
+    """Of any kind of body, by any rule; in a world that has just lost some bodies, too."""
+    world, random = mixed_world(count, 150, period=period)
+    points = random.uniform(-20, 120, (count, 2)).round(1)
+    boxes = np.hstack((points, points + random.integers(0, 20, (count, 2))))
+    radii = random.integers(0, 12, count).astype(float)
+    boxes[-1], radii[-1] = [-math.inf, -math.inf, math.inf, math.inf], math.inf if period is None else 9.0
+    ways = random.integers(-3, 4, (count, 2)) + 0.5
+    plain, places = ([tuple(row) for row in rows.tolist()] for rows in (boxes, points))
+    found = 0
+    for turn, rules in enumerate([*RULES, {"ignore": world.body(world.ids[5])}, {}]):
+        if turn == len(RULES) + 1:
+            world.remove_many(world.bodies("red"))
+        only = {name: value for name, value in rules.items() if name != "tiles"}
+        for call, arrays, singles in (
+            (world.query_box, (boxes,), [plain]),
+            (world.query_point, (points,), [places]),
+            (world.query_radius, (points, radii), [places, radii.tolist()]),
+            (world.query_radius, (points, 7.5), [places, [7.5] * count]),
+        ):
+            rows = [
+                (k, one.id) for k, row in enumerate(zip(*singles, strict=True)) for one in call(*row, **only)
+            ]
+            answer = call(*arrays, **only)
+            assert answer.dtype == np.int32
+            assert answer.tolist() == [list(row) for row in rows]
+            found += len(rows)
+        for k in (1, 4, 200):
+            many = world.nearest(points, k, **only)
+            assert many.ids.shape == many.distances.shape == (count, k)
+            for row, place in enumerate(places):
+                ids, distances = world.nearest(place, k, **only)
+                assert many.ids[row].tolist() == ids.tolist() + [-1] * (k - len(ids))
+                assert many.distances[row].tolist() == distances.tolist() + [math.inf] * (k - len(ids))
+        if period is None:
+            check(world, points, ways, 30.0, **rules)
+            continue
+        hits = world.raycast(points, ways, 30.0, **only)
+        for row, (place, way) in enumerate(zip(places, ways.tolist(), strict=True)):
+            hit = world.raycast(place, way, 30.0, **only)
+            assert hits.ids[row] == (-1 if hit is None else hit.body.id)
+            assert hits.distances[row] == pytest.approx(math.inf if hit is None else hit.distance, rel=1e-12)
+    assert found > 20
+    of_bodies = [body.position for body in world]
+    many = world.nearest(of_bodies, 3, ignore=world.ids).ids.tolist()
+    assert many == [world.nearest(body.position, 3, ignore=body).ids.tolist() for body in world]
 
 
 def test_a_batch_may_be_a_list_or_empty_and_what_is_wrong_is_named():
@@ -82,13 +73,19 @@ def test_a_batch_may_be_a_list_or_empty_and_what_is_wrong_is_named():
         world.query_box([[0, 0, 0, 1, 1, 1]])
     with pytest.raises(ValueError, match="center has 1 rows and r has 2"):
         world.query_radius([[0, 0]], [1, 2])
-    with pytest.raises(ValueError, match=r"point\[0\]"):
-        world.query_point([[0, math.nan]])
+    assert world.nearest(np.empty((0, 2)), 2).ids.shape == (0, 2)
+    for call, said in [
+        (lambda: world.query_point([[0, math.nan]]), r"point\[0\]"),
+        (lambda: world.nearest([[0, math.nan]]), r"point\[0\]"),
+        (lambda: world.nearest([[0, 0]], 0), "k must be at least 1"),
+        (lambda: world.nearest([[0, 0]], ignore=[4]), r"ignore\[0\] = 4"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            call()
 
 
 def test_add_many_is_add_for_each():
-    _, world = mixed_world(50)
-    _, other = mixed_world(50)
+    (world, _), (other, _) = (mixed_world(1, 50) for _ in range(2))
     shapes = [bp.Box(1, 2, 3, 4), bp.Circle(5, 6, 7), bp.Polygon([(0, 0), (4, 0), (0, 4)])]
     rules = {"tag": ["red", "coin"], "sensor": True, "category": 2, "mask": 6}
     bodies = world.add_many(shapes, data="abc", **rules)

@@ -513,44 +513,6 @@ def test_sight_is_the_same_from_both_ends_for_bodies_and_for_tiles():
                 assert tiles.tiles.line_of_sight(one, other) == free
 
 
-@pytest.mark.parametrize("period", [None, (120, None)])
-@pytest.mark.parametrize("count", [2, 16, 17, 300])
-def test_few_queries_and_many_answer_as_one_by_one(count, period):
-    random = np.random.default_rng(count)
-    world = World(period=period)
-    for k, (x, y) in enumerate(random.integers(0, 100, (90, 2)).tolist()):
-        shape = Box(x, y, 8, 6) if k % 3 else Circle(x, y, 5)
-        world.add(shape, tag="a" if k % 2 else "b", static=k % 5 == 0)
-    points = random.integers(-5, 105, (count, 2)).astype(float)
-    boxes = np.hstack((points, points + random.integers(0, 20, (count, 2))))
-    ways, radii = random.integers(-3, 4, (count, 2)) + 0.5, random.integers(0, 20, count).astype(float)
-    for tag in (None, "a"):
-
-        def each(ask, tag=tag):
-            return [[k, body.id] for k in range(count) for body in ask(k, tag)]
-
-        assert world.query_box(boxes, tag=tag).tolist() == each(
-            lambda k, tag: world.query_box(tuple(boxes[k].tolist()), tag=tag)
-        )
-        assert world.query_point(points, tag=tag).tolist() == each(
-            lambda k, tag: world.query_point(tuple(points[k].tolist()), tag=tag)
-        )
-        for r in (4, 7.5, radii):
-            assert world.query_radius(points, r, tag=tag).tolist() == each(
-                lambda k, tag, r=r: world.query_radius(
-                    points[k].tolist(), float(np.broadcast_to(r, count)[k]), tag=tag
-                )
-            )
-        hits = world.raycast(points, ways, 30, tag=tag)
-        for k in range(count):
-            hit = world.raycast(tuple(points[k].tolist()), tuple(ways[k].tolist()), 30, tag=tag)
-            expected = (-1, math.inf, (0.0, 0.0)) if hit is None else (hit.body.id, hit.distance, hit.normal)
-            assert (hits.ids[k], hits.distances[k], tuple(hits.normals[k].tolist())) == expected
-        assert hits.tiles.tolist() == [[-1, -1]] * count
-    world.remove_many(world.bodies("a"))  # what waits for the indexes is known, too
-    assert world.query_box(boxes).tolist() == world.query_box(boxes, tag="b").tolist()
-
-
 ZEROS, ONES = np.zeros((3, 2)), np.ones((2, 2))
 
 

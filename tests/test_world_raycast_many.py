@@ -23,9 +23,9 @@ def shape_of(kind, x, y, size, height):
     ][kind]()
 
 
-def mixed_world(seed, count, spread=100.0, broadphase="auto"):
+def mixed_world(seed, count, spread=100.0, period=None):
     random = np.random.default_rng(seed)
-    world = World(broadphase)
+    world = World(period=period)
     world.on("red", "blue")
     for k in range(count):
         x, y = random.uniform(0, spread, 2).round(1).tolist()
@@ -128,17 +128,6 @@ def test_bounds_that_are_near_do_not_hide_what_is_nearer_than_their_shape():
     assert world.raycast(start, motion, ignore=between).ids.tolist() == [slanted.id]
 
 
-@pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", "uniform_grid", "sweep_and_prune"])
-def test_every_index_gives_the_same_answers(broadphase):
-    world, random = mixed_world(5, 60)
-    other, _ = mixed_world(5, 60, broadphase=broadphase)
-    origins, directions = some_rays(random, 100)
-    for ours, theirs in zip(
-        world.raycast(origins, directions), other.raycast(origins, directions), strict=True
-    ):
-        assert np.array_equal(ours, theirs)
-
-
 def test_fans_ignore_the_querying_body():
     world, random = mixed_world(6, 60)
     with_slopes(world, random)
@@ -156,19 +145,6 @@ def test_fans_ignore_the_querying_body():
     check(world, origins, directions, math.inf, some, some)
     check(world, origins, directions, math.inf, np.where(np.arange(len(each)) % 2, -1, ids), some)
     assert (world.raycast(origins, directions, tiles=False).distances == 0.0).any()
-
-
-def test_the_lower_id_and_the_body_before_the_tile_win_among_equals():
-    world = World()
-    world.tiles = TileMap([[False, True]], 10)
-    world.add(Box(10, 0, 5, 5), static=True)
-    world.add(Box(10, 0, 5, 10))
-    assert world.raycast([[0, 2], [0, 7], [2, 12]], [1, 0]).ids.tolist() == [0, 1, -1]
-    world.remove(world.body(0))
-    world.add(Box(30, 0, 5, 5))
-    assert world.raycast([[0, 2]], [[1, 0]]).ids.tolist() == [1]
-    assert world.raycast([[0, 2]], [[1, 0]], ignore=1).ids.tolist() == [-1]
-    assert world.raycast([[0, 2]], [[1, 0]], ignore=1).tiles.tolist() == [[1, 0]]
 
 
 coordinates = st.one_of(st.integers(-6, 6).map(float), st.floats(-8, 8))
@@ -205,25 +181,6 @@ def test_any_rays_in_any_world(bodies, rays, max_distance, tiles):
     ignore = next(iter(world), None)
     check(world, table[:, :2], table[:, 2:], max_distance)
     check(world, table[:, :2], table[:, 2:], max_distance, ignore)
-
-
-def test_what_has_just_changed_is_seen():
-    world = World()
-    body = world.add(Circle(10, 0, 1))
-    assert world.raycast([[0, 0]], [[1, 0]]).distances.tolist() == [9.0]
-    body.x = 20
-    assert world.raycast([[0, 0]], [[1, 0]]).distances.tolist() == [19.0]
-    world.remove(body)
-    hits = world.raycast([[0, 0]], [[1, 0]])
-    assert (hits.ids.tolist(), hits.distances.tolist()) == ([-1], [math.inf])
-    nothing = world.raycast(np.empty((0, 2)), np.empty((0, 2)))
-    assert [column.shape for column in (*nothing, nothing.tiles)] == [
-        (0,),
-        (0,),
-        (0, 2),
-        (0, 2),
-    ]
-    assert world.raycast((0, 0), [[1, 0], [0, 1]]).ids.tolist() == [-1, -1]
 
 
 def test_bad_rays_are_refused():
