@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import broadphase as bp
 
 BOXES = np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [9, 9, 10, 10]])
 POINTS = np.array([[0.5, 0.5], [9.5, 9.5]])
+RECT = SimpleNamespace(left=4, top=4, bottom=7, width=3, height=3)
 
 WRONG = [
     # names
@@ -139,10 +141,15 @@ WRONG = [
     ("world.nearest(Sprite())", TypeError, "rect.center"),
     ("world.nearest([body, other])", TypeError, "center"),
     ("world.raycast(body, other)", TypeError, "center"),
-    ("bp.overlap(body, other)", TypeError, r"\.shape"),
+    ("bp.overlap(body, 'b')", TypeError, "b must be a Box, Circle or Polygon, a body or a rectangle"),
+    ("bp.ShapeIndex([body]).move(0, (1, 1))", AttributeError, "move_many"),
+    ("bp.ShapeIndex([body]).insert(body)", AttributeError, "new index, or in a World"),
+    ("bp.ShapeIndex([3])", TypeError, r"shapes\[0\] must be a Box"),
+    ("bp.ShapeIndex(body)", TypeError, r"\[shape\]"),
     ("bp.Box(0, 0, 10)", TypeError, "x, y, width, height"),
     ("bp.TileMap('##', 32)", TypeError, "splitlines"),
     ("setattr(world, 'tiles', ['##'])", TypeError, "TileMap"),
+    ("bp.from_xywh([RECT])", TypeError, "which is a box as it is"),
     ("bp.from_xywh([[0, 0, -2, 2]])", ValueError, r"rows\[0\] = .*negative"),
     ("bp.from_xywh([[0, 0, float('nan'), 2]])", ValueError, r"rows\[0\] = .*nan"),
     ("bp.from_xywh([[-np.inf, 0, np.inf, 2]])", ValueError, r"rows\[0\] = .*must be a number"),
@@ -248,6 +255,17 @@ class TestBoxes:
         assert np.array_equal(bp.from_xywh(rows[3]), boxes[3])
         assert bp.from_xywh([]).shape == (0, 4)
         assert bp.from_xywh(np.empty((0, 6))).shape == (0, 6)
+
+
+def test_bodies_and_rectangles_are_taken_where_two_shapes_are_compared(names):
+    circle = names["world"].add(bp.Circle(0, 0, 5))
+    assert bp.overlap(names["body"], circle)
+    assert not bp.overlap(circle, RECT)
+    assert not bp.overlap(circle, bp.Box(4, 4, 3, 3))
+    contact = bp.contact(RECT, names["body"])
+    assert contact == bp.contact(bp.Box(4, 4, 3, 3), names["body"].shape)
+    index = bp.ShapeIndex([circle, RECT, names["body"]])
+    assert index.pairs().tolist() == [[0, 2], [1, 2]]
 
 
 def test_a_flow_field_takes_one_point_or_many(names):

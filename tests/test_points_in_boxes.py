@@ -31,6 +31,17 @@ def turned(rows):
     return rows[np.lexsort((rows[:, 0], rows[:, 1]))][:, ::-1]
 
 
+def test_tables_of_points():
+    pandas = pytest.importorskip("pandas")
+    places, areas = pandas.DataFrame({"name": ["a", "b"], "y": [1, 9], "x": [5, 5]}), [[4, 0, 6, 2]]
+    assert bp.join(places, areas).tolist() == bp.join(areas, places).tolist() == [[0, 0]]
+    assert bp.join(places.rename(columns={"x": "lon", "y": "lat"}), areas).tolist() == [[0, 0]]
+    with pytest.raises(ValueError, match="neighbors"):
+        bp.pairs(places)
+    with pytest.raises(ValueError, match="no columns for the y axis"):
+        bp.join(places.assign(width=1), areas)
+
+
 @both_dimensions
 @pytest.mark.parametrize("count", [0, 1, 2, 16, 17, 300])
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.float64])

@@ -180,7 +180,7 @@ def test_what_only_touches_does_not_count_and_what_is_not_there_is_said():
     assert (nothing.ids.tolist(), nothing.distances.tolist()) == ([-1], [np.inf])
     assert arena.raycast([-1, 1], [1, 0], env=3) is None
     assert bp.ShapeIndex([]).nearest([[0, 0]]).ids.tolist() == [-1]
-    with pytest.raises(TypeError, match=r"shapes\[0\] must be a Box, Circle or Polygon; got 3"):
+    with pytest.raises(TypeError, match=r"shapes\[0\] must be a Box, Circle or Polygon, a body .* got 3"):
         bp.ShapeIndex([3])
 
 

@@ -192,7 +192,7 @@ def test_shapes_that_are_none():
         Circle(1.7e308, 0, 1.7e308)
     with pytest.raises(TypeError, match="pairs of real numbers"):
         Polygon([("0", "0"), ("1", "0"), ("0", "1")])
-    with pytest.raises(TypeError, match="must be Box, Circle or Polygon"):
+    with pytest.raises(TypeError, match="must be a Box, Circle or Polygon"):
         contact(Box(0, 0, 1, 1), (0, 0, 1, 1))
 
 

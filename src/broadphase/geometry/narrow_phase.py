@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Shape, row_of
+from broadphase.geometry.shapes import Shape, as_known_shape, row_of
 from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
+from broadphase.inputs.protocols import Rectangle, Sprite
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray
@@ -40,13 +41,13 @@ class ContactArrays(NamedTuple):
     """As `ShapeContact.depth`; zero if the two do not overlap."""
 
 
-def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
+def overlap(a: Shape | Rectangle | Sprite, b: Shape | Rectangle | Sprite, *, touching: bool = False) -> bool:
     """Whether two shapes overlap.
 
     Parameters
     ----------
     a, b : Box, Circle or Polygon
-        In any combination.
+        In any combination; or bodies, and rectangles of pygame or arcade.
     touching : bool
         Whether shapes that only share an edge or a point count.
 
@@ -57,7 +58,7 @@ def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
     Raises
     ------
     TypeError
-        An argument is not one of the three shapes.
+        An argument is none of these.
 
     Examples
     --------
@@ -68,13 +69,15 @@ def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
     return contact(a, b, touching=touching) is not None
 
 
-def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | None:
+def contact(
+    a: Shape | Rectangle | Sprite, b: Shape | Rectangle | Sprite, *, touching: bool = False
+) -> ShapeContact | None:
     """Compute the shortest displacement that separates two shapes; ``None`` if they do not overlap.
 
     Parameters
     ----------
     a, b : Box, Circle or Polygon
-        In any combination.
+        In any combination; or bodies, and rectangles of pygame or arcade.
     touching : bool
         Whether shapes that only share an edge or a point count; their depth is 0.
 
@@ -90,7 +93,7 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     Raises
     ------
     TypeError
-        An argument is not one of the three shapes.
+        An argument is none of these.
 
     Examples
     --------
@@ -99,11 +102,11 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     >>> found.normal, found.depth
     ((-1.0, 0.0), 2.0)
     """
-    first, second = row_of(a, "a"), row_of(b, "b")
-    if not _bounds_overlap(a, b, touching):
+    first, second = as_known_shape(a, "a"), as_known_shape(b, "b")
+    if not _bounds_overlap(first, second, touching):
         return None
-    hit, nx, ny, depth = kernel.touch(first, second, bool(touching))
-    return ShapeContact(a, b, (nx, ny), depth) if hit else None
+    hit, nx, ny, depth = kernel.touch(row_of(first), row_of(second), bool(touching))
+    return ShapeContact(first, second, (nx, ny), depth) if hit else None
 
 
 def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) -> ContactArrays:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import instead
-from broadphase.geometry.shapes import Box, Circle, Polygon, Shape
+from broadphase.geometry.shapes import Shape, as_known_shape, known_shape
 from broadphase.geometry.table import plain_columns, table_of
 from broadphase.indexes import arguments, environments
 from broadphase.indexes.arguments import NO_RULES
@@ -54,6 +54,10 @@ _AT_A_TIME = 1 << 18  # rows of shapes that may overlap: 20 ms, and no more memo
 @instead(
     {
         "query_point": "query_radius(points, 0) finds the shapes around points",
+        **dict.fromkeys(
+            ["move", "insert", "insert_many", "remove", "remove_many", "update"],
+            "move_many(ids, positions) moves shapes; what comes and goes is in a new index, or in a World",
+        ),
         "contacts": "loop with bp.contact over pairs(), or add the shapes to a World",
         **dict.fromkeys(["save", "load"], "pickle keeps it"),
     }
@@ -66,7 +70,8 @@ class ShapeIndex:
     Parameters
     ----------
     shapes : iterable of Box, Circle or Polygon
-        Any that `broadphase` has; their ids are 0, 1, ...  A segment is a `Capsule` of radius 0.
+        Any that `broadphase` has, bodies, or rectangles of pygame or arcade; their ids are 0, 1, ...
+        A segment is a `Capsule` of radius 0.
     env : array_like of int, shape (n,), optional
         The environment of each: a query finds the shapes of its own.  -1 is in every environment.
     threads : int, optional
@@ -90,12 +95,9 @@ class ShapeIndex:
         env: Numbers | None = None,
         threads: int | None = None,
     ) -> None:
-        if isinstance(shapes, (Box, Circle, Polygon)):
+        if known_shape(shapes) is not None:
             raise TypeError(f"shapes must be several, as [shape]; got {shapes!r}")
-        known = list(shapes)
-        for row, shape in enumerate(known):
-            if not isinstance(shape, (Box, Circle, Polygon)):
-                raise TypeError(f"shapes[{row}] must be a Box, Circle or Polygon; got {shape!r}")
+        known = [as_known_shape(shape, f"shapes[{row}]") for row, shape in enumerate(shapes)]
         self._table = table_of(known)
         self._boxes = BoxTree(threads=threads)
         self._boxes._store.what = "shape"

@@ -477,6 +477,23 @@ class Polygon:
 Shape: TypeAlias = Box | Circle | Polygon
 
 
+def known_shape(value: Any) -> Shape | None:
+    """A shape, that of a body, or a rectangle of another library as a box; None for anything else."""
+    if isinstance(value, (Box, Circle, Polygon)):
+        return value
+    if hasattr(type(value), "shape") and isinstance(shape := value.shape, (Box, Circle, Polygon)):
+        return shape
+    return None if rectangle_of(value) is None else Box(value)
+
+
+def as_known_shape(value: Any, name: str) -> Shape:
+    """`known_shape`, which raises ``TypeError`` for anything else."""
+    shape = known_shape(value)
+    if shape is None:
+        raise TypeError(f"{name} must be a Box, Circle or Polygon, a body or a rectangle; got {value!r}")
+    return shape
+
+
 def _polygon_from(kind: type[Polygon], x: float, y: float, *form: Any) -> Polygon:
     offsets, axes, *rest = form
     return object.__new__(kind)._fill(x, y, *read_only(offsets, axes), *rest)
@@ -655,22 +672,13 @@ _NO_ONE = np.zeros(1, np.int64)
 _NO_POINTS = np.empty((0, 2))
 
 
-def row_of(shape: Any, name: str = "shape") -> tuple[int, float, float, float, float, Floats, Floats]:
-    """The row of a table: kind, ``x, y, width, height``, points and axes.
-
-    Raises
-    ------
-    TypeError
-        It is none of the three shapes.
-    """
+def row_of(shape: Shape) -> tuple[int, float, float, float, float, Floats, Floats]:
+    """The row of a table: kind, ``x, y, width, height``, points and axes."""
     if isinstance(shape, Box):
         return _BOX, shape.x, shape.y, shape.width, shape.height, _NO_POINTS, _NO_POINTS
     if isinstance(shape, Circle):
         return _CIRCLE, shape.x, shape.y, shape.radius, 0.0, _NO_POINTS, _NO_POINTS
-    if isinstance(shape, Polygon):
-        return _POLYGON, shape.x, shape.y, shape.radius, 0.0, shape.offsets, shape.axes
-    hint = "; a body has its shape as .shape" if hasattr(shape, "shape") else ""
-    raise TypeError(f"{name} must be Box, Circle or Polygon; got {shape!r}{hint}")
+    return _POLYGON, shape.x, shape.y, shape.radius, 0.0, shape.offsets, shape.axes
 
 
 def columns_of(shape: Shape) -> ShapeColumns:

@@ -488,7 +488,8 @@ def _rectangles(rows: Sequence[Any], name: str, wanted: Wanted) -> Array | None:
         return None
     if wanted is not BOXES:
         raise TypeError(
-            f"{name} must hold real numbers; got a {type(row).__name__}, which is a box{place_hint(row)}"
+            f"{name} must hold real numbers; got a {type(row).__name__}, which is a box"
+            f"{place_hint(row) if wanted is POINTS else ' as it is: give it where boxes are taken'}"
         )
     edges: list[float] = []
     for number, row in enumerate(rows):
@@ -549,7 +550,7 @@ def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wa
     def read(column: str) -> Array:
         return _numbers(get(texts.index(column)), f"{name}: column {column}")
 
-    if wanted is BOXES:
+    if wanted is BOXES and not _are_points(texts):
         layout = find_edges(texts, name)
         edges = {edge: read(edge) for edge in layout.edges}
         one_row = edges[layout.axes[0].low].ndim == 0
@@ -557,6 +558,7 @@ def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wa
             layout, {edge: np.atleast_1d(column) for edge, column in edges.items()}, name, "row {}".format
         )
         return rows[0] if one_row else rows
+    wanted = POINTS if wanted is BOXES else wanted  # of which `join` takes one side
     return np.stack([read(column) for column in _find_fields(texts, name, wanted)], axis=-1)
 
 
@@ -569,6 +571,14 @@ def _are_unnamed(names: Sequence[Any]) -> bool:
         for stem in ("column_", "f", "")
         for first in (0, 1)
     )
+
+
+def _are_points(names: list[str]) -> bool:
+    """Whether columns hold places and nothing that may be a size or an edge."""
+    known = {plain(name) for name in names}
+    sizes = {size for axis in _SIZES.values() for size in axis.split()}
+    edges = {edge for axis in _EDGES.values() for edge in re.split("[ ,]", axis)}
+    return any(known.issuperset(form.split()[:2]) for form in POINTS.forms) and not known & (sizes | edges)
 
 
 def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Bounds, Box, Capsule, Circle, Polygon, Shape, finite
+from broadphase.geometry.shapes import Bounds, Box, Capsule, Shape, finite, known_shape
 from broadphase.geometry.vectors import Vector
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of
@@ -51,6 +51,7 @@ def edges_of(box: Shape | Any) -> Bounds | None:
 
     Examples
     --------
+    >>> from broadphase import Circle
     >>> edges_of(Circle(0, 0, 1)), edges_of((0, 0, 1, 1))
     ((-1.0, -1.0, 1.0, 1.0), None)
     """
@@ -190,12 +191,11 @@ def as_shape(shape: Any, name: str = "shape") -> Shape:
     ...
     TypeError: shape must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got 'round'
     """
-    if isinstance(shape, (Box, Circle, Polygon)):
-        if isinstance(shape, Capsule) and shape.radius == 0.0:
-            raise ValueError(f"{name} = {shape!r} is a segment; in a world a capsule needs a radius")
-        return shape
-    if rectangle_of(shape) is not None:
-        return Box(shape)
+    known = known_shape(shape)
+    if known is not None:
+        if isinstance(known, Capsule) and known.radius == 0.0:
+            raise ValueError(f"{name} = {known!r} is a segment; in a world a capsule needs a radius")
+        return known
     if is_plain(shape, 4):
         left, top, right, bottom = as_bounds(shape)
         return Box(left, top, right - left, bottom - top)
