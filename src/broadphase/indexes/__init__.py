@@ -73,7 +73,7 @@ def make_index(
     from broadphase.indexes import classes  # here: it takes time, and some need only the names
 
     if isinstance(boxes, str):
-        if name != "auto":
+        if name is not None and not (isinstance(name, str) and name == "auto"):
             raise TypeError(f"make_index({boxes!r}, ...): the boxes come first, then the name of the index")
         boxes, name = None, cast(Choice, boxes)
     if name == "tree":

@@ -44,7 +44,7 @@ from broadphase import methods
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import BoxRules, Given, Rows
 from broadphase.indexes.changes import History
-from broadphase.indexes.results import Distances, PairChanges, RayHits, expected_rows, usual_rows
+from broadphase.indexes.results import Distances, PairChanges, RayHits, expected_rows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
@@ -53,8 +53,8 @@ from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
-from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import rows_at
+from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
+from broadphase.runtime.slices import first_of, rows_at
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The tests, the id that a ray hits first or -1, the distance, and the normal on three axes."""
@@ -75,12 +75,9 @@ NO_IDS = np.empty(0, np.int32)
 NO_ROWS = np.empty((0, 2), np.int32)
 """What a single query is given in place of memory for rows."""
 _NONE_AGAIN = np.empty(0, np.bool_)
-_FIRST_ROWS = 64
 # Fewer queries per thread than this take less time than starting a thread.
 _SHARE = 1_000
 ENOUGH_QUERIES = 200
-ENOUGH_FOR_SAMPLE = 2_000
-_SAMPLE = 64
 
 
 class Shared(NamedTuple):
@@ -342,55 +339,24 @@ def renamed(found: Found, ids: IdArray) -> Found:
 
 def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules) -> Ids:
     """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
-    how = touching, rules
+
+    def search(begin: int, end: int) -> tuple[PairArray, int, int]:
+        some = boxes[begin:end]
+        found = structure.find_in_boxes(some, touching, rules, expected_rows(some))
+        assert found is not None
+        rows, _, count, tests = found
+        if structure.sort and not structure.sorts_rows:
+            sort_rows_of_each(rows[:count], structure.store.end)
+        if begin:
+            rows[:count, 0] += begin
+        return rows, count, tests
+
     parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
-    if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
-        rows, tests = _find_sorted(structure, how, boxes)
-        # A small result does not hold a large block.
-        return (rows.copy() if rows.base is None or 2 * len(rows) < len(rows.base) else rows), tests
-    parts = max(parts, 1)
-    if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.has_fast_box_queries:
-        return _find_in_parts(structure, boxes, how, [usual_rows(boxes) // parts] * parts)
-    # A sample of the queries tells how much the others find: it costs less than growing memory.
-    few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
-    sample, _ = _find_sorted(structure, how, few)
-    each = 1.2 * len(sample) / len(few)
-    guesses = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
-    return _find_in_parts(structure, boxes, how, guesses)
-
-
-def _find_in_parts(structure: Searched, boxes: Rows, how: tuple[bool, BoxRules], guesses: list[int]) -> Ids:
-    """`find_rows` by one thread for each of the ``guesses`` of how many rows it finds."""
-    # One array for all threads: their rows are moved together in it, not copied out of it.
-    memory = SharedRows(guesses)
-
-    def search(begin: int, end: int, capacity: PairArray) -> tuple[IdArray, int, bool]:
-        rows, tests = _find_sorted(structure, how, boxes[begin:end], capacity)
-        rows[:, 0] += begin
-        return rows, tests, rows.ctypes.data == capacity.ctypes.data
-
-    spans = threads.shares(len(boxes), len(guesses))
-    found_in_parts = threads.run_all(
-        [partial(search, *span, capacity) for span, capacity in zip(spans, memory.parts, strict=True)]
-    )
-    tests = sum(made for _, made, _ in found_in_parts)
-    if all(fits for *_, fits in found_in_parts):
-        found = memory.gathered([len(rows) for rows, *_ in found_in_parts])
-        # a small result does not keep a large array
-        return found.copy() if 2 * len(found) < sum(guesses) else found, tests
-    return joined_pairs([rows for rows, *_ in found_in_parts], len(guesses)), tests
-
-
-def _find_sorted(
-    structure: Searched, how: tuple[bool, BoxRules], boxes: Rows, out: PairArray | None = None
-) -> Ids:
-    found = structure.find_in_boxes(boxes, *how, expected_rows(boxes) if out is None else out)
-    assert found is not None
-    rows, _, count, tests = found
-    rows = rows[:count]
-    if structure.sort and not structure.sorts_rows:
-        sort_rows_of_each(rows, structure.store.end)
-    return rows, tests
+    if parts < 2:
+        rows, count, tests = search(0, len(boxes))
+        return first_of(rows, count), tests
+    found = threads.run_all([partial(search, *span) for span in threads.shares(len(boxes), parts)])
+    return joined_pairs([rows[:count] for rows, count, _ in found], parts), sum(tests for *_, tests in found)
 
 
 def pairs_between(

@@ -234,11 +234,6 @@ class PairChanges:
 # ---- memory for what queries find
 
 
-def usual_rows(queries: npt.NDArray[Any]) -> int:
-    """How many rows ``[query, id]`` so many queries usually find."""
-    return min(8 * len(queries) + 64, _MOST_ROWS)
-
-
 def expected_rows(queries: npt.NDArray[Any]) -> PairArray:
-    """Memory for as many; kernels make it larger."""
-    return pair_array(usual_rows(queries))
+    """Memory for as many rows ``[query, id]`` as so many queries usually find; kernels make it larger."""
+    return pair_array(min(8 * len(queries) + 64, _MOST_ROWS))

@@ -332,8 +332,8 @@ def _comes_first(key, item, other_key, other):
 def _toggles(boxes, before, i, j, touching, approach):
     """Whether boxes ``i`` and ``j`` overlap now and did not before; or the opposite, unless ``approach``."""
     if approach:
-        return overlap(boxes, i, j, touching) and not overlap(before, i, j, touching)
-    return overlap(before, i, j, touching) and not overlap(boxes, i, j, touching)
+        return overlap(boxes, i, boxes, j, touching) and not overlap(before, i, before, j, touching)
+    return overlap(before, i, before, j, touching) and not overlap(boxes, i, boxes, j, touching)
 
 
 @jit

@@ -200,31 +200,6 @@ def pair_array(rows: int) -> PairArray:
     return np.asarray(_Lease(np.empty((rows + rows // 8, 2), np.int32), rows))
 
 
-class SharedRows:
-    """One result that several threads write, each a part whose size is not known in advance."""
-
-    def __init__(self, lengths: list[int]) -> None:
-        self._memory = pair_array(sum(lengths))
-        self._begins = [sum(lengths[:part]) for part in range(len(lengths))]
-        self.parts = [
-            self._memory[begin : begin + length] for begin, length in zip(self._begins, lengths, strict=True)
-        ]
-        """The part that each thread may fill, from its first row on."""
-
-    def gathered(self, counts: list[int]) -> PairArray:
-        """The rows that the threads have filled, ``counts`` of each, moved together."""
-        end = 0
-        for begin, count in zip(self._begins, counts, strict=True):
-            # At most the size of the gap at a time, or NumPy would make a copy first, in fresh pages.
-            for start in range(0, count, begin - end) if begin > end else ():
-                piece = min(begin - end, count - start)
-                self._memory[end + start : end + start + piece] = self._memory[
-                    begin + start : begin + start + piece
-                ]
-            end += count
-        return self._memory[:end]
-
-
 def result_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """The same of any shape and any type of 4 or 8 bytes."""
     kind, count = np.dtype(dtype), math.prod(shape)

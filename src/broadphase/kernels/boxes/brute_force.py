@@ -9,9 +9,8 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box, take_point
-from broadphase.kernels.boxes.overlap import may_pair
+from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.boxes.queries import (
-    box_meets,
     distance_to_box,
     keep_nearest,
     passes,
@@ -19,7 +18,7 @@ from broadphase.kernels.boxes.queries import (
 )
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, rows
-from broadphase.kernels.machine.memory import some_rows
+from broadphase.kernels.machine.memory import one_row, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
@@ -128,11 +127,13 @@ def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mas
         out = found_rows
     elif not take_box(queries[0], boxes, queries):
         return found_rows, result(0, np.int32), np.int64(0), np.int64(-1)
+    query = one_row(boxes.shape[1], np.float64)
     found = tests = checked = np.int64(0)
     for q in range(queries.shape[0]):
-        query = queries[q]
+        for column in range(boxes.shape[1]):  # in registers while the boxes are read
+            query[0, column] = queries[q, column]
         for i in range(n):
-            if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+            if overlap(boxes, i, query, 0, touching) and passes(categories, masks, i, category, mask):
                 if found == out.shape[0]:
                     out = larger(out, found)
                 put_row(out, found, q, i)

@@ -180,7 +180,7 @@ def new_pairs(pairs, sources, boxes, touching, keys):
     found = np.int64(0)
     for row in range(pairs.shape[0]):
         i, j = sources[pairs[row, 0]], sources[pairs[row, 1]]
-        if i == j or overlap(boxes, i, j, touching):
+        if i == j or overlap(boxes, i, boxes, j, touching):
             continue
         keys[found] = np.int64(min(i, j)) << 32 | np.int64(max(i, j))
         found += 1

@@ -82,14 +82,6 @@ def _wanted(own_category, own_mask, category, mask):
 
 
 @inline
-def _meet(low, high, other_low, other_high, touching):
-    """Whether two intervals overlap."""
-    if touching:
-        return (low <= other_high) & (other_low <= high)
-    return (low < other_high) & (other_low < high)
-
-
-@inline
 def farthest(value, touching, kind):
     """The largest number of a type that a low edge may be without being beyond a high edge at ``value``.
 
@@ -100,21 +92,6 @@ def farthest(value, touching, kind):
     if limit > value or (limit == value and not touching):
         return next_down(limit) if limit > -np.inf else kind(np.nan)  # nothing is less than -inf
     return limit
-
-
-@inline
-def box_meets(boxes, i, query, touching):
-    """Whether box ``i`` overlaps the box ``query``, an array or a tuple; a row of NaN overlaps nothing."""
-    dim = boxes.shape[1] // 2  # constants instead would be out of range for a tuple in 2-D
-    if dim == 2:
-        return _meet(boxes[i, 0], boxes[i, 2], query[0], query[dim], touching) & _meet(
-            boxes[i, 1], boxes[i, 3], query[1], query[dim + 1], touching
-        )
-    return (
-        _meet(boxes[i, 0], boxes[i, 3], query[0], query[dim], touching)
-        & _meet(boxes[i, 1], boxes[i, 4], query[1], query[dim + 1], touching)
-        & _meet(boxes[i, 2], boxes[i, 5], query[dim - 1], query[dim + 2], touching)
-    )
 
 
 @inline

@@ -56,7 +56,7 @@ def pairs_in_cells(boxes, touching, filter, bins, begin, end, out, limit, store)
                     break
                 tests += 1
                 candidates[count] = j
-                count += overlap(boxes, i, j, touching)
+                count += overlap(boxes, i, boxes, j, touching)
                 other = np.int64(entries[other, NEXT])
                 if other == 0:
                     break
@@ -120,7 +120,7 @@ def pairs_of_lists(boxes, touching, filter, ids, split, axis, begin, end, out, l
                     stop = place
                     break
                 tests += 1
-                if overlap(boxes, i, j, touching) and may_pair(filter, i, j):
+                if overlap(boxes, i, boxes, j, touching) and may_pair(filter, i, j):
                     if store:
                         put(out, found, i, j)
                     found += 1

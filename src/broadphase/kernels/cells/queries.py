@@ -15,7 +15,8 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import STACK_ROWS, finished, put_row, result
 from broadphase.kernels.boxes.checks import take_box
-from broadphase.kernels.boxes.queries import box_meets, passes
+from broadphase.kernels.boxes.overlap import overlap
+from broadphase.kernels.boxes.queries import passes
 from broadphase.kernels.cells.bins import BOX, NEXT, Span, cell_of, count_cells, place_of, span_of
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import inline, jit, rows
@@ -56,19 +57,19 @@ def search_boxes(
 def _search(source, bins, others, queries, q, touching, out, found):
     """Write what overlaps a query, from ``found`` on, while there is room; how many are found, and tests."""
     boxes, categories, masks, _, category, mask = source
-    lattice, entries, small, query = bins.lattice, bins.entries, bins.small, queries[q]
+    lattice, entries, small = bins.lattice, bins.entries, bins.small
     span = _within_reach(span_of(queries, q, lattice), bins.reach)
     covered = count_cells(span)
     tests = np.int64(others.shape[0])
     for k in range(others.shape[0]):
         i = others[k]
-        if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+        if overlap(boxes, i, queries, q, touching) and passes(categories, masks, i, category, mask):
             found = _put(out, found, q, i)
     if covered > small.shape[0]:
         tests += small.shape[0]
         for k in range(small.shape[0]):
             i = small[k]
-            if box_meets(boxes, i, query, touching) and _counts(source, i):
+            if overlap(boxes, i, queries, q, touching) and _counts(source, i):
                 found = _put(out, found, q, i)
         return found, tests
     if covered == 0.0:
@@ -81,7 +82,7 @@ def _search(source, bins, others, queries, q, touching, out, found):
                     i = entries[entry, BOX]
                     tests += 1
                     if (
-                        box_meets(boxes, i, query, touching)
+                        overlap(boxes, i, queries, q, touching)
                         and _owns(boxes, i, queries, q, lattice, x, y, z)
                         and _counts(source, i)
                     ):

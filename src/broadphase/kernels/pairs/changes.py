@@ -6,7 +6,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.results import put
-from broadphase.kernels.boxes.overlap import agree
+from broadphase.kernels.boxes.overlap import agree, overlap
 from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import AHEAD, prefetch
@@ -105,25 +105,6 @@ def plan_queries(ids, count, old, boxes, queries, purposes):
 
 
 @always_inline
-def _overlap(first, i, second, j, touching):
-    """Whether row ``i`` of one array overlaps row ``j`` of another; a row of NaN overlaps nothing."""
-    # Written out: a loop over axes whose number the compiler does not know takes three times as long.
-    if first.shape[1] == 4:
-        together = _meet(first[i, 0], first[i, 2], second[j, 0], second[j, 2], touching)
-        return together & _meet(first[i, 1], first[i, 3], second[j, 1], second[j, 3], touching)
-    together = _meet(first[i, 0], first[i, 3], second[j, 0], second[j, 3], touching)
-    together &= _meet(first[i, 1], first[i, 4], second[j, 1], second[j, 4], touching)
-    return together & _meet(first[i, 2], first[i, 5], second[j, 2], second[j, 5], touching)
-
-
-@always_inline
-def _meet(low, high, other_low, other_high, touching):
-    if touching:
-        return (low <= other_high) & (other_low <= high)
-    return (low < other_high) & (other_low < high)
-
-
-@always_inline
 def _may(classes, categories, masks, i, other_classes, other_categories, other_masks, j):
     """Whether the rules of row ``i`` and of row ``j`` let them be paired."""
     return (
@@ -163,7 +144,7 @@ def compare_found(rows, purposes, columns, marks, slots, new, kept, renewed, rul
         prefetch(boxes, rows[min(r + AHEAD, rows.shape[0] - 1), 1], 0)
         k = np.int64(purposes[rows[r, 0]] >> 2)
         j = np.int64(rows[r, 1])
-        now, was = _overlap(new, k, boxes, j, touching), _overlap(old, k, boxes, j, touching)
+        now, was = overlap(new, k, boxes, j, touching), overlap(old, k, boxes, j, touching)
         noted = ((marks[j >> 3] >> (j & 7)) & 1 != 0) & (j != ids[k])
         rows[count, 0], rows[count, 1] = rows[r, 0], rows[r, 1]
         count += np.int64((now != was) | noted | renewed[k])
@@ -179,16 +160,16 @@ def compare_found(rows, purposes, columns, marks, slots, new, kept, renewed, rul
         if t >= 0 and (part == OLD or i >= j):
             continue
         same = not renewed[k]
-        now = _overlap(new, k, boxes, j, touching)
+        now = overlap(new, k, boxes, j, touching)
         if t >= 0:
             same &= not renewed[t]
-            was = _overlap(old, k, old, t, touching)
+            was = overlap(old, k, old, t, touching)
             if ruled:
                 was &= _may(
                     old_classes, old_categories, old_masks, k, old_classes, old_categories, old_masks, t
                 )
         else:
-            was = _overlap(old, k, boxes, j, touching)
+            was = overlap(old, k, boxes, j, touching)
             if ruled:
                 was &= _may(old_classes, old_categories, old_masks, k, classes, categories, masks, j)
         if ruled:
@@ -215,7 +196,7 @@ def compare_old(entries, columns, renewed, kept, touching):
         i = ids[entries[p, 0]]
         j = ids[entries[p, 1]]
         stayed = (
-            _overlap(boxes, i, boxes, j, touching)
+            overlap(boxes, i, boxes, j, touching)
             and _may(classes, categories, masks, i, classes, categories, masks, j)
             and not (renewed[i] or renewed[j])
         )

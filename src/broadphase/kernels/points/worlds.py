@@ -18,9 +18,8 @@ import numpy as np
 from broadphase.kernels.arrays.growing import larger as larger_rows
 from broadphase.kernels.arrays.passes import PIECE
 from broadphase.kernels.arrays.results import put_row
-from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet
+from broadphase.kernels.boxes.overlap import SHARED, lanes_that_meet, overlap
 from broadphase.kernels.boxes.queries import (
-    box_meets,
     distance_to_box,
     farthest,
     keep_nearest,
@@ -528,7 +527,7 @@ def _search(worlds, boxes, categories, masks, queries, by_ray, how, scratch, row
                     (
                         ray_distance(boxes, name, query, touching) >= 0.0
                         if by_ray
-                        else box_meets(boxes, name, query, touching)
+                        else overlap(boxes, name, queries, q, touching)
                     )
                     and passes(categories, masks, name, category, mask)
                 ):

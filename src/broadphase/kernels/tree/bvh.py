@@ -481,7 +481,7 @@ def _join_leaves(edges, children, links, boxes, a, b, how, out, found, store, cl
                 while left != 0:
                     two = np.int64(children[b, lane + lowest_lane(left)])
                     left &= left - 1
-                    if (exact or overlap(boxes, one, two, touching)) and may_pair(filter, one, two):
+                    if (exact or overlap(boxes, one, boxes, two, touching)) and may_pair(filter, one, two):
                         if store:
                             put(out, found, one, two)
                         found += 1

@@ -18,9 +18,8 @@ from broadphase.kernels.arrays.results import (
     words_for,
 )
 from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
-from broadphase.kernels.boxes.overlap import lanes_that_meet
+from broadphase.kernels.boxes.overlap import lanes_that_meet, overlap
 from broadphase.kernels.boxes.queries import (
-    box_meets,
     distance_to_box,
     farthest,
     keep_nearest,
@@ -80,7 +79,7 @@ _MOST_EXPECTED = 1 << 22  # rows for which memory is reserved that may not be ne
 
 @inline
 def set_limits(query, touching, limits, k):
-    """Write the edges of a query into ``limits[k]``, in the nodes' type, for `box_meets` with touching."""
+    """Write the edges of a query into ``limits[k]``, in the nodes' type, for `overlap` with touching."""
     dim = limits.shape[1] // 2
     kind = limits.dtype.type
     for axis in range(dim):
@@ -157,7 +156,7 @@ def find_candidates(source, limits, count, queue, several):
                         queue[1, end] = k
                     i = np.int64(queue[0, at])
                     queue[0, end] = i
-                    meets = box_meets(boxes, i, limits[k], True)
+                    meets = overlap(boxes, i, limits, k, True)
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
 
