@@ -72,7 +72,7 @@ def pairs(random: np.random.Generator, n: int) -> tuple[Run, Run]:
     return lambda: bp.pairs(boxes), usual
 
 
-@call("`pairs(rects)`", "two loops with `colliderect`", "pygame")
+@call("`pairs(rects, touching=False)`, as `colliderect` counts", "two loops with `colliderect`", "pygame")
 def pairs_of_rects(random: np.random.Generator, n: int) -> tuple[Run, Run]:
     import pygame
 

@@ -105,7 +105,7 @@ WRONG = [
     ("body.width", AttributeError, "body.rect"),
     ("body.kill()", AttributeError, r"remove\(\)"),
     ("body.move(1, 1)", AttributeError, "world.move"),
-    ("body.rect.colliderect((0, 0, 1, 1))", AttributeError, r"pygame.Rect\(rect\).colliderect"),
+    ("body.rect.colliderect((0, 0, 1, 1))", AttributeError, r"pygame.FRect\(rect\).colliderect"),
     ("setattr(body.rect, 'x', 3)", AttributeError, "body.x"),
     ("setattr(body.velocity, 'x', 3)", AttributeError, "body.velocity = x, y"),
     ("world.save('game')", AttributeError, "snapshot"),
@@ -208,6 +208,18 @@ def test_hints_are_no_attributes(names, name):
     assert raised.value.name == "boundz"
     assert not {"hp", "save", "width", "query"} & set(dir(names[name]))
     assert not hasattr(names[name], "width")
+
+
+@pytest.mark.parametrize("kind", [bp.World, bp.Body])
+def test_help_says_what_hints_are(kind):
+    from pydoc import plain, render_doc
+
+    said = {
+        bp.World: ("save", "pickle.dumps(world.snapshot()) are its bytes"),
+        bp.Body: ("pos", "it is position here"),
+    }
+    name, hint = said[kind]
+    assert re.search(rf"{name}\n[ |]*No attribute: {re.escape(hint)}", plain(render_doc(kind)))
 
 
 def test_subclasses_may_have_the_names_of_hints():

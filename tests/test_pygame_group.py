@@ -426,6 +426,8 @@ def test_colliding_takes_a_rect(in_world):
         assert group.colliding(kind(2, 2, 9, 9)) == [first, second]
         assert group.colliding(kind(4, 0, 5, 9)) == []
         assert group.colliding(kind(17, 17, -4, -4)) == [second]
+    with pytest.raises(TypeError, match=r"a point x, y is \(x, y, 1, 1\)"):
+        group.colliding((2, 2))
 
 
 @pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])

@@ -106,6 +106,9 @@ one = bp.raycast(boxes, (0, 0), (1, 0))
 print(one and one.distance + 1, bp.raycast(boxes, points, points).distances.sum())
 arena = bp.ShapeIndex([bp.Circle(0, 0, 1)])
 print(arena.nearest((0, 0)).points, arena.raycast(points, points).normals)
+seen_by: list[bp.Body] = world.query_cone(player, (1, 0), 60, 100)
+blocker: bp.Body | bp.Tile | None = world.try_move(player, 1, 0)
+print(seen_by, blocker, arena.nearest([0, 0]).ids, bp.colliding([1.5], ["a"], radius=1)[0][1].upper())
 print(bp.colliding([pygame.Rect(0, 0, 1, 1)])[0][0].x, bp.overlap(bp.Box(0, 0, 1, 1), bp.Circle(0, 0, 1)))
 """
 WRONG = """

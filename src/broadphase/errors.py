@@ -99,6 +99,7 @@ class _Instead:
 
     def __init__(self, name: str, hints: Mapping[str, str]) -> None:
         self._name, self._hints = name, hints
+        self.__doc__ = f"No attribute: {hints[name]}."  # `help` of a class lists it
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         raise no_attribute(kind if owner is None else owner, self._name, self._hints)

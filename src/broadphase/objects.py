@@ -10,7 +10,7 @@ have moved.
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -52,9 +52,23 @@ class _Shapes(NamedTuple):
     """``(n,)``, 0 for boxes; or one for all, ``(1,)``."""
 
 
+class _How(TypedDict, total=False):
+    """What objects are, for the signatures that type checkers read."""
+
+    at: Place
+    radius: Measure | None
+    size: Measure | None
+    rect: str | Callable[[Any], Any] | None
+    margin: float
+
+
+@overload
+def colliding(ones: Iterable[T], others: None = None, **how: Unpack[_How]) -> list[tuple[T, T]]: ...
+@overload
+def colliding(ones: Iterable[T], others: Iterable[S], **how: Unpack[_How]) -> list[tuple[T, S]]: ...
 def colliding(
-    ones: Iterable[T],
-    others: Iterable[S] | None = None,
+    ones: Iterable[Any],
+    others: Iterable[Any] | None = None,
     *,
     at: Place = "pos",
     radius: Measure | None = None,

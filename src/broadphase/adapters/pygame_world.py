@@ -646,7 +646,13 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     def _queried(self, rect: Any, members: _Members) -> npt.NDArray[Any]:
         """The positions in the group of the sprites whose bodies overlap a rect, by a query of the world."""
-        left, top, width, height = rect
+        try:
+            left, top, width, height = rect
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"sprite must be a sprite or a rect; got {rect!r}; a point x, y is (x, y, 1, 1), "
+                "several are asked one by one"
+            ) from None
         if not (width and height):
             return members.rows[:0]
         right, bottom = left + width, top + height

@@ -73,7 +73,8 @@ def pairs(
         One of `METHODS`.  All find the same pairs; ``"auto"`` picks a fast one for these boxes, and `explain`
         says which one and why.
     touching : bool
-        Whether boxes that share only an edge or a corner overlap.
+        Whether boxes that share only an edge or a corner overlap.  ``colliderect`` of pygame does not count
+        these: give ``touching=False`` to find the same pairs of rects.
     sort : bool
         Sorted by ``i``, then by ``j``.  With ``False`` the order is not defined, which saves up to a third of
         the time; every row still has ``i < j``.

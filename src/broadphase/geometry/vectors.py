@@ -84,7 +84,7 @@ _OF_PYGAME = (
 )  # fmt: skip
 
 
-@instead({name: f"pygame.Rect(rect).{name} is it" for name in _OF_PYGAME})
+@instead({name: f"pygame.FRect(rect).{name} is it; Rect(rect) would cut to pixels" for name in _OF_PYGAME})
 class Rect(NamedTuple):
     """A rectangle: a tuple ``x, y, width, height``, taken as a rectangle wherever one is.
 

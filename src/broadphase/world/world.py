@@ -51,7 +51,7 @@ from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tile_listeners import TileCallback, TileListener
-from broadphase.world.tiles import TileMap
+from broadphase.world.tiles import Tile, TileMap
 
 BodyOrBodies: TypeAlias = Body | Iterable[Body]
 _Places: TypeAlias = Place | Body | Bodies | RowsLike
@@ -703,7 +703,7 @@ class World:
 
     def try_move(
         self, body: Body, dx: Any, dy: float | None = None, *, ignore: BodyOrBodies = ()
-    ) -> object | None:
+    ) -> Body | Tile | None:
         """Move a body if nothing is in the way; else leave it where it is.
 
         If it has moved, the next `update` calls the listeners of what it crossed.  A body in the way is
@@ -1479,6 +1479,30 @@ class World:
         """The bodies that overlap a shape, or other bodies that overlap a body; see `query_box`."""
         return self._queries.shape(shape, self._queries.rules(tag, category, mask, ignore), as_ids)
 
+    @overload
+    def query_cone(
+        self,
+        origin: Place | Body,
+        direction: Place,
+        angle: float,
+        r: float,
+        *,
+        sight: bool = ...,
+        as_ids: Literal[False] = ...,
+        **which: Unpack[_Which],
+    ) -> list[Body]: ...
+    @overload
+    def query_cone(
+        self,
+        origin: Place | Body | RowsLike,
+        direction: Place | RowsLike,
+        angle: float,
+        r: Any,
+        *,
+        sight: bool = ...,
+        as_ids: bool = ...,
+        **which: Unpack[_Which],
+    ) -> Rows: ...
     def query_cone(
         self,
         origin: Any,

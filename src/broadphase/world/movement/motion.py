@@ -44,6 +44,7 @@ from broadphase.world.movement.sweep import (
     united,
 )
 from broadphase.world.state import State
+from broadphase.world.tiles import Tile
 
 _new = tuple.__new__  # a named tuple in half the time
 
@@ -75,7 +76,7 @@ class Motion:
             raise
         return movement
 
-    def try_move(self, row: int, dx: float, dy: float, ignored: Ignored) -> object | None:
+    def try_move(self, row: int, dx: float, dy: float, ignored: Ignored) -> Body | Tile | None:
         """See `World.try_move`."""
         movement = self.move_row(row, dx, dy, "touch", ignored, kernel.IF_FREE)
         return movement.hits[0].other if movement.hits else None
