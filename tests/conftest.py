@@ -6,6 +6,7 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
+import atexit
 import gc
 import importlib
 import os
@@ -51,6 +52,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # Libraries tell at the end what they take for leaks; after pytest has collected garbage five times.
+    atexit.register(gc.unfreeze)
     if config.getoption("exhaustive") and not config.getoption("hypothesis_profile", None):
         settings.load_profile("exhaustive")
 
@@ -88,14 +91,9 @@ def pytest_collection(session):
         return (yield)
     finally:
         gc.enable()
-        gc.collect()
         # From 3.14 on Hypothesis cannot see who refers to its random numbers where that is frozen, and warns.
         if sys.version_info < (3, 14):
             gc.freeze()
-
-
-def pytest_unconfigure():
-    gc.unfreeze()  # libraries tell at the end what they take for leaks
 
 
 @pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left
