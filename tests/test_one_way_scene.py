@@ -181,36 +181,6 @@ def test_tiles_beyond_the_edge_block_what_was_pushed_out_of_a_wall():
         assert hero.x == 92
 
 
-@pytest.mark.parametrize("kind", ["box", "circle"])
-@pytest.mark.parametrize("one_way", [False, True])
-def test_a_periodic_world_is_a_plain_world_of_copies(kind, one_way):
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        worlds, names = [bp.World(period=(100, 100)), bp.World()], [{}, {}]
-        for number, (x, y, w, h) in enumerate(np.round(rng.uniform((0, 0, 4, 2), (100, 100, 30, 9), (9, 4)))):
-            for world, named, turns in zip(worlds, names, ((0,), (-2, -1, 0, 1, 2)), strict=True):
-                for i in turns:
-                    for j in turns:
-                        body = world.add(bp.Box(x + 100 * i, y + 100 * j, w, h), static=True)
-                        body.one_way = ("top", "left")[: 1 + number % 2] if one_way and number % 3 else ()
-                        named[body.id] = number
-        for x, y in rng.uniform(0, 100, (5, 2)).tolist():
-            shape = bp.Box(x, y, 7, 9) if kind == "box" else bp.Circle(x, y, 4)
-            heroes = [world.add(shape) for world in worlds]
-            for way in np.round(rng.uniform(-40, 40, (6, 2))).tolist():
-                heroes[1].position = heroes[0].position
-                moves = [world.move(hero, *way) for world, hero in zip(worlds, heroes, strict=True)]
-                met = [
-                    [named[hit.other.id] for hit in move.hits]
-                    for named, move in zip(names, moves, strict=True)
-                ]
-                assert met[0] == met[1]
-                apart = np.subtract(heroes[0].position, heroes[1].position)
-                assert np.abs((apart + 50) % 100 - 50).max() < 1e-7
-            for hero in heroes:
-                hero.remove()
-
-
 @pytest.mark.parametrize("size", [1e5, 1e300])
 def test_a_shape_longer_than_its_periodic_world_is_refused(size):
     world = bp.World(period=(10, 10))

@@ -161,40 +161,6 @@ def test_walks(goes, each):
     each(check, range(60), of=20)
 
 
-def test_many_at_once_are_each_alone(goes, each):
-    def check(seed):
-        both = Both(seed, goes)
-        movers = [both.mover(boxes=True)[0] for _ in range(12)]
-        motions = np.array([motion(both.rng) for _ in movers])
-        for name, options in (
-            ("move_many", {}),
-            ("walk_many", {"snap": 4.0}),
-            ("move_many", {"movers_block": True}),
-        ):
-            start = both.round.snapshot()
-            found = getattr(both.round, name)(movers, *motions.T, **options)
-            both.round.restore(start)
-            others = [body for body in movers if body.alive]
-            for at, (body, (dx, dy)) in enumerate(zip(others, motions.tolist(), strict=True)):
-                if name == "walk_many" or not options:
-                    alone = both.round.snapshot()
-                    both.round.remove_many([other for other in others if other is not body])
-                one = (
-                    both.round.walk(body, dx, dy, **options)
-                    if name == "walk_many"
-                    else both.round.move(body, dx, dy)
-                )
-                assert found.places[at].tolist() == pytest.approx(body.position, abs=1e-9)
-                mine = found.hits.movers == at
-                tiles = [hit.other if isinstance(hit.other, tuple) else (-1, -1) for hit in one.hits]
-                assert list(map(tuple, found.hits.tiles[mine].tolist())) == tiles
-                if name == "walk_many" or not options:
-                    both.round.restore(alone)
-            both.round.restore(start)
-
-    each(check, range(30), of=15)
-
-
 def test_rays(goes, each):
     def check(seed):
         both = Both(seed, goes)

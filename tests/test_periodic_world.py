@@ -137,32 +137,6 @@ def test_bodies_turn_across_the_boundary():
     assert world.try_turn(bar, 90) is None
 
 
-def test_thousands_move_and_walk_as_one_does():
-    rng = np.random.default_rng(5)
-    places = rng.integers(0, 256, (60, 2)) / 4
-    kinds = [World(period=(64, 64)) for _ in range(4)]
-    for world in kinds:
-        world.add_many(np.hstack((places[:30], places[:30] + 2.0)), static=True)
-    crowds = [world.add_many(np.hstack((places[30:], places[30:] + 1.5)), mask=2) for world in kinds]
-    for world in kinds:
-        for body in list(world)[:30]:
-            body.category = 2
-    for _ in range(6):
-        motions = rng.integers(-160, 160, (30, 2)) / 4
-        moved = kinds[0].move_many(crowds[0], *motions.T)
-        alone = [
-            kinds[1].move(body, *motion) for body, motion in zip(crowds[1], motions.tolist(), strict=True)
-        ]
-        assert moved.places.tolist() == [[*move[:2]] for move in alone]
-        assert moved.hits.others.tolist() == [hit.other.id for move in alone for hit in move.hits]
-        walked = kinds[2].walk_many(crowds[2], *motions.T)
-        alone = [
-            kinds[3].walk(body, *motion) for body, motion in zip(crowds[3], motions.tolist(), strict=True)
-        ]
-        assert walked.places.tolist() == [[*walk[:2]] for walk in alone]
-        assert walked.hits.others.tolist() == [hit.other.id for walk in alone for hit in walk.hits]
-
-
 @pytest.mark.parametrize("name", ["move_many", "walk_many"])
 def test_movers_block_each_other(name):
     world = World(period=(64, 64))
@@ -253,83 +227,6 @@ def test_copies_and_pickles():
         assert len(other.update().began) == 1
         other.body(0).x = 50
         assert (world.body(0).x, len(other.update().ended), len(world.update().began)) == (96, 1, 1)
-
-
-def scattered(rng, count, size):
-    shapes = []
-    largest = 4 * np.array([size, size, size / 4, size / 4])
-    for x, y, w, h in (rng.integers(1, largest, (count, 4)) / 4).tolist():
-        shapes.append(
-            [
-                Box(x, y, w, h),
-                Circle(x, y, w / 2),
-                Polygon([(x, y), (x + w, y), (x, y + h)]),
-                Box(x, y, size * 0.75, h),
-            ][len(shapes) % 4]
-        )
-    return shapes
-
-
-def test_shifting_everything_changes_no_contact(each):
-    def check(seed):
-        rng = np.random.default_rng(seed)
-        shapes = scattered(rng, 24, 32)
-        offset = rng.integers(-400, 400, 2) / 4
-        answers = []
-        for dx, dy in ((0.0, 0.0), offset.tolist()):
-            world = World(period=(32, 32))
-            for k, shape in enumerate(shapes):
-                world.add(shape.moved_to(shape.x + dx, shape.y + dy), tag="a", static=k % 5 == 0)
-            world.on("a", "a")
-            moved = world.move(world.body(1), 21, -17).hits
-            ray = world.raycast((3.25 + dx, 4.5 + dy), (3, 1), 100)
-            near = world.nearest((3.25 + dx, 4.5 + dy), 3)
-            answers.append(
-                (
-                    flat(world.update().began),
-                    [(hit.other.id, hit.time, hit.normal) for hit in moved],
-                    (ray.other.id, ray.distance, ray.normal),
-                    (near.ids.tolist(), near.distances.tolist()),
-                )
-            )
-        here, there = answers
-        assert [ids for ids, _, _ in here[0]] == [ids for ids, _, _ in there[0]]
-        for one, other in zip(here[0], there[0], strict=True):
-            assert one[1] == pytest.approx(other[1], abs=1e-9)
-            assert one[2] == pytest.approx(other[2], abs=1e-9)
-        assert [hit[0] for hit in here[1]] == [hit[0] for hit in there[1]]
-        assert here[2][:1] == there[2][:1]
-        assert here[2][1] == pytest.approx(there[2][1])
-        assert here[3][0] == there[3][0]
-
-    each(check, range(60), of=10)
-
-
-def test_far_from_the_boundary_a_periodic_world_is_as_any(each):
-    def check(seed):
-        rng = np.random.default_rng(seed)
-        shapes = [shape.moved_to(shape.x + 1000, shape.y + 1000) for shape in scattered(rng, 20, 32)]
-        worlds = World(), World(period=(4096, 4096))
-        answers = []
-        for world in worlds:
-            bodies = world.add_many(shapes, tag="a")
-            world.on("a", "a")
-            steps = np.random.default_rng(seed)
-            said = []
-            for _ in range(6):
-                motion = steps.uniform(-20, 20, 2).tolist()
-                moves = [world.move(body, *motion) for body in bodies[::3]]
-                said.append([(move[:2], str(move.hits)) for move in moves])
-                said.append(world.move_many(bodies[1::3], *motion).places.tolist())
-                events = world.update()
-                said += [flat(events.began), flat(events.stayed), flat(events.ended)]
-                said.append(world.query_box([(1000, 1000, 1010, 1020)]).tolist())
-                said.append(str(world.raycast((990, 990), (2, 1), 60)))
-                said.append(world.nearest([(1005, 1007)], 4).distances.tolist())
-            answers.append(said)
-        assert answers[0] == answers[1]
-
-    each(check, range(20), of=5)
 
 
 # --- what is refused ----------------------------------------------------------------------------------
