@@ -308,30 +308,28 @@ def _few(
         b = _read_by(others, "others", other_rule)
     if a is None or b is None:
         return None
-    found, count = near_objects(*a, *b, kind, a is b, margin, order)
+    found, count = near_objects(*a[0], *b[0], (a[1], b[1]), (kind, a is b, margin, order))
     return found if count >= 0 else None
 
 
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:
-    """What the kernel reads of objects; None if their measure is none that it knows."""
+    """What the kernel reads of objects, and how; None if their measure is none that it knows."""
     kind, at, measure = rule
-    is_named = type(at) is str and "." not in at
-    place = (
-        (things, at, NAMED)
-        if is_named
-        else (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), "", ITSELF)
-    )
+    if type(at) is str and "." not in at:
+        place, how = (things, at), NAMED
+    else:
+        place, how = (_values(things, name, at, "rect" if kind == RECTANGLES else "at"), ""), ITSELF
     if type(measure) is str and "." not in measure and place[0] is things:
-        return *place, things, measure, NAMED, 0.0, 0.0
+        return (*place, things, measure), (how, NAMED, 0.0, 0.0)
     if isinstance(measure, (int, float)):
-        return *place, things, "", NUMBER, float(measure), float(measure)
+        return (*place, things, ""), (how, NUMBER, float(measure), float(measure))
     is_pair = isinstance(measure, tuple)
     if is_pair and (kind != BOXES or not all(isinstance(side, str) for side in measure)):
         return None
     if not (is_pair or isinstance(measure, str) or callable(measure)):
         return None
     argument = "size" if kind == BOXES else "radius"
-    return *place, _values(things, name, measure, argument), "", ITSELF, 0.0, 0.0
+    return (*place, _values(things, name, measure, argument), ""), (how, ITSELF, 0.0, 0.0)
 
 
 # -----------------------------------------------------------------------------------------------------------

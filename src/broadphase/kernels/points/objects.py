@@ -74,8 +74,9 @@ def _take_bounds(out, row, kind, reach):
 
 
 @inline
-def _read(things, at, how, measured, name, how_measured, width, height, kind, reach):
+def _read(things, at, measured, name, known, kind, reach):
     """Columns of all things, and after them NaN, which is near nothing; and whether all are understood."""
+    how, how_measured, width, height = known
     n = np.int64(length_of(things))
     out = np.empty((_COLUMNS, n + LANES))
     for row in range(n):
@@ -112,51 +113,21 @@ def _near_lanes(a, i, b, j):
 
 @holds_gil
 @objects("things", "at", "measured", "name", "others", "other_at", "other_measured", "other_name")
-def near_objects(
-    things,
-    at,
-    how,
-    measured,
-    name,
-    how_measured,
-    width,
-    height,
-    others,
-    other_at,
-    other_how,
-    other_measured,
-    other_name,
-    other_how_measured,
-    other_width,
-    other_height,
-    kind,
-    among,
-    margin,
-    order,
-):
+def near_objects(things, at, measured, name, others, other_at, other_measured, other_name, kinds, rule):
     """Pairs of objects that overlap or are nearer than a margin: ``pairs, found``.
 
     ``at`` is the attribute of things that is their centre or rectangle, ``name`` that with radius or sides,
-    unless ``measured`` are these, or all have ``width, height``.  ``among``: pairs ``i < j`` of the things.
+    unless ``measured`` are these, or all have the same.  ``kinds`` say how each is read: ``how, how_measured,
+    width, height``.  The ``rule`` is ``kind, among, margin, order``; ``among``: pairs ``i < j`` of things.
     """
+    (of_things, of_others), (kind, among, margin, order) = kinds, rule
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
     pairs, distances = np.empty((4 * n + LANES, 2), np.int32), np.empty(m)
     reach = 0.5 * margin
-    a, fits = _read(things, at, how, measured, name, how_measured, width, height, kind, reach)
+    a, fits = _read(things, at, measured, name, of_things, kind, reach)
     b = a
     if fits and not among:
-        b, fits = _read(
-            others,
-            other_at,
-            other_how,
-            other_measured,
-            other_name,
-            other_how_measured,
-            other_width,
-            other_height,
-            kind,
-            reach,
-        )
+        b, fits = _read(others, other_at, other_measured, other_name, of_others, kind, reach)
     if not fits:
         return pairs[:0], UNSUITABLE
     found = np.int64(0)
