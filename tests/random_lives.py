@@ -31,6 +31,24 @@ class _Maker:
             return value
         return round(value * 10) / 10 if self.grid == 0.1 else round(value / self.grid) * self.grid
 
+    def among_round(self):
+        """A round walker among round bodies, so near that it slides and stops on their corners."""
+        rng = self.rng
+        self.grid = self.tiles = None
+        for k in range(rng.choice([1, 2, 3])):
+            at, size = (rng.uniform(0, 40), rng.uniform(0, 40)), (rng.uniform(4, 24), rng.uniform(4, 24))
+            self._add(f"wall {k}", rng.choice(_ROUND), at, size, tag="wall", static=True)
+        side = rng.uniform(2, 10)
+        at = next(
+            (at for at in (self._anywhere() for _ in range(50)) if self.is_free(at, (side, side))), (50, 50)
+        )
+        self._add("hero", "circle", at, (side, side), tag="hero")
+        ways = [(rng.uniform(-12, 12), rng.uniform(-12, 12)) for _ in range(6)]
+        return Life(tuple(self.things), tuple(Call("walk", ("hero",), (way,)) for way in ways))
+
+    def _anywhere(self):
+        return self.rng.uniform(-8, 48), self.rng.uniform(-8, 48)
+
     def life(self):
         rng = self.rng
         for k in range(rng.choice([0, 1, 1, 2, 2, 3, 4])):
@@ -372,5 +390,5 @@ class _Maker:
 
 
 def life_of(number):
-    """The life of a number."""
-    return _Maker(number).life()
+    """The life of a number; every 16th is one among round bodies."""
+    return _Maker(number).among_round() if number % 16 == 15 else _Maker(number).life()
