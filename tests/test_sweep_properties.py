@@ -15,7 +15,7 @@ from sweep_scenes import (
     passes_through,
 )
 
-from broadphase import Box, TileMap, World
+from broadphase import Box, TileMap, World, contact
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])
@@ -147,3 +147,38 @@ def test_bad_movers_are_named():
     with pytest.raises(ValueError, match="unknown response"):
         world.move_many(movers, 1, 0, "stop")
     assert not world.positions.any()
+
+
+NUMBERS = st.integers(-20, 20).map(lambda k: k / 2) | st.floats(-20, 20, allow_subnormal=False)
+SIZES = st.integers(1, 12).map(lambda k: k / 2) | st.floats(0.1, 6)
+BOXES = st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES)
+
+
+@given(
+    st.lists(BOXES, max_size=8),
+    st.lists(BOXES, max_size=3),
+    BOXES,
+    st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4),
+)
+def test_a_platform_arrives_and_only_what_is_squeezed_is_inside(crates, walls, platform, motions):
+    world = World()
+    moving = world.add(platform, static=True)
+    for shape, static in [*((wall, True) for wall in walls), *((crate, False) for crate in crates)]:
+        if world.blocker(shape) is None:
+            world.add(shape, static=static)
+    for dx, dy in motions:
+        x, y = moving.position
+        before = {body: body.position for body in world}
+        push = world.push(moving, dx, dy)
+        assert moving.position == (x + dx, y + dy)
+        for body in world:
+            if body.static:
+                continue
+            taken = body in push.carried or body in push.pushed
+            assert taken or body.position == before[body]
+            near = [other for other in world.query_shape(body.shape) if other is not body]
+            # A last bit is not inside: a share of a displacement is rounded.
+            inside = {other for other in near if contact(body.shape, other.shape).depth > 1e-12}
+            assert inside <= ({moving} if body in push.squeezed else set())
+        for body in push.squeezed:
+            world.remove(body)
