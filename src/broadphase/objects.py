@@ -261,15 +261,12 @@ def _shape_of(thing: Any) -> Any:
 
 
 def _several(things: Any, name: str) -> list[Any]:
-    several = list(things) if isinstance(things, Iterable) else []
-    if isinstance(things, str) or not (isinstance(things, Iterable) and _are_objects(several)):
-        raise TypeError(f"{name} must be several objects; got {things!r}; give one as [{name[:-1]}]")
-    return several
-
-
-def _are_objects(several: list[Any]) -> bool:
-    """Whether these are not the coordinates of a single point or rectangle."""
-    return len(several) < 2 or not isinstance(several[0], (int, float))
+    if type(things) is list or (isinstance(things, Iterable) and not isinstance(things, str)):
+        several = list(things)
+        # Two numbers are the coordinates of a point, four those of a rectangle.
+        if len(several) < 2 or not isinstance(several[0], (int, float)):
+            return several
+    raise TypeError(f"{name} must be several objects; got {things!r}; give one as [{name[:-1]}]")
 
 
 def _center_of(thing: Any, at: Place) -> Place | None:
