@@ -8,6 +8,7 @@ have moved.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, Unpack, overload
@@ -238,7 +239,8 @@ def _rule_of(
         return BOXES, _center_of(thing, at), size
     if rect is not None:
         return RECTANGLES, rect, 0.0
-    if any(map(_shape_of, {type(one): one for one in things}.values())):
+    some_have = any(map(_may_have_shape, set(map(type, things))))
+    if some_have and any(map(_shape_of, {type(one): one for one in things}.values())):
         return _SHAPES, None, 0.0
     if hasattr(thing, "rect"):
         return RECTANGLES, "rect", 0.0
@@ -250,6 +252,12 @@ def _rule_of(
         f"{name}[0] is {_named(thing)}: say how large it is by radius=, size= or rect=, "
         'the name of an attribute, a number or a function, such as radius="radius"'
     )
+
+
+@cache
+def _may_have_shape(kind: type) -> bool:
+    """Whether `_shape_of` finds a shape: kept, as it takes longer than to read the rects of ten sprites."""
+    return issubclass(kind, (Circle, Polygon)) or hasattr(kind, "shape")
 
 
 def _shape_of(thing: Any) -> Any:
