@@ -40,11 +40,13 @@ from broadphase.inputs.points import (
 )
 from broadphase.inputs.protocols import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.kernels.boxes.overlap import SHARED
+from broadphase.kernels.machine.kernel import try_call
+from broadphase.kernels.points.one_point import nearest_in_tree
 from broadphase.methods.task import pair_limit
 from broadphase.periods.lattice import Lattice
 from broadphase.points.few import find_in_cells
 from broadphase.points.lattice import Kept
-from broadphase.points.nearest import as_places, nearest_one
+from broadphase.points.nearest import as_places
 from broadphase.points.nearest_counted import Counted
 from broadphase.points.neighbor_lists import Neighbors
 from broadphase.points.neighborhoods import (
@@ -58,6 +60,7 @@ from broadphase.points.neighborhoods import (
 from broadphase.points.new_points import NewPoints, new_points
 from broadphase.points.several import Part, Several, are_periods_of_worlds, check_worlds, split_by_world
 
+_nearest_in_tree = try_call(nearest_in_tree)
 _new = tuple.__new__
 
 
@@ -83,12 +86,18 @@ class _Kept(Kept):
         near = find_in_cells(self.query, self.cells.cells(self.query, reach, 1), point, reach)
         return None if near is None else near[1:]
 
-    def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, Any] | None:
+    def nearest_one(self, point: Given, k: int, r: float) -> tuple[Any, ...] | None:
         """As `NewPoints.nearest_one`, in the tree; None if there is none yet."""
         if self.tree is None or k > len(self.query.found):
             return None
-        found: tuple[Any, Any] | None = nearest_one(self.query, self.tree, point, k, r)
-        return found
+        query, made = self.query, self.tree
+        if made.scale != 1.0 or made.kind != query.found.dtype:
+            return None
+        try:
+            found = _nearest_in_tree(made.tree, len(query.found), query.period, point, k, r)
+        except OverflowError:  # an int that no float can hold
+            return None
+        return found if found is not None and found[2] else None
 
 
 _OTHER_NAMES = {
@@ -497,11 +506,12 @@ class PointIndex(ById):
         """
         asked = self._asked
         if asked is not None and type(k) is int and k > 0 and env is threads is None and not exclude_self:
-            given = arguments.as_given(points)
+            given = points if type(points) is tuple else arguments.as_given(points)
             if given and type(r) is float:
                 found = asked.nearest_one(given, k, r)
                 if found is not None:
-                    return _new(Nearest, found if asked.ids is None else (asked.ids[found[0]], found[1]))
+                    ids = found[0] if asked.ids is None else asked.ids[found[0]]
+                    return _new(Nearest, (ids, found[1]))
         parts, places, r = thread_count(threads), as_places(k), settled_reach(r)
         if type(asked) is NewPoints and env is None and not exclude_self:
             points = rows = settled(points, "points", POINTS)

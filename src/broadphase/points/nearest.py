@@ -17,7 +17,6 @@ from broadphase.inputs.numeric import whole
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.inputs.room import check_room_for_nearest
 from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
     Scale,
@@ -30,13 +29,10 @@ from broadphase.kernels.points.nearest_points import (
     search_points,
     take_in_order,
 )
-from broadphase.kernels.points.one_point import nearest_in_tree
 from broadphase.methods.morton import Curve, curve_for
 from broadphase.points.few import find_small_nearest
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
-
-_nearest_in_tree = try_call(nearest_in_tree)
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
@@ -114,20 +110,6 @@ def find_nearest_points(
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
     threads.run_all([partial(search, *piece) for piece in pieces], parts)
     return ids, distances
-
-
-def nearest_one(query: PointQuery, made: CurveTree, point: Any, k: int, r: float) -> Any:
-    """Ids and distances of one point, which is read and checked by the kernel; None if that cannot take it.
-
-    ``query`` has no environments and no lattice.
-    """
-    if made.scale != 1.0 or made.kind != query.found.dtype:
-        return None
-    try:
-        found = _nearest_in_tree(made.tree, len(query.found), query.period, point, k, r)
-    except OverflowError:  # an int that no float can hold
-        return None
-    return found[:2] if found is not None and found[2] else None
 
 
 def _scratch(tree: Tree, wanted: int) -> Scratch:
