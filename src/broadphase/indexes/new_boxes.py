@@ -26,16 +26,17 @@ _new = tuple.__new__
 
 
 class MadeLater:
-    """An attribute that an index of new boxes does not have: all but its rows is made when it is needed."""
+    """An attribute that an index of new boxes or points does not have: it is made whole when it is needed."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, index: Any, owner: type | None = None) -> Any:
-        if index is None or type(index.__dict__.get("_asked")) is not NewBoxes:
-            raise AttributeError(f"{owner!r} object has no attribute {self._name!r}")
-        index._make_whole()
-        return index.__dict__[self._name]
+        if index is not None:
+            index._make_whole()
+            if self._name in index.__dict__:
+                return index.__dict__[self._name]
+        raise AttributeError(f"{owner!r} object has no attribute {self._name!r}")
 
 
 class NewBoxes:

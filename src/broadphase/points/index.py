@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import no_attribute
+from broadphase.errors import instead
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import Given, Reader
 from broadphase.indexes.by_id import ById
+from broadphase.indexes.new_boxes import MadeLater
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.inputs.arrays import settled
@@ -109,6 +110,7 @@ _OTHER_NAMES = {
 }
 
 
+@instead(_OTHER_NAMES)
 class PointIndex(ById):
     """Points that are built once and searched often.
 
@@ -196,14 +198,8 @@ class PointIndex(ById):
             if points is not None:
                 self.insert_many(points)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """What an index of new points does not have: all but the points is made when it is needed."""
-            if name in ("_store", "_reader") and type(self.__dict__.get("_asked")) is NewPoints:
-                self._make_whole()
-                return self.__dict__[name]
-            raise no_attribute(self, name, _OTHER_NAMES)
+    if not TYPE_CHECKING:  # a `__getattr__` would slow all other attributes
+        _store, _reader = MadeLater(), MadeLater()
 
     def _make_whole(self) -> None:
         """Give an index of new points what all others have."""
