@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import holds_gil, inline, jit
-from broadphase.kernels.movement.depenetration import push_from_walls, write_overlaps
+from broadphase.kernels.movement.depenetration import filled_in, push_from_walls, write_overlaps
 from broadphase.kernels.movement.separation import push_from
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
@@ -39,8 +39,8 @@ from broadphase.kernels.movement.sweep import (
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import BOX, TOLERANCE, bounds_of, bounds_overlap, tolerance_of, widened
-from broadphase.kernels.tiles.grid import cells_of_box, is_solid, tile_of, without_tiles
-from broadphase.kernels.tiles.slopes import any_slope, profile_at
+from broadphase.kernels.tiles.grid import tile_of, without_tiles
+from broadphase.kernels.tiles.slopes import any_slope
 
 # The results of `follow`.
 DONE = 0
@@ -208,14 +208,7 @@ def _starts_near(bounds, buffers, chosen, grid):
     for k in range(chosen):
         if bounds_overlap(bounds, edges_of_body(buffers.boxes, buffers.chosen[k])):
             return True
-    if grid.solid.shape[0] == 0:
-        return False
-    first_column, end_column, first_row, end_row = cells_of_box(grid, *bounds)
-    for row in range(first_row, end_row):
-        for column in range(first_column, end_column):
-            if is_solid(grid, column, row) or profile_at(grid, column, row) != 0:
-                return True
-    return False
+    return filled_in(grid, *bounds)[0]
 
 
 @inline
