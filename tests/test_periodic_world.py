@@ -335,3 +335,29 @@ def test_a_function_that_lets_a_body_cross_what_it_starts_in_is_asked_of_its_nex
         (tall, 0.5, (0.0, 1.0)),
     ]
     assert move[:2] == (0.0, 11.5)
+
+
+@pytest.mark.parametrize("period", [(8.0, 8.0), (8.0, None), (None, 8.0)])
+def test_a_query_as_long_as_the_period_does_not_find_what_it_only_touches(period):
+    def overlaps(low, high, other_low, other_high, length):
+        shifts = [k * (length or 0.0) for k in range(-4, 5)]
+        return any(low < other_high + shift and other_low + shift < high for shift in shifts)
+
+    random, flush = np.random.default_rng(8), 0
+    for _ in range(60):
+        world = bp.World(period=period)
+        low = random.integers(-4, 12, (4, 2)).astype(float)
+        size = random.choice([0.0, 0.0, 1.0, 8.0], (4, 2))
+        bodies = [world.add(bp.Box(*box)) for box in np.hstack((low, size)).tolist()]
+        begin, length = random.integers(-10, 12, 2).astype(float), random.choice([0.0, 4.0, 8.0, 9.0], 2)
+        end = begin + length
+        want = [
+            body.id
+            for body, one, sides in zip(bodies, low, size, strict=True)
+            if all(map(overlaps, begin, end, one, one + sides, period))
+        ]
+        flush += len(world.query_box((*(begin - 0.25), *(end + 0.25)))) > len(want)
+        assert [body.id for body in world.query_box((*begin, *end))] == want
+        assert world.query_box(np.array([[*begin, *end]]))[:, 1].tolist() == want
+        assert [body.id for body in world.query_shape(bp.Box(*begin, *length))] == want
+    assert flush > 5

@@ -792,7 +792,7 @@ def _once_around(space: Space, bounds: Floats, shapes: ShapeColumns) -> tuple[Fl
         if length == math.inf:
             continue
         (places, sizes), low, high = (side[axis] for side in sides), bounds[:, axis], bounds[:, axis + 2]
-        long = (shapes.kinds == BOX) & (high - low >= length)
+        long = (shapes.kinds == BOX) & (high - low > length)
         low[long], high[long] = places[long], sizes[long] = 0.0, 2.0 * length
         far = circles & (high - low > length)
         low[far], high[far] = places[far] - 0.51 * length, places[far] + 0.51 * length
