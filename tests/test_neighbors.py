@@ -170,7 +170,7 @@ def test_a_small_distance_between_negative_float32_points():
 
 
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "all equal"])
-def test_threads_slices_and_capacities_change_nothing(monkeypatch, scene):
+def test_threads_and_capacities_change_nothing(monkeypatch, scene):
     points = point_scenes.points_of(scene, 25_000 if scene != "all equal" else 1200, 2, np.float32)
     r = {"uniform": 0.02, "clusters": 2e-4}.get(scene, 0.1)
     whole = bp.neighbors(points, r, threads=1)
@@ -179,8 +179,6 @@ def test_threads_slices_and_capacities_change_nothing(monkeypatch, scene):
     order = np.lexsort((unordered.j, unordered.i))
     for name in ("i", "j", "distance"):
         np.testing.assert_array_equal(getattr(unordered, name)[order], getattr(whole, name))
-    monkeypatch.setattr(fixed_radius, "MOST", 20_000)
-    monkeypatch.setattr(fixed_radius, "_MAX_CAPACITY", 3_000)
     monkeypatch.setattr(fixed_radius, "_USUAL", 0)
     cut = bp.neighbors(points, r, threads=2)
     for name in ("i", "j", "distance"):

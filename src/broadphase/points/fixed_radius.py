@@ -7,8 +7,7 @@ much: cells are as wide as two of the largest.  Then boxes around the points are
 import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import count, product
-from time import perf_counter
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +24,6 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.counting import count_within
 from broadphase.kernels.points.fixed_radius import (
     BLOCK,
-    MOST_RANGES,
-    RANGE_ROWS,
     RANKED,
     Cells,
     Finds,
@@ -49,8 +46,6 @@ from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import by_matrix
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, result_array
-from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
-from broadphase.runtime.threads import Cancelled, cancelled
 
 # -----------------------------------------------------------------------------------------------------------
 # Points sorted into cells that are not narrower than the search distance.
@@ -253,8 +248,7 @@ def _placed(
 
     def count(part: int, first: int, last: int) -> None:
         counts[part] = 0
-        for begin, end in paced(first, last):
-            count_cells(points, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
+        count_cells(points, envs, grid.rows, grid.steps, grid.blocks, first, last, part, slots, counts)
 
     threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
     starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)
@@ -268,11 +262,11 @@ def _placed(
     columns[:, n:] = 0.0
     own[:, n:] = 0
 
-    def place(part: int, first: int, last: int) -> None:
-        for begin, end in paced(first, last):
-            place_points(points, envs, radii, begin, end, part, slots, counts, columns, own)
-
-    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], parts)
+    fixed = slots, counts, columns, own
+    threads.run_all(
+        [partial(place_points, points, envs, radii, *span, part, *fixed) for part, span in enumerate(spans)],
+        parts,
+    )
     return Cells(grid, columns, own, starts)
 
 
@@ -283,11 +277,7 @@ def _placed(
 
 
 _PIECES = 4  # for each thread, so that no thread waits long for the last
-# Numbers of finds that are not in the memory made for all begin here.
-_ELSEWHERE = 1 << 48
-_MAX_CAPACITY = 1 << 24
 _NODES = 64  # boxes from which pairs are counted, if there are so many
-_ROW_COST = 30.0
 _USUAL = 8
 _MOST_QUERIES = 16  # that are searched in one call, with the GIL
 
@@ -354,40 +344,25 @@ def find_near(
         return _in_order(query, finds, order, sort, rule.scale, parts, limit)
 
 
-class _Room:
-    """Refuses pairs that do not fit into memory, once some of the points have found very many."""
+def _check_room(query: PointQuery, reach: Reach, found: int, free: int, upward: bool) -> None:
+    """Refuse pairs that do not fit into memory.
 
-    def __init__(self, query: PointQuery, reach: Reach, upward: bool) -> None:
-        self._query, self._reach, self._upward = query, reach, upward
-        self._each = 4 + query.points.itemsize
-        """Bytes of a find; a pair takes 4 more."""
-        self._counted = False
-
-    def check(self, more: int, found: int, rows: int) -> None:
-        """Before memory is taken for ``more`` finds, when so many rows have found these.
-
-        Raises
-        ------
-        MemoryError
-            All pairs together are more than is free.
-        """
-        n = len(self._query.points)
-        free = free_for(found / rows * n * self._each)
-        if free is None:
-            return
-        pairs = found + more
-        if not self._counted and not len(self._reach.radii) and found / rows * n * self._each > free / 4:
-            # Whether they fit is not guessed: they are counted, which takes half of the time to find them.
-            self._counted = True
-            pairs = int(count_near(self._query, [self._reach.r], 1)[0])
-            if self._upward and self._query.others is not None:
-                pairs //= 2  # at least
-        size = pairs * (2 * self._each + 4)
-        if pairs * self._each > free:
-            raise MemoryError(
-                f"{pairs} or more pairs of {n} points within r = {self._reach.r:g} take {size / 1e9:.3g} GB, "
-                f"and {free / 1e9:.3g} GB are free; give a smaller r, or max_pairs= to refuse so many earlier"
-            )
+    Raises
+    ------
+    MemoryError
+        All pairs together are more than is free.
+    """
+    pairs, size = found, 4 + query.points.itemsize
+    if not len(reach.radii):
+        # Whether they fit is not guessed: they are counted, which takes half of the time to find them.
+        both = 2 if upward and query.others is not None else 1  # at least half of these count
+        pairs = max(pairs, int(count_near(query, [reach.r], 1)[0]) // both)
+    if pairs * size > free:
+        raise MemoryError(
+            f"{pairs} or more pairs of {len(query.points)} points within r = {reach.r:g} take "
+            f"{pairs * (2 * size + 4) / 1e9:.3g} GB, and {free / 1e9:.3g} GB are free; give a smaller r, or "
+            "max_pairs= to refuse so many earlier"
+        )
 
 
 def _rule(query: PointQuery, reach: Reach) -> Rule:
@@ -448,56 +423,51 @@ def _search(
     n, kind = len(query.points), query.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
-    # If points find more than this, further memory is allocated and the finds are copied together; the next
+    # If points find more than this, the kernel takes more memory, and the finds are copied together; the next
     # call allocates all at once.
     capacity = -(-max(_USUAL * n, scratch.held("near ids") // 5) // len(pieces)) + 64 * LANES
     ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
     squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
-    numbers, room = count(), _Room(query, reach, rule.upward)
     rule = _for_cells(rule, cells)
 
-    def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
+    def search(piece: int, begin: int, end: int, most: int) -> tuple[Any, Any, int]:
         base = piece * capacity
-        out = ids[:, base : base + capacity], squares[:, base : base + capacity]
-        more: list[Any] = []
-        ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
-        total = filled = 0
-        start = at
-        most = int(min(MOST, FIRST))
-        while at < end:
-            before, started = at, perf_counter()
-            here = Finds(rows, out[0][:, filled:], out[1][:, filled:])
-            at, found, tests = search_near(
-                cells, queries, rule, ranges, here, base + filled, at, end, most, limit - total
-            )
-            total += found
-            filled += found
-            if total > limit:
-                break
-            if cancelled():
-                raise Cancelled
-            if at < end and (at == before or tests <= most):
-                size = min(max(2 * out[0].shape[1], 2 * total), _MAX_CAPACITY)
-                if at == before and out[0].shape[1] >= _MAX_CAPACITY:
-                    size = 2 * out[0].shape[1]
-                room.check(size, total, max(at - start, 1))
-                out = np.empty((1, size), np.int32), np.empty((1, size), kind)
-                base, filled = _ELSEWHERE * (1 + next(numbers)), 0
-                more.append((base, out))
-            else:
-                most = next_most(most, perf_counter() - started, int(MOST))
-        return total, more
+        room = ids[:, base : base + capacity], squares[:, base : base + capacity]
+        near: tuple[Numbers, Points, int] = search_near(
+            cells, queries, rule, rows, *room, base, begin, end, most
+        )
+        return near
 
-    done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)
-    if sum(total for total, _ in done) > limit:
+    def search_all(most: int) -> tuple[list[Any], int]:
+        found = threads.run_all(
+            [partial(search, piece, *span, most) for piece, span in enumerate(pieces)], parts
+        )
+        return found, sum(count for *_, count in found)
+
+    size = 4 + kind.itemsize
+    free = free_for(float(n) * len(query.found) * size / 4.0)
+    few = limit if free is None else free // (4 * size * len(pieces))
+    done, total = search_all(min(limit, few))
+    if free is not None and few < max(count for *_, count in done) and total <= limit:
+        _check_room(query, reach, total, free, rule.upward)
+        done, total = search_all(limit)
+    if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY_NEAR)
-    chunks = [chunk for _, more in done for chunk in more]
-    if not chunks:
-        return Finds(rows, ids, squares)
-    finds = _moved_together(rows, ids, squares, chunks)
-    scratch.reserve("near ids", 4 * finds.ids.shape[1])
-    scratch.reserve("near squares", kind.itemsize * finds.ids.shape[1])
-    return finds
+    if len(pieces) == 1:
+        ids, squares, _ = done[0]
+    elif any(out.shape[1] > capacity for out, *_ in done):
+        # Of each piece with what is written after the last find.
+        ids, squares = (
+            np.concatenate([out[side][:, : out[2] + LANES] for out in done], axis=1) for side in (0, 1)
+        )
+        place = 0
+        for piece, (span, (*_, count)) in enumerate(zip(pieces, done, strict=True)):
+            rows[queries.own[0, slice(*span)], 0] += place - piece * capacity
+            place += count + LANES
+    most = len(pieces) * max(count for *_, count in done)
+    scratch.reserve("near ids", 4 * most)
+    scratch.reserve("near squares", kind.itemsize * most)
+    return Finds(rows, ids, squares)
 
 
 def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
@@ -561,20 +531,6 @@ def _shifts(query: PointQuery) -> list[Points]:
     return steps
 
 
-def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> Finds:
-    """All finds in one array, if they did not fit into the first."""
-    begins = np.cumsum([ids.shape[1], *(chunk[0].shape[1] for _, chunk in chunks)])
-    shifts = np.zeros(len(chunks) + 1, np.int64)
-    for (base, _), begin in zip(chunks, begins, strict=False):
-        shifts[base // _ELSEWHERE] = int(begin) - base
-    rows[:, 0] += shifts[rows[:, 0] // _ELSEWHERE]
-    return Finds(
-        rows,
-        np.concatenate([ids, *(chunk[0] for _, chunk in chunks)], axis=1),
-        np.concatenate([squares, *(chunk[1] for _, chunk in chunks)], axis=1),
-    )
-
-
 def _in_order(
     query: PointQuery,
     finds: Finds,
@@ -596,15 +552,9 @@ def _in_order(
     marks = len(query.found) if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
-        at = int(ends[piece]) - counts[piece][0]
-        roots = np.empty((1, RANKED + LANES), kind)
-        words = words_for(marks)
-        for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
-            put_rows(
-                *(order, sort, finds, query.points, query.found, query.period, scale),
-                *(begin, end, at, roots, words, rows),
-            )
-            at += count_finds(order, finds.rows, begin, end)[0] if end < last else 0
+        begin, end = int(ends[piece]) - counts[piece][0], int(ends[piece])
+        fixed = order, sort, finds, query.points, query.found, query.period, scale
+        put_rows(*fixed, first, last, begin, end, words_for(marks), rows)
 
     threads.run_all([partial(put, piece, *span) for piece, span in enumerate(pieces)], parts)
     return result

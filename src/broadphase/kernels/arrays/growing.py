@@ -26,3 +26,13 @@ def with_room(rows, filled, count):
         for column in range(rows.shape[1]):
             out[row, column] = rows[row, column]
     return out
+
+
+@common
+def with_columns(rows, filled, count):
+    """An array of ``count`` columns; its first ``filled`` columns are those of ``rows``."""
+    out = np.empty((rows.shape[0], count), rows.dtype)
+    for row in range(rows.shape[0]):
+        for column in range(filled):
+            out[row, column] = rows[row, column]
+    return out

@@ -4,7 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.kernels.arrays.growing import with_columns
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.arrays.results import mark, put_marked, rank, result
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
 from broadphase.kernels.machine.jit import always_inline, holds_gil, inline, jit, rows, unsigned
 from broadphase.kernels.machine.memory import AHEAD, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, smaller, splat, store
@@ -137,6 +140,8 @@ def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, coun
         slot = slot_of(x, y, z, env, steps, blocks)
         slots[i] = slot
         counts[part, slot] += 1
+        if not answers_at(i):
+            break
 
 
 @jit
@@ -166,6 +171,8 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
             columns[dim, at] = radii[i]
         if envs.shape[0] > 0:
             own[1, at] = envs[i]
+        if not answers_at(i):
+            break
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -342,31 +349,28 @@ class _Query(NamedTuple):
 
 
 @jit
-def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit):
-    """Find the points of ``cells`` near the ``queries``, which are `Cells` too, from place ``at`` to ``end``.
+def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limit):
+    """Find the points of ``cells`` near some of the ``queries``, which are `Cells` too, in their order.
 
-    ``ranges`` is scratch, ``(RANGE_ROWS, MOST_RANGES)``.  The rows of ``finds`` are counted from ``base``.
-    It stops after ``most`` tests, after more than ``limit`` finds, and when the finds of the next point may
-    not fit.
-    Returns ``at, found, tests``.
+    ``rows``, ``ids``, ``squares`` become `Finds`, counted from ``base``.  It ends after more than ``limit``.
+    Returns ``ids, squares, found``: these arrays, or larger ones.
     """
     grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
     columns, own, starts = cells.columns, cells.own, cells.starts
     query_columns, query_ids = queries.columns, queries.own
-    rows, ids, squares = finds.rows, finds.ids, finds.squares
+    ranges = np.empty((RANGE_ROWS, MOST_RANGES), np.int64)
     kind = columns.dtype.type
     dim = grid.shape[1]
-    found = tests = np.int64(0)
+    found = tests = checked = np.int64(0)
     mixed = columns.shape[0] > dim
     worlds, lattice = own.shape[0] > 1, grid.shape[0] > INVERSE
-    capacity = ids.shape[1] - 2 * LANES
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
     factor, bound = kind(rule.scale), kind(rule.reach)
     around = (
         kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
     )  # fmt: skip
-    while at < end:
+    for at in range(begin, end):
         point = (query_columns[0, at], query_columns[1, at], query_columns[dim - 1, at])
         env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
         ahead, aside, above = np.float64(point[0]), np.float64(point[1]), np.float64(point[2])
@@ -377,15 +381,16 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
         if not (x == cell[0] and y == cell[1] and z == cell[2] and env == cell[3]):
             cell = (x, y, z, env)
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
-        begin = found
+        before = found
         i = np.int64(query_ids[0, at])
         least = query_ids[0, at] if rule.upward else np.int32(-1)
         radius = query_columns[dim, at] if mixed else kind(0)
         query = _Query(point, env, least, radius)
         for k in range(number):
             first, last = ranges[0, k], ranges[1, k]
-            if found + last - first > capacity:
-                return at, begin, tests
+            room = found + last - first + 2 * LANES
+            if room > ids.shape[1]:
+                ids, squares = with_columns(ids, found, 2 * room), with_columns(squares, found, 2 * room)
             tests += last - first
             if lattice and ranges[2, k] != _NOT_SHIFTED:
                 ahead, aside, above = _moved(point, ranges[2, k], grid)
@@ -399,12 +404,15 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
                 )  # fmt: skip
             else:
                 found = _compare(columns, own, first, last, query, bound, dim, ids, squares, found)
-        rows[i, 0] = base + begin
-        rows[i, 1] = found - begin
-        at += 1
-        if tests > most or found > limit:
+        rows[i, 0] = base + before
+        rows[i, 1] = found - before
+        if found > limit:
             break
-    return at, found, tests
+        if tests > checked + OFTEN:
+            checked = tests
+            if not goes_on():
+                break
+    return ids, squares, found
 
 
 @inline
@@ -551,10 +559,10 @@ class PairRows(NamedTuple):
 
 
 @jit
-def put_rows(order, sort, finds, points, others, around, scale, first, last, at, roots, words, out):
-    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` on.
+def put_rows(order, sort, finds, points, others, around, scale, first, last, at, ends, words, out):
+    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` to ``ends``.
 
-    ``roots`` is scratch, ``(1, RANKED + LANES)``; so are ``words`` if rows may exceed `RANKED` (`words_for`).
+    ``words`` is scratch if rows may exceed `RANKED` (`words_for`).
     """
     rows, ids, squares = finds.rows, finds.ids, finds.squares
     first_ids, second_ids, distances = out.first, out.second, out.distances
@@ -563,8 +571,12 @@ def put_rows(order, sort, finds, points, others, around, scale, first, last, at,
     # Outside these limits the squares have lost digits, and so would their roots.
     least, largest = (2.0**-60, 2.0**100) if squares.itemsize == 4 else (2.0**-400, 2.0**900)
     low, high = splat(kind(least)), splat(kind(largest))
-    ends = at + count_finds(order, rows, first, last)[0]
+    roots, checked = np.empty((1, RANKED + LANES), squares.dtype), at
     for turn in range(first, last):
+        if at > checked + OFTEN:
+            checked = at
+            if not goes_on():
+                break
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
         if turn + _AHEAD < last and sort:
             # The finds are in the order of the cells: without prefetching, half of the time is spent waiting
