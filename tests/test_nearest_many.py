@@ -5,7 +5,6 @@ import point_scenes
 import pytest
 
 import broadphase as bp
-from broadphase.kernels.points.nearest_boxes import MOST_WANTED
 
 N = 1500
 SETS = np.where(np.arange(N) % 3 == 0, 2, 1)
@@ -44,26 +43,37 @@ def test_points_among_themselves(scene, dim, dtype):
 def test_query_points_far_and_near(dim):
     random = np.random.default_rng(6)
     points = random.random((N, dim))
-    query_points = np.vstack((random.normal(size=(1_700, dim)) * 3, points[:5], np.full((2, dim), 1e200)))
+    query_points = np.vstack((random.normal(size=(4_500, dim)) * 3, points[:5], np.full((2, dim), 1e140)))
     indexes = both(np.hstack((points, points)))
-    for k in (1, 5, 40, MOST_WANTED):
+    for k in (1, 5, 40, 128, 129):  # more are not sorted by rank
         expect_the_same(indexes, query_points, k)
-    expect_the_same(indexes, query_points, MOST_WANTED + 1)
+    query_points[-1] = 1e200  # squares overflow
+    expect_the_same(indexes, query_points, 5)
 
 
+@pytest.mark.parametrize("edges", [[2.0**500] * 2 + [np.inf] * 2, [np.inf] * 4, [0, 0, 1e200, 1]])
 @pytest.mark.parametrize("dim", [2, 3])
-def test_small_boxes_and_a_few_large_ones(dim):
+def test_small_boxes_and_a_few_large_ones(dim, edges):
     random = np.random.default_rng(7)
     low = random.random((N, dim))
     boxes = np.hstack((low, low + random.random((N, dim)) * 0.3 / N ** (1 / dim)))
     boxes[3] = [-1.0] * dim + [1.5] * dim
     boxes[8] = [-np.inf] * dim + [0.1] * dim
-    boxes[9] = [np.inf] * (2 * dim)
+    boxes[9] = [-np.inf] * dim + [np.inf] * dim
+    boxes[10] = edges[:1] * (dim - 2) + edges[:2] + edges[3:] * (dim - 2) + edges[2:]
     indexes = both(boxes)
     for index in indexes:
         index.remove_many([0, 20, N - 1])
     expect_the_same(indexes, random.random((900, dim)), 6)
     expect_the_same(indexes, random.random((900, dim)), 6, category=1, mask=1)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_boxes_of_all_sizes(dim):
+    random = np.random.default_rng(12)
+    low = random.random((N, dim))
+    boxes = np.hstack((low, low + random.random((N, dim)) * 4.0 ** random.integers(-12, 2, (N, 1))))
+    expect_the_same(both(boxes), random.random((700, dim)), 8)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 30])

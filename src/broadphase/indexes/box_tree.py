@@ -45,7 +45,7 @@ from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.tree import dynamic_tree as kernel
 from broadphase.kernels.tree import queries
-from broadphase.methods.batched_queries import side_by_side
+from broadphase.methods.nearest import order_along
 from broadphase.methods.task import Found, Task
 from broadphase.methods.tree import TreeArrays, pairs_of_trees
 from broadphase.runtime.memory import PairArray, Scratch
@@ -339,7 +339,7 @@ class TreeStructure(SearchTree):
             )  # fmt: skip
         arguments = self._search_arguments()
         out = np.empty((len(points), k), np.int32), np.empty((len(points), k))
-        order = side_by_side(points) if len(points) >= protocol.ENOUGH_QUERIES else None
+        order = order_along(points) if len(points) >= protocol.ENOUGH_QUERIES else None
         some = points if order is None else points[order]
 
         def search(begin: int, end: int) -> NearestIds:

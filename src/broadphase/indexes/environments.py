@@ -64,7 +64,7 @@ from broadphase.kernels.points.ray_groups import (
 )
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.in_space import find_in_space
-from broadphase.methods.morton import curve_for
+from broadphase.methods.nearest import curve_for
 from broadphase.methods.pair_order import sort_rows_of_each
 from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
@@ -151,8 +151,7 @@ class Worlds(SearchTree):
             middles = 0.5 * (edges[:, : self.dim] + edges[:, self.dim :])
             curve = curve_for(middles, middles.min(axis=0), middles.max(axis=0), worlds)
             keys = np.empty(len(ids), np.int64)
-            for begin, end in ranges(0, len(ids)):
-                find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, begin, end, keys)
+            find_keys(middles, numbers, curve.low, curve.per_unit, curve.width, 0, len(ids), keys)
         self._starts, self._firsts = np.zeros(worlds + 2, np.int64), np.empty(worlds + 2, np.int64)
         np.cumsum(counts, out=self._starts[1:])
         kernel.place_worlds(counts, self._firsts)

@@ -42,7 +42,7 @@ from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.kernels.machine.kernel import try_call
-from broadphase.methods.batched_queries import find_nearest
+from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
@@ -254,7 +254,7 @@ class PlainSpace:
         held = min(k, self.store.live)
         check_room_for_nearest(len(points), k, held)
         self.last = ("nearest", 0, 0)
-        found = self._nearest_by_cells(points, held, rules) if held else None
+        found = self._nearest_along_curve(points, held, rules) if held else None
         if held and found is None:
             self.tree.ready()
             ids, distances, tests = self.tree.find_nearest(points, held, rules)  # type: ignore[misc]
@@ -267,8 +267,8 @@ class PlainSpace:
             ids[:, :held], distances[:, :held] = found
         return Nearest(ids, distances)
 
-    def _nearest_by_cells(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
-        """`nearest_many` by `broadphase.methods.batched_queries`, if that is faster."""
+    def _nearest_along_curve(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
+        """`nearest_many` by `broadphase.methods.nearest`, if that is faster."""
         if self.tree.has_worlds:
             return None
         store = self.store
@@ -277,8 +277,9 @@ class PlainSpace:
         found = find_nearest(boxes, sets, rules, points, k, parts)
         if found is None:
             return None
-        self.last = ("nearest", found.tests, found.found)
-        return Nearest(found.ids, found.distances)
+        ids, distances, tests = found
+        self.last = ("nearest", tests, int(np.count_nonzero(ids >= 0)))
+        return Nearest(ids, distances)
 
     # ---- about itself
 

@@ -38,7 +38,7 @@ from broadphase.kernels.points.fixed_radius import (
 )
 from broadphase.kernels.points.pair_lists import keep_near
 from broadphase.methods.even_cells import side_for
-from broadphase.methods.morton import curve_for
+from broadphase.methods.nearest import curve_for
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.points.nearest import sorted_tree

@@ -1,13 +1,6 @@
-"""The nearest of many points: sorted along a Morton curve, with bounding boxes of consecutive points.
-
-See `broadphase.kernels.points.nearest_points`.  It assumes nothing about the distribution of the points:
-crowds within crowds, lines and a point far away are nearly as fast as evenly spread points.
-
-Cost: sorting, then for each point about ten groups of 16 boxes and as many leaves of 16 points.
-"""
+"""The nearest of many points, along a Morton curve (`broadphase.methods.nearest`), and how many of them."""
 
 import math
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,27 +9,11 @@ import numpy.typing as npt
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.points import Numbers, PointQuery, Points
 from broadphase.inputs.room import check_room_for_nearest
-from broadphase.kernels.arrays.sorting import argsort_keys
-from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.nearest_points import (
-    Scale,
-    Scratch,
-    Sorted,
-    Tree,
-    bound_leaves,
-    bound_levels,
-    find_keys,
-    search_points,
-    take_in_order,
-)
-from broadphase.methods.morton import Curve, curve_for
+from broadphase.kernels.points.nearest_points import Scale, Tree
+from broadphase.methods.nearest import Curve, curve_for, search_in_pieces, sort_along, tree_around
 from broadphase.points.few import find_small_nearest
-from broadphase.runtime import threads
-from broadphase.runtime.slices import ranges, slices
+from broadphase.runtime.memory import result_array
 
-_ENOUGH_FOR_THREADS = 5_000
-_PIECES = 4
-_COMPARISONS = 400.0  # the cost of a point, for `slices`; more for those that want many
 _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
 _LARGEST_SINGLE = 40  # of coordinates that are searched in float32
 
@@ -49,7 +26,7 @@ class CurveTree(NamedTuple):
     scale: float
     tree: Tree
     keys: npt.NDArray[np.int64]
-    """Where the points are along the curve, unless the queries are the same points."""
+    """Where the points are along the curve."""
 
 
 def make_tree(query: PointQuery, parts: int) -> CurveTree:
@@ -57,14 +34,14 @@ def make_tree(query: PointQuery, parts: int) -> CurveTree:
     curve = curve_for(query.found, query.low, query.high, query.worlds)
     kind, scale = _kind_and_scale(query)
     envs = query.envs if query.others is None else query.other_envs
-    held, keys, order = _along(query.found, envs, curve, kind, scale, parts)
-    tree = _boxes_around(held, len(query.found), parts)
-    return CurveTree(curve, kind, scale, tree, keys[:0] if query.others is None else keys[order])
+    held, keys = sort_along(curve, query.found, envs, kind, scale, parts)
+    tree = tree_around(held, *query.found.shape)
+    return CurveTree(curve, kind, scale, tree, keys)
 
 
 def sorted_tree(points: Points, envs: Numbers, curve: Curve, parts: int) -> Tree:
     """Points as they are along a curve, and the boxes around them."""
-    return _boxes_around(_along(points, envs, curve, points.dtype, 1.0, parts)[0], len(points), parts)
+    return tree_around(sort_along(curve, points, envs, points.dtype, 1.0, parts)[0], *points.shape)
 
 
 def find_nearest_points(
@@ -75,7 +52,7 @@ def find_nearest_points(
     if few is not None:
         return few
     n, kind = len(query.points), query.points.dtype
-    ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
+    ids, distances = result_array((n, k), np.int32), result_array((n, k), kind)
     same = query.others is None
     far = None if same else _far_rows(query, made)
     if far is not None:
@@ -91,35 +68,16 @@ def find_nearest_points(
         distances.fill(np.inf)
         return ids, distances
     curve, kind, scale, tree, known = made or make_tree(query, parts)
-    queries, places = tree.points, known
-    if not same:
-        queries, keys, order = _along(query.points, query.envs, curve, kind, scale, parts)
-        places = np.searchsorted(known, keys[order]).astype(np.int64, copy=False)
+    queries, keys = tree.points, known
+    if same:
+        known = known[:0]
+    else:
+        queries, keys = sort_along(curve, query.points, query.envs, kind, scale, parts)
     with np.errstate(over="ignore"):
         around = query.period.astype(kind) * kind.type(scale)
-    fixed = (
-        *(tree, Scale(scale, around, query.period), r),
-        *(query.points, query.found, queries, places),
-    )
-
-    def search(first: int, last: int) -> None:
-        scratch = _scratch(tree, wanted)
-        for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
-            search_points(*fixed, begin, end, wanted, scratch, ids, distances)
-
-    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
-    threads.run_all([partial(search, *piece) for piece in pieces], parts)
+    fixed = tree, len(query.found), Scale(scale, around, query.period), r, query.points, query.found
+    search_in_pieces(n, parts, *fixed, queries, known, keys, wanted, ids, distances)
     return ids, distances
-
-
-def _scratch(tree: Tree, wanted: int) -> Scratch:
-    capacity = 2 * wanted + 12 * LANES
-    return Scratch(
-        np.empty(2 * LANES * (len(tree.levels) + 1), np.int64),
-        np.empty((1, capacity), tree.points.columns.dtype),
-        np.empty((2, capacity)),
-        np.empty((2, capacity), np.int32),
-    )
 
 
 def _far_rows(query: PointQuery, made: CurveTree | None) -> npt.NDArray[np.bool_] | None:
@@ -152,53 +110,6 @@ def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
     if kind.itemsize == 4:
         return (kind if abs(exponent) <= _LARGEST_SINGLE else np.dtype(np.float64)), 1.0
     return kind, 1.0 if abs(exponent) <= 300 else 2.0 ** min(_LARGEST_EXPONENT - exponent, 1022)
-
-
-def _along(
-    points: Points, envs: Numbers, curve: Curve, kind: "np.dtype[Any]", scale: float, parts: int
-) -> tuple[Sorted, npt.NDArray[np.int64], Numbers]:
-    """The points along the curve, the keys in their former order, and their order."""
-    n, dim = points.shape
-    keys = np.empty(n, np.int64)
-    columns = np.zeros((dim, n + LANES), kind)
-    own = np.zeros((1 + (len(envs) > 0), n + LANES), np.int32)
-    spans = threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
-
-    def find(first: int, last: int) -> None:
-        for span in ranges(first, last):
-            find_keys(points, envs, curve.low, curve.per_unit, curve.width, *span, keys)
-
-    threads.run_all([partial(find, *span) for span in spans], parts)
-    order = argsort_keys(keys)
-
-    def take(first: int, last: int) -> None:
-        for span in ranges(first, last):
-            take_in_order(points, envs, order, scale, *span, columns, own)
-
-    threads.run_all([partial(take, *span) for span in spans], parts)
-    return Sorted(columns, own), keys, order
-
-
-def _boxes_around(held: Sorted, n: int, parts: int) -> Tree:
-    """With the boxes of all levels, each filled up to a multiple of `LANES` with empty boxes."""
-    dim, kind = len(held.columns), held.columns.dtype
-    sizes = [-(-n // LANES)]
-    while sizes[-1] > LANES:
-        sizes.append(-(-sizes[-1] // LANES))
-    levels = np.cumsum([0, *(-(-size // LANES) * LANES for size in sizes)], dtype=np.int64)
-    boxes = np.empty((2 * dim, int(levels[-1])), kind)
-    boxes[:dim], boxes[dim:] = np.inf, -np.inf
-    worlds = np.empty((2, int(levels[-1]) if len(held.own) > 1 else 0), np.int32)
-    worlds[0:1], worlds[1:2] = np.iinfo(np.int32).max, -1
-    spans = threads.shares(sizes[0], parts if n >= _ENOUGH_FOR_THREADS else 1)
-
-    def bound(first: int, last: int) -> None:
-        for span in ranges(first, last):
-            bound_leaves(held.columns, held.own, n, *span, boxes, worlds)
-
-    threads.run_all([partial(bound, *span) for span in spans], parts)
-    bound_levels(levels, boxes, worlds)
-    return Tree(held, boxes, worlds, levels)
 
 
 class Places(NamedTuple):

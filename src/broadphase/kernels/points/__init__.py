@@ -1,10 +1,4 @@
-"""Small boxes, or points, sorted for one call.
-
-For boxes (`broadphase.methods.batched_queries`): a uniform grid of their middles.  Each box is in one cell,
-that of its middle; a search looks at the cells around it, as far as half a box reaches.  The cell of a
-coordinate is a rounded function that never decreases, the same for boxes and for both ends of a search:
-whatever is between two coordinates is in the cells between theirs.  `nearest_boxes` sorts boxes and queries
-by cell and searches.
+"""Points, and some boxes, sorted for one call.
 
 For points within a distance of each other (`broadphase.points.fixed_radius`): `fixed_radius` sorts them into
 cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
@@ -12,8 +6,8 @@ cells no narrower than the distance, compares those in the cells around each poi
 `distance` computes distances and offsets of points, with a period or without, and `pair_lists` sums over the
 pairs of each point.
 
-For the nearest points (`broadphase.points.nearest`): `nearest_points` sorts them along a Morton
-curve, computes bounding boxes of points that follow each other, and traverses these boxes.  `one_point` does
+For the nearest points, or boxes (`broadphase.methods.nearest`): `nearest_points` sorts them along a Morton
+curve, computes bounding boxes of those that follow each other, and traverses these boxes.  `one_point` does
 so for one point, and scans new points.
 
 For queries of many small worlds (`broadphase.indexes.environments`): `worlds` compares all boxes of a world,

@@ -1,8 +1,9 @@
-"""The nearest of many points: sorted along a space-filling curve, with bounding boxes of consecutive points.
+"""The nearest of many: points or boxes along a space-filling curve, with bounding boxes of consecutive ones.
 
 The curve is G. M. Morton's (1966): the bits of all coordinates interleaved.  `LANES` consecutive points are a
 leaf, `LANES` leaves have a bounding box, and so on.  This is an implicit tree that needs no building: the
-numbers of a node's children follow from its own, and the density of the points does not matter.
+numbers of a node's children follow from its own, and the density of the points does not matter.  Boxes have a
+second row for each axis, for their upper edges; what is said of points holds for them too.
 """
 
 import math
@@ -10,10 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit, unsigned
-from broadphase.kernels.machine.simd import LANES, bits, larger, load, lowest_lane, smaller, splat
+from broadphase.kernels.arrays.passes import answers_at
+from broadphase.kernels.boxes.queries import distance_to_box, is_live, passes
+from broadphase.kernels.machine.interrupts import OFTEN, goes_on
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
+from broadphase.kernels.machine.memory import one_row
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    larger,
+    load,
+    lowest_lane,
+    smaller,
+    splat,
+    store,
+)
 from broadphase.kernels.points.distance import distance, gaps, plus, put_hits, times
-from broadphase.kernels.points.nearest_boxes import _keep_nearest
 
 
 @inline
@@ -62,6 +76,50 @@ def find_keys(points, envs, low, per_unit, width, begin, end, keys):
         if envs.shape[0] > 0:
             key |= np.int64(envs[i]) << (dim * width)
         keys[i] = key
+        if not answers_at(i):
+            break
+
+
+# The keys of boxes that are not searched; how many sizes there are, each four times the one before; and what
+# is at most searched, as squares of more overflow.
+_LAST, SIZES, LARGEST = np.int64(2**63 - 1), 16, 2.0**500
+
+
+@jit
+def find_keys_of_boxes(
+    boxes, categories, masks, category, mask, low, per_unit, width, space, begin, end, keys
+):
+    """The positions of the middles of boxes along the curve.
+
+    Returns how many are searched, -1 if squares overflow, and how far one reaches at most from its middle.
+    Those that are much larger than the ``space`` that each has follow the others, by size: boxes around all
+    of them would hold most of the world.
+    """
+    dim, count, longest = low.shape[0], np.int64(0), 0.0
+    middle = one_row(low.shape[0], np.float64)
+    for i in range(begin, end):
+        if not answers_at(i):
+            break
+        if not (is_live(boxes, i) and passes(categories, masks, i, category, mask)):
+            keys[i] = _LAST
+            continue
+        half = 0.0
+        for axis in range(dim):
+            first, last = np.float64(boxes[i, axis]), np.float64(boxes[i, dim + axis])
+            if not (first <= LARGEST and last >= -LARGEST):
+                return np.int64(-1), longest
+            if (first < -LARGEST and first != -np.inf) or (last > LARGEST and last != np.inf):
+                return np.int64(-1), longest
+            first, last = max(first, -LARGEST), min(last, LARGEST)
+            middle[0, axis] = 0.5 * first + 0.5 * last
+            half = max(half, 0.5 * last - 0.5 * first)
+        longest = max(longest, half)
+        size, most = np.int64(0), 2.0 * space
+        while half > most and size < SIZES - 1:
+            size, most = size + 1, 4.0 * most
+        keys[i] = _key_of(middle, 0, low, per_unit, width) | size << (dim * width)
+        count += 1
+    return count, longest
 
 
 @jit
@@ -71,10 +129,12 @@ def take_in_order(points, envs, order, scale, begin, end, columns, own):
     for at in range(begin, end):
         i = np.int64(order[at])
         own[0, at] = i
-        for axis in range(points.shape[1]):
+        for axis in range(columns.shape[0]):
             columns[axis, at] = points[i, axis] * factor
         if envs.shape[0] > 0:
             own[1, at] = envs[i]
+        if not answers_at(at):
+            break
 
 
 @inline
@@ -89,19 +149,19 @@ def _enclose(columns, highs, first, last, boxes, at):
 
 
 @jit
-def bound_leaves(columns, own, n, begin, end, boxes, worlds):
-    """The bounding boxes of the leaves of a share: lower edges, then upper; and which worlds are in them."""
-    for leaf in range(begin, end):
+def bound_tree(columns, own, n, levels, boxes, worlds):
+    """The bounding boxes of ``n`` points, lower edges, then upper; and which worlds are in them.
+
+    Level ``k`` begins at ``levels[k]``; each of its boxes holds `LANES` of those below.
+    """
+    dim = boxes.shape[0] // 2
+    for leaf in range((n + LANES - 1) // LANES):
         first, last = leaf * LANES, min((leaf + 1) * LANES, n)
-        _enclose(columns, 0, first, last, boxes, leaf)
+        _enclose(columns, columns.shape[0] - dim, first, last, boxes, leaf)
         if worlds.shape[1] > 0:
             worlds[0, leaf], worlds[1, leaf] = own[1, first], own[1, last - 1]
-
-
-@jit
-def bound_levels(levels, boxes, worlds):
-    """The bounding boxes of boxes: level ``k`` begins at ``levels[k]``; each of its boxes holds `LANES`."""
-    dim = boxes.shape[0] // 2
+        if not answers_at(leaf):
+            break
     for level in range(1, levels.shape[0] - 1):
         begin, end = levels[level - 1], levels[level]
         for node in range((end - begin) // LANES):
@@ -163,7 +223,7 @@ class Scale(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch memory for `search_points`."""
+    """Scratch memory for `search_points`; arrays of the kernel's own would be counted at each use."""
 
     stack: Any
     """`LANES` for each level, and as many more."""
@@ -185,8 +245,12 @@ class _Query(NamedTuple):
 class _Search(NamedTuple):
     """What is the same for all query points."""
 
+    boxed: Any
+    """Whether boxes are searched among, and not points."""
     points: Any
     others: Any
+    count: Any
+    """How many others are searched among."""
     wanted: Any
     period: Any
     ring: Any
@@ -211,16 +275,22 @@ def box_offsets(boxes, axis, high, at, point, around):
 
 
 @inline
-def _near_boxes(boxes, worlds, at, query, ring, bound):
-    """Which of the `LANES` boxes from ``at`` on may hold points whose square is within the bound."""
-    dim, point = boxes.shape[0] // 2, query.point
+def _squares_of_boxes(boxes, at, point, ring):
+    """The least squares of the ways from a point to the `LANES` boxes from ``at`` on."""
+    dim = boxes.shape[0] // 2
     x = box_offsets(boxes, 0, dim, at, splat(point[0]), ring[0])
     y = box_offsets(boxes, 1, dim + 1, at, splat(point[1]), ring[1])
     square = plus(times(x, x), times(y, y))
     if dim == 3:
         z = box_offsets(boxes, 2, 5, at, splat(point[2]), ring[2])
         square = plus(square, times(z, z))
-    near = square <= splat(bound)
+    return square
+
+
+@inline
+def _near_boxes(boxes, worlds, at, query, ring, bound):
+    """Which of the `LANES` boxes from ``at`` on may hold points whose square is within the bound."""
+    near = _squares_of_boxes(boxes, at, query.point, ring) <= splat(bound)
     if worlds.shape[1] > 0:
         world = splat(query.env)
         near = near & (load(worlds, 0, at) <= world) & (world <= load(worlds, 1, at))
@@ -237,22 +307,63 @@ def _bound(limit, scale, kind, more, least):
     return kind(min(far * far * more + least, float(np.finfo(kind).max)))
 
 
-@inline
+@always_inline
+def _gaps(columns, axis, at, query, search):
+    """How far `LANES` points or boxes are from the query on one axis, the shorter way around."""
+    if search.boxed:
+        high = axis + search.points.shape[1]
+        return box_offsets(columns, axis, high, at, splat(query.point[axis]), search.ring[axis])
+    return gaps(columns, axis, at, query.point[axis], search.ring[axis])
+
+
+@always_inline
 def _look_into(held_points, leaf, query, search, bound, scratch, held):
     """Append the points of a leaf that are within the bound; returns how many are held now."""
-    columns, own, ring, at = held_points.columns, held_points.own, search.ring, leaf * LANES
-    x = gaps(columns, 0, at, query.point[0], ring[0])
-    y = gaps(columns, 1, at, query.point[1], ring[1])
+    columns, own, at = held_points.columns, held_points.own, leaf * LANES
+    x, y = _gaps(columns, 0, at, query, search), _gaps(columns, 1, at, query, search)
     square = plus(times(x, x), times(y, y))
-    if columns.shape[0] == 3:
-        z = gaps(columns, 2, at, query.point[2], ring[2])
+    if search.points.shape[1] == 3:
+        z = _gaps(columns, 2, at, query, search)
         square = plus(square, times(z, z))
     names, own_name = load(own, 0, at), splat(query.me)
     near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))
     if own.shape[0] > 1:
         theirs, world = load(own, 1, at), splat(query.env)
         near = near & (theirs <= world) & (world <= theirs)
-    return put_hits(near, search.others.shape[0] - at, square, names, scratch.squares, scratch.ids, held)
+    return put_hits(near, search.count - at, square, names, scratch.squares, scratch.ids, held)
+
+
+@inline
+def _keep_nearest(distances, ids, held, wanted):
+    """Sort row 0 by distance, then id, and keep the first entries; returns how many are left, in both rows.
+
+    The position of each entry is the number of nearer ones: no branch depends on a comparison; for so few
+    unsorted entries mispredicted branches would cost more than all comparisons together.
+    """
+    store(distances, 0, held, splat(np.nan))  # nearer than nothing
+    places = 0
+    for i in range(held):
+        distance = splat(distances[0, i])
+        nearer = 0
+        for j in range(0, held, LANES):
+            nearer += count_lanes(bits(load(distances, 0, j) < distance))
+        places += nearer
+        distances[1, unsigned(nearer)] = distances[0, i]
+        ids[1, unsigned(nearer)] = ids[0, i]
+    if places != held * (held - 1) // 2:  # some are equally far
+        for i in range(held):
+            distance = splat(distances[0, i])
+            nearer = 0
+            for j in range(0, held, LANES):
+                before = (load(distances, 0, j) <= distance) & (load(ids, 0, j) < splat(ids[0, i]))
+                nearer += count_lanes(bits((load(distances, 0, j) < distance) | before))
+            distances[1, nearer] = distances[0, i]
+            ids[1, nearer] = ids[0, i]
+    left = min(held, wanted)
+    for i in range(left):
+        distances[0, i] = distances[1, i]
+        ids[0, i] = ids[1, i]
+    return left
 
 
 @inline
@@ -263,6 +374,8 @@ def _take_nearest(query, search, scratch, ready, held):
         square = scratch.squares[0, k]
         if search.plain and search.low < square < search.high:
             distances[0, k] = math.sqrt(square)
+        elif search.boxed:
+            distances[0, k] = distance_to_box(search.others, np.int64(ids[0, k]), query.point)
         else:
             distances[0, k] = distance(
                 search.points, search.others, query.row, np.int64(ids[0, k]), search.period
@@ -270,10 +383,23 @@ def _take_nearest(query, search, scratch, ready, held):
     return _keep_nearest(distances, ids, held, search.wanted)
 
 
+@common
+def _place_among(known, key):
+    """How many of the known keys are less than a key."""
+    first, last = np.int64(0), np.int64(known.shape[0])
+    while first < last:
+        middle = (first + last) >> 1
+        if known[middle] < key:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
 @inline
 def _near_on_the_curve(held_points, place, query, search, bound, scratch):
     """How far the wanted points are at most, by those next to a place on the curve; inf if they are fewer."""
-    leaf, reach, last = place // LANES, search.wanted // LANES + 1, (search.others.shape[0] - 1) // LANES
+    leaf, reach, last = place // LANES, search.wanted // LANES + 1, (search.count - 1) // LANES
     held = np.int64(0)
     for other in range(max(leaf - reach, 0), min(leaf + reach, last) + 1):
         if held > scratch.squares.shape[1] - 3 * LANES:
@@ -299,18 +425,12 @@ def _is_known(points, i, last, same, me, ids, wanted):
     return True
 
 
-@jit
-def search_points(
-    tree, scale, r, points, others, sorted_queries, places, begin, end, wanted, scratch, ids, distances
-):
-    """The nearest of the query points ``begin .. end - 1`` along the curve; how many were found.
-
-    ``points`` and ``others`` are the query points and the points of the ``tree`` as they came, ``places``
-    where on the curve each query belongs among the others, empty if both are the same, ``r`` the largest
-    distance that counts.  ``wanted`` is how many of each; the columns of ``ids`` and ``distances`` beyond
-    become -1 and inf.
-    """
-    same = places.shape[0] == 0
+@always_inline
+def _search_along(
+    tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted, scratch, ids,
+    distances, boxed,
+):  # fmt: skip
+    same = known.shape[0] == 0
     held_points, levels, stack = tree.points, tree.levels, scratch.stack
     queries, query_ids = sorted_queries.columns, sorted_queries.own
     near_distances, near_ids = scratch.distances, scratch.ids
@@ -326,14 +446,18 @@ def search_points(
             more, least = 1.0 + 2.0**-20, 2.0**-270
     ring = (around[0], around[1], around[dim - 1])
     plain = scale.factor == 1.0 and itemsize == points.itemsize
-    search = _Search(points, others, wanted, scale.period, ring, plain, low, high)
+    search = _Search(boxed, points, others, np.int64(count), wanted, scale.period, ring, plain, low, high)
     full = scratch.squares.shape[1] - 3 * LANES
     # A little more than the root, because libraries have no `pow` on all platforms.
     wider = 1.0 + _DEVIATIONS / math.sqrt(wanted) / dim
     before = (kind(0), kind(0), kind(0))
     usual, farthest, world, last = np.inf, np.inf, np.int32(-1), np.int64(-1)
-    found = np.int64(0)
+    tests, checked = np.int64(0), np.int64(0)
     for turn in range(begin, end):
+        if tests > checked + OFTEN // 4:
+            checked = tests
+            if not goes_on():
+                break
         i = np.int64(query_ids[0, turn])
         me = query_ids[0, turn] if same else np.int32(-1)
         env = query_ids[1, turn] if query_ids.shape[0] > 1 else np.int32(0)
@@ -355,7 +479,7 @@ def search_points(
             while True:
                 if sure:
                     bound = kind(np.inf)
-                    place = turn if same else places[turn]
+                    place = turn if same else _place_among(known, keys[turn])
                     must = min(must, _near_on_the_curve(held_points, place, query, search, bound, scratch))
                     limit = must
                 bound = _bound(limit, scale.factor, kind, more, least)
@@ -367,6 +491,7 @@ def search_points(
                     level, group = stack[waiting] >> _LEVEL, stack[waiting] & ((np.int64(1) << _LEVEL) - 1)
                     at = levels[level] + group * LANES
                     lanes = _near_boxes(tree.boxes, tree.worlds, at, query, ring, bound)
+                    tests += LANES * (1 + count_lanes(lanes) * (level == 0))
                     while lanes != 0:
                         child = group * LANES + lowest_lane(lanes)
                         lanes &= lanes - 1
@@ -399,5 +524,36 @@ def search_points(
         for k in range(some, ids.shape[1]):
             ids[row, k] = -1
             distances[row, k] = np.inf
-        found += some
-    return found
+    return tests
+
+
+@jit
+def search_points(
+    tree,
+    count,
+    scale,
+    r,
+    points,
+    others,
+    sorted_queries,
+    known,
+    keys,
+    begin,
+    end,
+    wanted,
+    scratch,
+    ids,
+    distances,
+):
+    """The nearest of the query points ``begin .. end - 1`` along the curve; how many comparisons were made.
+
+    ``points`` and ``others`` are the query points and those that the ``tree`` holds ``count`` of, as they
+    came, ``known`` and ``keys`` where these and the queries are along the curve, empty if both are the same,
+    ``r`` the largest distance that counts.  ``wanted`` is how many of each; the columns of ``ids`` and
+    ``distances`` beyond become -1 and inf.
+    """
+    fixed = tree, count, scale, r, points, others, sorted_queries, known, keys, begin, end, wanted
+    # With a constant in place of this condition the search among points takes 15 % less.
+    if tree.points.columns.shape[0] > points.shape[1]:
+        return _search_along(*fixed, scratch, ids, distances, True)
+    return _search_along(*fixed, scratch, ids, distances, False)
