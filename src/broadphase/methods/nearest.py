@@ -38,9 +38,9 @@ Sets = npt.NDArray[np.uint32]
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
-# Sorting boxes pays for enough points, the more are wanted, else an index's tree is faster; nor does it pay for
-# more boxes to each result (measured by `benchmarks/queries.py`, on one thread).
-_MOST_WANTED, _AT_LEAST, _EACH_BOX, _BOXES, _PER_POINT, _MOST_BOXES_EACH = 128, 5_000, 2, 10_000, 4, 4
+# Sorting boxes pays for so many results, and a quarter of the boxes more; else an index's tree is faster (here
+# `benchmarks/queries.py` with 1,000 to 100,000 boxes, on one thread); up to 128 are sorted by rank.
+_MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 0.25
 _NONE = np.empty(0, np.int32)
 _SAMPLE = 4096
 _TRIMMED = 0.005
@@ -166,9 +166,7 @@ def find_nearest(
         Threads.
     """
     (m, dim), n = points.shape, len(boxes)
-    if k > _MOST_WANTED or (_PER_POINT + k) * m < _AT_LEAST + _EACH_BOX * min(n, _BOXES):
-        return None
-    if _MOST_BOXES_EACH * k * m < n or not np.abs(points).max() <= LARGEST:
+    if k > _MOST_WANTED or k * m < _AT_LEAST + _PER_BOX * n or not np.abs(points).max() <= LARGEST:
         return None
     sample = boxes[:: max(n // _SAMPLE, 1)].astype(np.float64)
     sample = sample[np.isfinite(sample).all(axis=1)]
