@@ -38,7 +38,7 @@ Sets = npt.NDArray[np.uint32]
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
-# Sorting boxes pays for so many results, and a quarter of the boxes more; else an index's tree is faster (here
+# Sorting boxes pays for so many results and a quarter of the boxes more, else an index's tree is faster (by
 # `benchmarks/queries.py` with 1,000 to 100,000 boxes, on one thread); up to 128 are sorted by rank.
 _MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 0.25
 _NONE = np.empty(0, np.int32)
