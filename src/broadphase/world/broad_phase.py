@@ -40,7 +40,6 @@ from broadphase.kernels.tree.queries import put_in_box, search_rays
 from broadphase.kernels.tree.shapes import (
     first_shape_on_ray,
     first_shapes_on_rays,
-    nearest_shapes,
     nearest_shapes_of_many,
     shape_between,
     shapes_between,
@@ -338,19 +337,11 @@ class BroadPhase:
         """The same for lines that are ``free`` so far; a single start or end, and its row, is that of all."""
         shapes_between(self.all_trees(), starts, ends, i, j, self._store.table.columns, rules, free)
 
-    def nearest_to(self, point: Point, k: int, rules: BodyRules) -> tuple[Rows, Floats]:
-        """The bodies nearest to a point, by distance, then row."""
-        known = point, k, self._store.table.columns, rules
-        rows, distances, count = nearest_shapes(self.all_trees(), *known)
-        if count >= 0:
-            return rows, distances
-        # From so far away that distances may not be finite.
-        several = self.nearest_to_many(np.array([point]), k, np.full((1, 1), -1, np.int32), rules)
-        found = several[0][0] >= 0
-        return several[0][0][found], several[1][0][found]
-
     def nearest_to_many(self, points: Floats, k: int, own: Rows, rules: BodyRules) -> tuple[Rows, Floats]:
-        """The same for many points: ``(m, k)``, filled up with -1 and inf; not the bodies in ``own[m]``."""
+        """The bodies nearest to points, by distance, then row: ``(m, k)``, filled up with -1 and inf.
+
+        Point ``m`` does not find those in ``own[m]``.
+        """
         trees = self.all_trees()
         rows, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), math.inf)
         nearest_shapes_of_many(trees, points, own, self._store.table.columns, rules, rows, distances)

@@ -629,22 +629,20 @@ class Queries:
 
     def nearest(self, point: Any, k: int, rules: Rules) -> Nearest:
         """See `World.nearest`, for one point."""
-        if type(point) is tuple and type(k) is int and k > 0 and not self._space.periodic:
-            trees = self._broad_phase.all_trees()
-            most, store = min(k, max(self._store.live, 1)), self._store
-            known = _try_nearest(trees, point, most, store.table.columns, rules or self._known(None))
-            if known is not None and known[2] >= 0:
-                return self._named(known[0], known[1])
+        if type(point) is not tuple:
+            point, rules = self._place(point, "point", rules)
+        store, is_periodic = self._store, self._space.periodic
+        most = min(k if type(k) is int and k > 0 else arguments.count(k, "k", 1), max(store.live, 1))
+        if not is_periodic:
+            known = most, store.table.columns, rules or self._known(None)
+            found = _try_nearest(self._broad_phase.all_trees(), point, *known)
+            if found is not None and found[2] >= 0:
+                return self._named(found[0], found[1])
         (x, y), rules = self._place(point, "point", rules)
-        most = min(arguments.count(k, "k", 1), max(self._store.live, 1))
-        if self._space.periodic:
-            place = np.array([self._space.place(x, y)])
-            rows, distances = self._nearest_around(place, most, np.full((1, 1), -1, np.int32), rules)
-            rows, distances = rows[0], distances[0]
-            rows, distances = rows[rows >= 0], distances[rows >= 0]
-        else:
-            rows, distances = self._broad_phase.nearest_to((x, y), most, self._known(rules))
-        return self._named(rows, distances)
+        place = np.array([self._space.place(x, y) if is_periodic else (x, y)])
+        search = self._nearest_around if is_periodic else self._nearest_many
+        rows, distances = (each[0] for each in search(place, most, np.full((1, 1), -1, np.int32), rules))
+        return self._named(rows[rows >= 0], distances[rows >= 0])
 
     def _named(self, rows: Rows, distances: Floats) -> Nearest:
         """What is nearest to one point, with its bodies."""
