@@ -21,7 +21,7 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import Near, new_buffers, new_frame
-from broadphase.world.hits import Hit, HitArrays, Movements, Walk, hit_arrays, walked_to
+from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, walked_to
 from broadphase.world.movement.crossing import Paths, Start, cross_many, crossings, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, widen
@@ -111,9 +111,7 @@ class Character:
         ahead: float,
         ignored: Ignored,
     ) -> Walk:
-        walk = self._walk_fast(row, *displacement, rules, ignored)
-        if walk is None:
-            walk = self._walk_general(row, displacement, rules, ignored)
+        walk = self._walk_one(row, *displacement, rules, ignored)
         along, _ = _exchanged(*displacement, rules)
         if ahead and along and walk.floor is not None:
             return self._probed(walk, row, math.copysign(ahead, along), rules, ignored)
@@ -161,60 +159,22 @@ class Character:
         edge = not any(hit.time == 0.0 or is_floor(hit) for hit in under)
         return walk._replace(edge=edge, wall=walls[0] if walls else None)
 
-    def _walk_general(
-        self, row: int, displacement: tuple[float, float], known: WalkSettings, ignored: Ignored
-    ) -> Walk:
-        """The general path: a walk of one of many."""
-        rows = np.array([row], np.int32)
-        with Rollback(self._state, rows):
-            found = self._walk_rows((rows, np.array([displacement]), known, ALL, ignored))
-        x, y = found.places[0].tolist()
-        hits, crossed = self._as_hits(found.hits, "slide"), self._as_hits(found.crossed, "cross")
-        ground = found.floors[0].tolist() + found.ladders[0].tolist()
-        return self._as_walk(x, y, hits, crossed, ground, found.normals[0].tolist())
-
-    def _walk_fast(
-        self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored
-    ) -> Walk | None:
-        """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
-
-        The general path handles walkers that need more memory, or are pushed far out of what they start in.
-        """
+    def _walk_one(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> Walk:
         state, store, motion = self._state, self._state.store, self._motion
-        table, broad_phase = store.table.columns, state.broad_phase
         state.space.check_displacement(dx, dy)
-        if not _can_walk(table, row):
-            return None
-        x, y, (left, top, right, bottom) = store.x.item(row), store.y.item(row), store.bounds(row)
-        region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
-        near = broad_phase.gather(region, row)
-        others = broad_phase.buffers.near[:near].copy()
-        others.sort()
-        if ignored:
-            others = others[~np.isin(others, [*ignored])]
-        log, ends, noted = self._log, self._ends, state.contacts.noted
-        log.counts[:] = 0
-        self._way[0], self._region[0] = (dx, dy), region
-        across = np.array([not state.space.is_inner(region)])
-        around = state.grid, _RING, store.static, store.one_way, self._region, across
-        known = np.array([row], np.int64), others, np.array([0, len(others)], np.int64), *around
-        scene, blocking = Scene(table, *known), (store.marks, bits_of(ALL))
+        self._check_shapes([row])
+        x, y, noted = store.x.item(row), store.y.item(row), state.contacts.noted
         try:
-            images = broad_phase.frame, state.space.lengths
-            memory = self._buffers, log, ends, broad_phase.buffers, images
-            _, done = kernel.walk_rows(scene, self._way, 0, rules, blocking, *memory)
-            if done != kernel.DONE:
-                if done == kernel.BUFFER_FULL:
-                    self._buffers = _doubled(self._buffers)
-                return None
+            others = self._follow(row, dx, dy, rules, ignored)
+            log, ends = self._log, self._ends
             to_x, to_y = ends.places[0].tolist()
             if to_x != x or to_y != y:
                 store.have_moved(np.array([row], np.int32))
             found, bent = log.counts.tolist()
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
             crossed: tuple[Hit, ...] = ()
-            if near and store.any_sensor:
-                start, bends = Start(table, row, x, y), log.bends[:bent]
+            if len(others) and store.any_sensor:
+                start, bends = Start(store.table.columns, row, x, y), log.bends[:bent]
                 met = crossings(state, row, start, (to_x, to_y), bends, BENDS, others)
                 crossed = note_crossings(state, row, met) if met else ()
             if state.space.periodic:
@@ -224,22 +184,43 @@ class Character:
             store.put(row, x, y)
             state.contacts.forget(noted)
             raise
-        return self._as_walk(to_x, to_y, hits, crossed, ends.floors[0].tolist(), ends.tops[0].tolist())
+        (body, *tile, column, line), floor, up = ends.floors[0].tolist(), None, None
+        if body >= 0 or tile[0] >= 0:
+            nx, ny = ends.tops[0].tolist()
+            floor, up = (motion.body(body) if body >= 0 else Tile(*tile)), (nx, ny)
+        return Walk(to_x, to_y, hits, crossed, floor, up, Tile(column, line) if column >= 0 else None)
 
-    def _as_walk(
-        self,
-        x: float,
-        y: float,
-        hits: tuple[Hit, ...],
-        crossed: tuple[Hit, ...],
-        ground: list[int],
-        normal: list[float],
-    ) -> Walk:
-        """``ground`` is a row of `Ends.floors`."""
-        body, column, row, *ladder = ground
-        floor = None if body < 0 and column < 0 else self._other_of(body, column, row)
-        up = None if floor is None else (normal[0], normal[1])
-        return Walk(x, y, hits, crossed, floor, up, Tile(*ladder) if ladder[0] >= 0 else None)
+    def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> Rows:
+        """Let the kernel walk, again where it needs memory, or is pushed out of a region; what is near."""
+        state, store, broad_phase = self._state, self._state.store, self._state.broad_phase
+        left, top, right, bottom = store.bounds(row)
+        more, marks = 0.0, (store.marks, bits_of(ALL))
+        self._way[0] = dx, dy
+        while True:
+            region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
+            region = region[0] - more, region[1] - more, region[2] + more, region[3] + more
+            others = broad_phase.buffers.near[: broad_phase.gather(region, row)].copy()
+            others.sort()
+            if ignored:
+                others = others[~np.isin(others, [*ignored])]
+            self._log.counts[:], self._region[0] = 0, region
+            across = np.array([not state.space.is_inner(region)])
+            around = state.grid, _RING, store.static, store.one_way, self._region, across
+            known = np.array([row], np.int64), others, np.array([0, len(others)], np.int64), *around
+            images = broad_phase.frame, state.space.lengths
+            memory = self._buffers, self._log, self._ends, broad_phase.buffers, images
+            scene = Scene(store.table.columns, *known)
+            _, done = kernel.walk_rows(scene, self._way, 0, rules, marks, *memory)
+            if done == kernel.DONE:
+                return others
+            if done == kernel.BUFFER_FULL:
+                self._buffers = _doubled(self._buffers)
+            elif done == kernel.MORE_LOG:
+                self._log = _grown(self._log)
+            elif done == CROWDED:
+                broad_phase.reserve(2 * len(broad_phase.buffers.near))
+            else:
+                more = 2.0 * more + (right - left) + (bottom - top)
 
     def walk_many(
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
@@ -281,16 +262,6 @@ class Character:
                     f"{self._motion.body(row)!r} can not walk: a walker is a Circle, or a Box, Capsule or "
                     "RoundedBox whose sides lie along the axes"
                 )
-
-    def _other_of(self, body: int, column: int, row: int) -> Body | Tile:
-        return self._motion.body(body) if body >= 0 else Tile(column, row)
-
-    def _as_hits(self, hits: HitArrays, response: Any) -> tuple[Hit, ...]:
-        columns = (column.tolist() for column in hits[1:])
-        return tuple(
-            Hit(self._other_of(other, *tile), time, (nx, ny), (x, y), response)
-            for other, tile, time, (nx, ny), (x, y) in zip(*columns, strict=True)
-        )
 
 
 class Walkers:
