@@ -128,14 +128,6 @@ def test_at_the_border_the_rounded_distance_decides(dtype):
         assert bp.neighbors(points[::-1], r).distance.max() == r
 
 
-def test_coordinates_outside_the_period_are_brought_in():
-    points = np.random.default_rng(7).normal(size=(N, 2)) * 5
-    expect(
-        bp.neighbors(points, 0.2, period=(2, 3)),
-        point_scenes.near(np.mod(points, (2, 3)), 0.2, period=(2, 3)),
-    )
-
-
 @pytest.mark.parametrize("centre", [0.0, 16.0])
 @pytest.mark.parametrize("among", [True, False])
 def test_float32_points_in_a_period_lose_nothing(centre, among):
@@ -183,20 +175,6 @@ def test_threads_and_capacities_change_nothing(monkeypatch, scene):
     cut = bp.neighbors(points, r, threads=2)
     for name in ("i", "j", "distance"):
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
-
-
-@pytest.mark.parametrize("dim", [2, 3])
-def test_one_point_among_others(dim):
-    points = np.random.default_rng(3).random((100, dim))
-    for query in (points[4], points[4].tolist(), tuple(points[4].tolist())):
-        found = bp.neighbors(query, 0.4, other=points)
-        assert found.shape == (1, 100)
-        expect(found, point_scenes.near(points[4:5], 0.4, points))
-    env = np.arange(100) % 2
-    found = bp.neighbors(points[4], 0.4, other=points, env=(0, env))
-    expect(found, point_scenes.near(points[4:5], 0.4, points, env=(np.zeros(1, int), env)))
-    with pytest.raises(ValueError, match=r"points must have shape \(n, 2\)"):
-        bp.neighbors(points[4], 0.4)
 
 
 def test_more_pairs_than_allowed():

@@ -155,23 +155,6 @@ def test_distances_that_grow_slowly(period):
             np.testing.assert_array_equal(array, wanted)
 
 
-@pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_one_point_is_a_query(dim, dtype):
-    points = np.random.default_rng(2).random((200, dim)).astype(dtype)
-    index = bp.PointIndex(points)
-    assert (index.dim, index.dtype, len(index)) == (dim, dtype, 200)
-    for query in (points[7], points[7].tolist(), tuple(points[7].tolist())):
-        near, many = index.nearest(query, 5), index.nearest(points[7:8], 5)
-        assert near.ids.shape == near.distances.shape == (5,)
-        np.testing.assert_array_equal(near.ids, many.ids[0])
-        np.testing.assert_array_equal(near.distances, many.distances[0])
-        assert index.nearest(query, [1, 3]).ids.tolist() == near.ids[[0, 2]].tolist()
-        found = index.neighbors(query, 0.2)
-        assert found.shape == (1, 200)
-        np.testing.assert_array_equal(found.j, index.neighbors(points[7:8], 0.2).j)
-        assert not found.i.any()
-
-
 @pytest.mark.parametrize("n", [17, 100, 128, 144, 300])
 def test_many_of_the_nearest_of_one_point(n):
     """More than lie in the boxes around it: boxes that fill up a group hold nothing to be found."""
@@ -346,3 +329,57 @@ def test_points_of_worlds_and_indexes_without_environments():
     with pytest.raises(ValueError, match="env must hold one number for each of the 2 rows"):
         plain.insert_many([[0, 0], [1, 1]], env=[1, 2, 3])
     assert len(plain) == 50
+
+
+# ---- an index that was just made of points: as one that was filled
+
+
+def filled(points):
+    """An index of the same points that was empty before."""
+    index = bp.PointIndex(dim=points.shape[1], dtype=points.dtype)
+    index.insert_many(points)
+    return index
+
+
+def same(found, wanted):
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def test_changes_and_copies():
+    points = np.random.default_rng(8).random((30, 2))
+    changes = {
+        "insert": lambda index: index.insert((0.5, 0.5)),
+        "insert_many": lambda index: index.insert_many([[0.5, 0.5], [0.1, 0.2]], env=[0, 3]),
+        "move": lambda index: index.move(3, (0.1, 0.1)),
+        "move_many": lambda index: index.move_many([3, 4], [[0.1, 0.1], [0.2, 0.2]]),
+        "remove": lambda index: index.remove(7),
+        "remove_many": lambda index: index.remove_many([7, 2]),
+        "clear": lambda index: index.clear(),
+    }
+    for asked_before in (False, True):
+        for change in changes.values():
+            index, other = bp.PointIndex(points), filled(points)
+            if asked_before:
+                index.nearest((0.1, 0.1), 1)
+            for one in (index, other):
+                change(one)
+            np.testing.assert_array_equal(index.points, other.points)
+            np.testing.assert_array_equal(index.ids, other.ids)
+            same(index.nearest((0.3, 0.3), 3), other.nearest((0.3, 0.3), 3))
+    for copied in (copy.copy, copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))):
+        index = bp.PointIndex(points)
+        other = copied(index)
+        index.remove(0)
+        assert (len(index), len(other), 0 in index, 0 in other) == (29, 30, False, True)
+        np.testing.assert_array_equal(other.points, points)
+    assert repr(bp.PointIndex(points)) == repr(filled(points))
+
+
+def test_the_points_are_its_own():
+    points = np.random.default_rng(9).random((30, 2))
+    index, before = bp.PointIndex(points), points.copy()
+    points[:] = 7.0
+    assert index.nearest(before[5], 1).ids.tolist() == [5]
+    np.testing.assert_array_equal(index.points, before)

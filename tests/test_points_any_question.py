@@ -154,8 +154,10 @@ class Question:
             worlds = np.maximum(self.env[0][:, None], self.env[1]).clip(0, self.worlds - 1)
         inverses = np.linalg.pinv(self.cells)
         cells, base = self.cells[worlds], -np.rint(np.einsum("nmd,nmde->nme", way, inverses[worlds]))
-        # The nearest image of such cells is at most one away; of all, those within reach.
-        most = 1 if self.images == "nearest" else 2 + int(np.ceil(farthest * np.abs(inverses).sum(1).max()))
+        # The nearest image of such cells is at most one away, without skews none; of all, those within reach.
+        most = int((np.count_nonzero(self.cells, axis=2) > 1).any())
+        if self.images == "all":
+            most = 2 + int(np.ceil(farthest * np.abs(inverses).sum(1).max()))
         way += np.einsum("nmd,nmde->nme", base, cells)
         distances, shifts = [], []
         for step in itertools.product(
@@ -353,17 +355,45 @@ def check_shapes(question):
     wanted = bp.nearest(question.points, k, **alone, **how)
     assert_array_equal(nearest.ids, np.where(wanted.ids < 0, -1, wanted.ids + 3))
     assert_array_equal(nearest.distances, wanted.distances)
+    chosen, alone_nearest = near, nearest
     near, nearest = index.neighbors(question.points, r, **asked), index.nearest(question.points, k, **asked)
     point = question.points[-1]
+    at = near.i == len(question.points) - 1
     for place in (point, tuple(point.tolist())) if question.dtype == np.float64 else (point,):
         own = {} if env is None else {"env": int(env[0][-1])}
         one = how if env is None else how | {"env": ([env[0][-1]], env[1])}
-        for ids, found in ((3, index.neighbors(place, r, **own)), (0, bp.neighbors(place, r, **one))):
-            at = near.i == len(question.points) - 1
-            assert_array_equal(found.j - ids, near.j[at] - 3)
-            assert_array_equal(found.distance, near.distance[at])
-        assert_array_equal(index.nearest(place, k, **own).ids, nearest.ids[-1])
-        assert_array_equal(bp.nearest(place, k, **one).distances, nearest.distances[-1])
+        answers = [
+            (3, index.neighbors(place, r, **own), index.nearest(place, k, **own)),
+            (0, bp.neighbors(place, r, **one), bp.nearest(place, k, **one)),
+        ]
+        if env is None:  # indexes that were just made: this is the first that they are asked
+            new = [bp.PointIndex(others, dim=question.dim, period=question.period) for _ in range(2)]
+            answers.append((0, new[0].neighbors(place, r), new[1].nearest(place, k)))
+            for made, first in zip(new, (True, False), strict=True):
+                for _ in range(40):  # by then it has a tree
+                    place = tuple(place) if first else place
+                    assert_array_equal(made.nearest(place, k).ids, answers[-1][2].ids)
+                    assert_array_equal(made.neighbors(place, r).j, answers[-1][1].j)
+        for ids, around, nearby in answers:
+            assert_array_equal(around.j - ids, near.j[at] - 3)
+            assert_array_equal(around.distance, near.distance[at])
+            assert_array_equal(np.where(nearby.ids < 0, -1, nearby.ids - ids + 3), nearest.ids[-1])
+            assert_array_equal(nearby.distances, nearest.distances[-1])
+    for how_more, known, nearby in ({}, near, nearest), (more, chosen, alone_nearest):
+        if env is None:
+            made, other = (bp.PointIndex(others, dim=question.dim, period=question.period) for _ in range(2))
+            around = made.neighbors(question.points, r, **how_more)
+            how_more = {name: value for name, value in how_more.items() if name == "exclude_self"}
+            found = other.nearest(question.points, k, **how_more)
+            for array, wanted in (
+                (around.i, known.i),
+                (around.j, known.j - 3),
+                (around.distance, known.distance),
+                (found.ids, np.where(nearby.ids < 0, -1, nearby.ids - 3)),
+                (found.distances, nearby.distances),
+            ):
+                assert_array_equal(array, wanted)
+                assert array.dtype == wanted.dtype
 
 
 def check(*seed, **chosen):
@@ -377,7 +407,12 @@ def check(*seed, **chosen):
 @pytest.mark.parametrize("period", PERIODS)
 def test_any_question(each, period, images):
     turn = 3 * PERIODS.index(period) + (images == "all")
-    each(lambda seed: check(seed, turn, period=period, images=images), range(600), of=24, turn=turn)
+    each(
+        lambda seed: check(seed, turn, period=period, images=images),
+        range(600),
+        of=24 if images == "nearest" else 40,
+        turn=turn,
+    )
 
 
 @pytest.mark.parametrize("period", PERIODS)
