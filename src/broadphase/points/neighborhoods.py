@@ -493,6 +493,8 @@ def near_of_several(several: Several, r: Any, how: How, search: Search | None = 
 
     def find(_: float, left: int) -> Columns:
         plain = how._replace(r_min=0.0, exclude_self=False, half=True, exclude=None, cutoffs=None)
+        if search is not None and how.exclude is not None:
+            left = NO_LIMIT  # an excluded pair may have many images
         columns: list[list[Any]] = []
         for part in several.parts:
             radii: Any = reach.r
