@@ -784,7 +784,7 @@ class Index(ById):
         rules = NO_RULES if category is mask is None else self._rules(category, mask)
         if env is None and type(r) in (float, int):
             given = center if type(center) is tuple else arguments.as_given(center)
-            found = self._asked.in_circle(given, r, rules)
+            found = self._asked.in_circle(given, r, rules) if given else None
             if found is not None:
                 return found
         reader = self._reader
@@ -886,7 +886,7 @@ class Index(ById):
         if env is ignore is out is None and type(max_distance) in (float, int):
             at = origin if type(origin) is tuple else arguments.as_given(origin)
             towards = direction if type(direction) is tuple else arguments.as_given(direction)
-            if len(at) == len(towards):
+            if len(at) == len(towards) > 0:
                 hit = self._asked.first_hit((*at, *towards, max_distance), rules)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
@@ -973,7 +973,7 @@ class Index(ById):
         rules = NO_RULES if category is mask is None else self._rules(category, mask)
         if env is None and type(k) is int and k > 0:
             given = point if type(point) is tuple else arguments.as_given(point)
-            nearest = self._asked.nearest_one(given, k, rules)
+            nearest = self._asked.nearest_one(given, k, rules) if given else None
             if nearest is not None:
                 return nearest
         (point,), env, axes = self._in_rows(

@@ -63,6 +63,9 @@ FOLLOWED, UNREAD = 16, 8
 _FOLLOWED_ALWAYS = 8
 # The margin of a moving box is so many times its last step.
 STEPS = 4.0
+# Among a million boxes so many points are found faster in the order of a curve, which takes half of the time
+# for 200 points, and never pays among 100,000.
+_ENOUGH_TO_ORDER = 20_000
 _NO_DISTANCES = np.empty((0, 0))
 _NO_FLOATS = np.empty(0)
 _try_boxes, _try_rays, _try_nearest, _try_move = map(
@@ -339,7 +342,7 @@ class TreeStructure(SearchTree):
             )  # fmt: skip
         arguments = self._search_arguments()
         out = np.empty((len(points), k), np.int32), np.empty((len(points), k))
-        order = order_along(points) if len(points) >= protocol.ENOUGH_QUERIES else None
+        order = order_along(points) if len(points) >= _ENOUGH_TO_ORDER else None
         some = points if order is None else points[order]
 
         def search(begin: int, end: int) -> NearestIds:
