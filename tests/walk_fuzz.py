@@ -134,7 +134,7 @@ class Walker:
         self.world.restore(moment)
         row, known = np.array([self.body.id], np.int32), rules_of(**rules, down=(0.0, 1.0))
         call = row, np.array([[dx, dy]]), known, ALL, ()
-        walkers = Walkers(self.world._state, self.world._motion, call)
+        walkers = Walkers(self.world._state, call)
         walkers.run()
         one = self.body.position
         self.never_inside_never_through(walkers, before)

@@ -237,11 +237,11 @@ class Character:
         state = self._state
         table = state.store.table.columns
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
-        walkers = Walkers(state, self._motion, call)
+        walkers = Walkers(state, call)
         walkers.run()
         found = walkers.log
         bends = found.bends[: found.counts[1]]
-        hits = walkers.hits()
+        hits = found.hits[: found.counts[0]]
         first = starts_of(bends[:, 0], len(rows))
         paths = Paths(rows, walkers.starts, walkers.places, bends, BENDS, first)
         crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
@@ -267,8 +267,8 @@ class Character:
 class Walkers:
     """The walkers of a call, their obstacles, and the memory of the kernel that moves them."""
 
-    def __init__(self, state: State, motion: Motion, call: _Call) -> None:
-        self._state, self._motion = state, motion
+    def __init__(self, state: State, call: _Call) -> None:
+        self._state = state
         self.rows, self.displacements, self.rules, self.layers, self.ignored = call
         count = len(self.rows)
         self.ends = _ends(count)
@@ -304,10 +304,6 @@ class Walkers:
                 self._reached = self._reach()
                 scene = self._scene()
             begin = int(done)
-
-    def hits(self) -> Floats:
-        """The hits that stopped them, including what they started in, as rows."""
-        return self.log.hits[: self.log.counts.item(0)]
 
     def _scene(self) -> Scene:
         """The walkers, who see each other at their new places, and what may block each."""

@@ -124,7 +124,7 @@ class Paths(NamedTuple):
         return out
 
 
-def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignored: Ignored) -> Floats:
+def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignored: Ignored = ()) -> Floats:
     """What movers that have moved crossed, as rows of hits by mover, time and body; it is not noted yet.
 
     A mover meets those before it where they are now, and those after it where they started.
@@ -136,9 +136,9 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
     passes : int
         The bits of layers that do not block; sensors never do.
     near : Near or None
-        What is near each path, if that is known.
+        What is near each path and counts, if that is known.
     ignored : collection of int
-        The rows of bodies that do not count.
+        The rows of bodies that do not count, if it is not.
     """
     store = state.store
     if not (len(paths.rows) and (passes or store.any_sensor)):
@@ -148,6 +148,7 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
     number_of[paths.rows] = np.arange(len(paths.rows), dtype=np.int32)
     if near is None:
         near = state.broad_phase.near_movers(paths.rows, paths.bounds(columns), 0, passes)
+        near = near.without(ignored) if ignored else near
     tags = store.group, store.tag_sets.bits
     parts, begin, total = [], 0, int(near.first[-1])
     capacity = total if total <= _CAPACITY else max(int(np.diff(near.first).max()), _CAPACITY)
@@ -157,20 +158,11 @@ def cross_many(state: State, paths: Paths, passes: int, near: Near | None, ignor
         begin, found = cross_paths(columns, *known, NO_TILES, out)
         parts.append(out[:found])
     rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return _wanted(state, paths, rows, ignored) if len(rows) else rows
-
-
-def _wanted(state: State, paths: Paths, rows: Floats, ignored: Ignored) -> Floats:
-    """The rows without bodies that are ignored, and without what nobody listens to."""
-    store = state.store
-    kept = np.ones(len(rows), np.bool_)
-    if ignored:
-        kept &= ~np.isin(rows[:, 5], list(ignored))
-    if not store.tag_sets.exact:
-        mover_rows, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
-        concerned = state.contacts.concerned(np.column_stack((mover_rows, other)))
-        kept &= concerned | store.sensor[mover_rows] | store.sensor[other]
-    return rows if kept.all() else rows[kept]
+    if store.tag_sets.exact or not len(rows):
+        return rows
+    mover_rows, other = paths.rows[rows[:, 8].astype(np.int64)], rows[:, 5].astype(np.int32)
+    concerned = state.contacts.concerned(np.column_stack((mover_rows, other)))
+    return rows[concerned | store.sensor[mover_rows] | store.sensor[other]]
 
 
 def with_solid(crossed: Floats, hits: Floats) -> Floats:

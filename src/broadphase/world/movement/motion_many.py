@@ -291,7 +291,7 @@ class _Run:
             solid, stops = hits[crosses], hits[~crosses]
         first = starts_of(stops[:, 8], len(call.rows))
         paths = Paths(call.rows, self._starts, self._ends, stops, HITS, first)
-        crossed = cross_many(state, paths, self._passes, self._met, call.ignored)
+        crossed = cross_many(state, paths, self._passes, self._met)
         if len(self._waiting):
             self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
         if len(solid):
