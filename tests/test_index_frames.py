@@ -111,7 +111,7 @@ def in_slices(monkeypatch):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(slices.ranges, "__defaults__", (SLICES["MOST_ROWS"],))
-    monkeypatch.setattr(slices.growing, "__defaults__", (0, SLICES["FEW_QUERIES"], sys.maxsize))
+    monkeypatch.setattr(slices.growing, "__defaults__", (0, SLICES["FEW_QUERIES"]))
     monkeypatch.setitem(globals(), "EVERYTHING", 240)
 
 

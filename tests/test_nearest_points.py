@@ -51,10 +51,9 @@ def test_periods(each, dim, dtype):
 
 
 @pytest.mark.parametrize("scene", ["uniform", "clusters", "sizes within sizes"])
-def test_threads_and_slices_change_nothing(monkeypatch, scene):
+def test_threads_change_nothing(scene):
     points = point_scenes.points_of(scene, 12_000, 3, np.float64)
     whole = bp.nearest(points, 6, threads=1)
-    monkeypatch.setattr("broadphase.runtime.slices.MOST", 100_000)
     cut = bp.nearest(points, 6, threads=2)
     np.testing.assert_array_equal(cut.ids, whole.ids)
     np.testing.assert_array_equal(cut.distances, whole.distances)

@@ -30,8 +30,7 @@ from broadphase.inputs.points import (
 )
 from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
 from broadphase.inputs.rules import as_excluded
-from broadphase.kernels.points.distance import find_offsets
-from broadphase.kernels.points.lattice import find_ways
+from broadphase.kernels.points.lattice import find_offsets
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, as_crystal, find_all_images, find_nearest_of_all
 from broadphase.points.cutoffs import PairCutoffs, as_cutoffs
@@ -56,7 +55,6 @@ from broadphase.points.neighbor_lists import (
 )
 from broadphase.points.several import Part, Several, split_by_world
 from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import run_all, shares
 
 _FEW = 1_000
@@ -834,14 +832,8 @@ def _ways_of_few(given: GivenPoints, i: Any, j: Any) -> Points:
 def offsets_of(query: PointQuery, parts: int, i: Any, j: Any) -> Points:
     """From each ``i`` to the nearest image of its ``j``, in the type of the points as they came."""
     offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
-    find_in, around = (find_offsets, query.period)
-    if query.lattice is not None:
-        find_in, around = find_ways, query.lattice.around
-
-    def find(first: int, last: int) -> None:
-        for span in ranges(first, last):
-            find_in(query.points, query.found, around, i, j, *span, offsets)
-
+    around = query.period if query.lattice is None else query.lattice.around
+    pairs = query.points, query.found, around, i, j
     spans = shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
-    run_all([partial(find, *span) for span in spans], parts)
+    run_all([partial(find_offsets, *pairs, *span, offsets) for span in spans], parts)
     return rounded(offsets, query.kind)

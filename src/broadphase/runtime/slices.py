@@ -4,13 +4,13 @@ A kernel that does not answer signals itself (`broadphase.kernels.machine.interr
 0.1 s at a time, and exceptions from a signal's handler, such as KeyboardInterrupt, are raised between two
 such calls.  There are two kinds:
 
-- Batches of queries are run in slices (`slices`), whose size follows from how long the previous slice took.
+- Work whose cost is not known is done in slices (`growing`), whose size follows from how long the previous
+  slice took.
 - Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
   `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); if memory is accessed at random, such as
   in copying boxes into strips, the number follows from how long the rows before took (`paced`).
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
@@ -23,10 +23,6 @@ from broadphase.runtime.threads import stop_if_unwanted
 
 GOAL = 0.08
 """Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
-MOST = 50_000_000
-"""Comparisons in a slice; they seldom take more than `GOAL`."""
-FIRST = 2_000_000
-"""Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 _AT_RANDOM = 1 << 20
@@ -37,46 +33,13 @@ FEW_QUERIES = 64
 """Queries of a batch that are run first, to measure their cost."""
 
 
-def slices(begin: int, end: int, seconds: float) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel, where each row takes ``each`` comparisons.
-
-    The number of rows in a slice also follows from how long the previous slice took.
-
-    Raises
-    ------
-    Cancelled
-        In a helper, where the caller of `runtime.threads.run_all` was interrupted.
-
-    Examples
-    --------
-    >>> list(slices(0, 1000, 10))
-    [(0, 1000)]
-    >>> list(slices(0, 5, MOST))
-    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
-    """
-    at_most = max(1, int(MOST / max(seconds, 1e-9)))
-    most = max(1, int(FIRST / max(seconds, 1e-9)))
-    return growing(end, begin, most, at_most) if begin < end else iter(())
-
-
-def next_most(most: int, took: float, at_most: int) -> int:
-    """How much the next slice may hold, if ``most`` took this many seconds.
-
-    Examples
-    --------
-    >>> next_most(1_000, 2 * GOAL, 10_000), next_most(1_000, 0.0, 10_000)
-    (501, 10000)
-    """
-    return min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
-
-
 def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in ranges of at most ``most`` rows.
 
     Raises
     ------
     Cancelled
-        As of `slices`.
+        In a helper, where the caller of `runtime.threads.run_all` was interrupted.
 
     Examples
     --------
@@ -146,7 +109,7 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
     Raises
     ------
     Cancelled
-        As of `slices`.
+        As of `ranges`.
 
     Examples
     --------
@@ -156,17 +119,15 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
     return growing(end, begin, FIRST_ROWS)
 
 
-def growing(
-    end: int, begin: int = 0, most: int = FEW_QUERIES, at_most: int = sys.maxsize
-) -> Iterator[tuple[int, int]]:
+def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in slices for a kernel, if the cost of a row is not known.
 
-    The first, of ``most`` rows, is short; its time decides how long the next may be, up to ``at_most`` rows.
+    The first, of ``most`` rows, is short; its time decides how long the next may be.
 
     Raises
     ------
     Cancelled
-        As of `slices`.
+        As of `ranges`.
 
     Examples
     --------
@@ -179,7 +140,7 @@ def growing(
         stop_if_unwanted()
         took = perf_counter() - started
         begin += most
-        most = min(8 * most + 1, next_most(most, took, at_most))
+        most = min(8 * most, int(most * GOAL / max(took, 1e-6))) + 1
     yield begin, end
 
 

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.machine.memory import AHEAD, prefetch
+from broadphase.kernels.machine.jit import always_inline, inline
 from broadphase.kernels.machine.mode import COMPILING
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, mask_of, put_lanes, smaller, splat
 
@@ -109,30 +108,6 @@ def take_place(values, around, point):
         point[0, axis] = place
         within &= (0 <= place <= around[axis]) if around[axis] < np.inf else abs(place) < np.inf
     return within
-
-
-# -----------------------------------------------------------------------------------------------------------
-# Offsets from each point of a pair to the nearest image of the other.
-
-
-@inline
-def _offset(points, others, i, j, axis, around):
-    return minimum_image(others[j, axis] - points[i, axis], around)
-
-
-@jit
-def find_offsets(points, others, around, i, j, begin, end, offsets):
-    """Write the offsets from row ``i`` to row ``j`` of the others into ``offsets[begin:end]``."""
-    three = points.shape[1] == 3
-    x, y, z = around[0], around[1], around[around.shape[0] - 1]
-    for at in range(begin, end):
-        # Sorted by ``i``, the pairs access ``j`` at random.
-        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
-        a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
-        offsets[row, 0] = _offset(points, others, a, b, 0, x)
-        offsets[row, 1] = _offset(points, others, a, b, 1, y)
-        if three:
-            offsets[row, 2] = _offset(points, others, a, b, 2, z)
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -10,10 +10,11 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import answers_at
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, few, prefetch
 from broadphase.kernels.machine.simd import load, splat
-from broadphase.kernels.points.distance import distance_along, folded_way, plus, times
+from broadphase.kernels.points.distance import distance_along, folded_way, minimum_image, plus, times
 
 # Half of a vector, and one and a half, less what rounding may add; nearest images are no farther than these
 # (P. Nguyen and D. Stehle, Low-dimensional lattice basis reduction revisited, 2009).
@@ -150,17 +151,25 @@ def nearest_way(points, others, i, j, around):
 
 
 @jit
-def find_ways(points, others, around, i, j, begin, end, ways):
-    """Write the ways from row ``i`` to the nearest image of row ``j`` into ``ways[begin:end]``."""
-    bound = farthest_folded(around, points.shape[1])
+def find_offsets(points, others, around, i, j, begin, end, offsets):
+    """Write the ways from row ``i`` to the nearest image of row ``j`` into ``offsets[begin:end]``."""
+    dim, lattice = points.shape[1], around.shape[0] > 3
+    bound = farthest_folded(around, dim)
     bound = bound if 2.0**-80 < bound < 2.0**80 else around.dtype.type(-1)  # others overflow
     for at in range(begin, end):
         # Sorted by ``i``, the pairs access ``j`` at random.
         prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         row, first, second = unsigned(at), unsigned(i[at]), unsigned(j[at])
-        x, y, z = folded_way(points, others, first, second, around)
-        if not x * x + y * y + z * z <= bound:
-            x, y, z, _ = nearest_way(points, others, first, second, around)
-        ways[row, 0], ways[row, 1] = x, y
-        if points.shape[1] == 3:
-            ways[row, 2] = z
+        if lattice:
+            x, y, z = folded_way(points, others, first, second, around)
+            if not x * x + y * y + z * z <= bound:
+                x, y, z, _ = nearest_way(points, others, first, second, around)
+        else:
+            x = minimum_image(others[second, 0] - points[first, 0], around[0])
+            y = minimum_image(others[second, 1] - points[first, 1], around[1])
+            z = minimum_image(others[second, dim - 1] - points[first, dim - 1], around[dim - 1])
+        offsets[row, 0], offsets[row, 1] = x, y
+        if dim == 3:
+            offsets[row, 2] = z
+        if not answers_at(at):
+            break
