@@ -14,15 +14,14 @@ from broadphase.inputs.arrays import as_float_array
 from broadphase.inputs.points import Numbers, Points
 from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
 from broadphase.kernels.points.pair_lists import (
+    add_pairs,
     count_both,
     match_rows,
     put_both,
-    scatter_pairs,
-    sum_neighbors,
 )
 from broadphase.runtime import threads as own_threads
 from broadphase.runtime.memory import result_array
-from broadphase.runtime.slices import paced, ranges, rows_at
+from broadphase.runtime.slices import ranges, rows_at
 
 if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
@@ -171,7 +170,8 @@ class Neighbors:
         array([100., 100.,  11.])
         """
         given = _one_each(values, "values", self.shape[1], "point")
-        sums = self._added(sum_neighbors, self._half, _flat(given))
+        flat = _flat(given)
+        sums = self._added(int(self._half), flat, flat[:0], of_points=True)
         return sums.reshape(self.shape[0], *given.shape[1:])
 
     def scatter(self, values: Any, *, along: Any = (), antisymmetric: bool = False) -> Points:
@@ -228,7 +228,7 @@ class Neighbors:
         if callable(values):
             return self._scattered(values, vectors, sign)
         given = _one_each(values, "values", len(self), "pair")
-        sums = self._added(scatter_pairs, sign, *_multiplied(given, vectors))
+        sums = self._added(sign, *_multiplied(given, vectors))
         return sums if vectors is not None else sums.reshape(self.shape[0], *given.shape[1:])
 
     def rows_in(self, previous: "Neighbors") -> npt.NDArray[np.intp]:
@@ -514,19 +514,20 @@ class Neighbors:
                 shape = given.shape[1:]
                 sums = np.zeros((self.shape[0], _width(flat, vectors)), flat.dtype)
             flat, vectors = flat.astype(sums.dtype, copy=False), vectors.astype(sums.dtype, copy=False)
-            scatter_pairs(self.i[begin:end], self.j[begin:end], flat, vectors, sign, 0, end - begin, sums)
+            rows = self.i[begin:end], self.j[begin:end]
+            add_pairs(*rows, flat, vectors, False, sign, 0, end - begin, sums)
         return sums if along is not None else sums.reshape(self.shape[0], *(shape or ()))
 
-    def _added(self, kernel: Any, other_way: int, *columns: Points) -> Points:
-        """Sums over the pairs of each point; ``other_way`` is what the kernel does for ``j``, 0 for nothing.
+    def _added(self, sign: int, values: Points, along: Points, of_points: bool = False) -> Points:
+        """Sums over the pairs of each point, as `add_pairs` makes them.
 
         Pairs are cut into pieces.  Where only ``i`` counts, a piece has all pairs of its points.  Else each
         has sums of its own, which are added in the order of the pieces; how many there are does not depend on
         threads.
         """
         n, m, i, j = self.shape[0], len(self), self.i, self.j
-        sums = np.zeros((n, _width(*columns)), columns[0].dtype)
-        alone = self._sorted and not other_way
+        sums = np.zeros((n, _width(values, along)), values.dtype)
+        alone = self._sorted and not sign
         if alone:
             begins = [int(np.searchsorted(i, i[begin])) if begin < m else m for begin, _ in self._spans()]
         else:
@@ -538,8 +539,7 @@ class Neighbors:
 
         def add(piece: int, first: int, last: int) -> None:
             target = sums if alone or piece == 0 else partly[piece - 1]
-            for span in paced(first, last):
-                kernel(i, j, *columns, other_way, *span, target)
+            add_pairs(i, j, values, along, of_points, sign, first, last, target)
 
         def gather(first: int, last: int) -> None:
             for begin, more in zip(begins[1:], partly, strict=True):
@@ -592,17 +592,14 @@ def both_directions(
     given, turned = _to_turn(offset, kind, twice)
     shifts, steps = _to_turn(shift, np.dtype(np.int32), twice)
 
-    def count(part: int, first: int, last: int) -> None:
-        for span in paced(first, last):
-            count_both(i, j, *span, part, counts)
-
-    def put(part: int, first: int, last: int) -> None:
-        for span in paced(first, last):
-            put_both(i, j, distance, given, shifts, *span, part, counts, columns, values, turned, steps)
-
-    own_threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
+    pairs, out = (i, j, distance, given, shifts), (counts, columns, values, turned, steps)
+    own_threads.run_all(
+        [partial(count_both, i, j, *span, part, counts) for part, span in enumerate(spans)], parts
+    )
     starts_from_counts(counts, starts[1:])
-    own_threads.run_all([partial(put, part, *span) for part, span in enumerate(spans)], parts)
+    own_threads.run_all(
+        [partial(put_both, *pairs, *span, part, *out) for part, span in enumerate(spans)], parts
+    )
     return BothDirections(
         *(starts, columns, values, None if offset is None else turned, None if shift is None else steps)
     )
@@ -620,17 +617,10 @@ def rows_kept(
 ) -> list[npt.NDArray[Any]]:
     """The rows of arrays, for some of ``m`` pairs each, that ``keep(begin, end, place)`` has written.
 
-    It writes from ``place`` on and returns where it ended.
+    It writes from ``place`` on, which is ``begin``, and returns where it ended.
     """
-
-    def look(first: int, last: int) -> int:
-        place = first
-        for begin, end in paced(first, last):
-            place = keep(begin, end, place)
-        return place
-
     spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
-    ends = own_threads.run_all([partial(look, *span) for span in spans], parts)
+    ends = own_threads.run_all([partial(keep, begin, end, begin) for begin, end in spans], parts)
     portions = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
     if len(portions) == 1:
         return [array[portions[0]] for array in arrays]
@@ -649,8 +639,7 @@ def rows_among(
 
     def match(first: int, last: int) -> None:
         start = int(np.searchsorted(old_i, i[first])) if first < last else 0
-        for span in ranges(first, last):
-            start = match_rows(i, j, old_i, old_j, start, *span, found)
+        match_rows(i, j, old_i, old_j, start, first, last, found)
 
     spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
     own_threads.run_all([partial(match, *span) for span in spans], parts)
@@ -675,7 +664,7 @@ def _width(values: Points, along: Points | None = None) -> int:
 
 
 def _multiplied(values: Points, along: Points | None) -> tuple[Points, Points]:
-    """Values and the vectors by which they are multiplied, in one type, as `scatter_pairs` takes them."""
+    """Values and the vectors by which they are multiplied, in one type, as `add_pairs` takes them."""
     if along is None:
         return _flat(values), np.empty((0, 0), values.dtype)
     if values.ndim != 1:

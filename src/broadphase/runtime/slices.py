@@ -4,11 +4,10 @@ A kernel that does not answer signals itself (`broadphase.kernels.machine.interr
 0.1 s at a time, and exceptions from a signal's handler, such as KeyboardInterrupt, are raised between two
 such calls.  There are two kinds:
 
-- Work whose cost is not known is done in slices (`growing`), whose size follows from how long the previous
-  slice took.
+- Work whose cost is not known, or depends on the memory that it accesses at random (`rows_at`), is done in
+  slices, whose size follows from how long the previous slice took (`growing`).
 - Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
-  `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); if memory is accessed at random, such as
-  in copying boxes into strips, the number follows from how long the rows before took (`paced`).
+  `joined`, and `broadphase.kernels.arrays.sorting`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,22 +100,6 @@ def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
     keys = joined([np.empty(0, np.int64), *parts])
     # While that is quick, because it is several times as fast.
     return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, argsort_keys(keys))
-
-
-def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in ranges, for rows that are read or written at random, which may take long.
-
-    Raises
-    ------
-    Cancelled
-        As of `ranges`.
-
-    Examples
-    --------
-    >>> list(paced(0, FIRST_ROWS))
-    [(0, 131072)]
-    """
-    return growing(end, begin, FIRST_ROWS)
 
 
 def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:

@@ -5,6 +5,7 @@ A list is two arrays of row numbers, ``i`` and ``j``.  Sums add up in the order 
 
 import numpy as np
 
+from broadphase.kernels.arrays.passes import PIECE, answers, answers_at
 from broadphase.kernels.machine.jit import always_inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.points.distance import (
@@ -26,6 +27,8 @@ def count_both(i, j, begin, end, part, counts):
     for at in range(begin, end):
         counts[part, unsigned(i[at])] += 1
         counts[part, unsigned(j[at])] += 1
+        if not answers_at(at):
+            break
 
 
 @jit
@@ -54,6 +57,8 @@ def put_both(
         for axis in range(axes):
             step = shifts[at, axis]
             steps[first, axis], steps[second, axis] = step, -step
+        if not answers_at(at):
+            break
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -61,38 +66,15 @@ def put_both(
 
 
 @always_inline
-def _sum_columns(i, j, values, both, begin, end, sums, width):
-    for at in range(begin, end):
-        a, b = unsigned(i[at]), unsigned(j[at])
-        for k in range(width):
-            sums[a, k] += values[b, k]
-        if both:
-            for k in range(width):
-                sums[b, k] += values[a, k]
-
-
-@jit
-def sum_neighbors(i, j, values, both, begin, end, sums):
-    """Add the values of the neighbours of each row: of ``j`` to ``i``, with ``both`` of ``i`` to ``j``."""
-    width = values.shape[1]
-    # A loop over a constant number of columns is unrolled.
-    if width == 1:
-        _sum_columns(i, j, values, both, begin, end, sums, 1)
-    elif width == 2:
-        _sum_columns(i, j, values, both, begin, end, sums, 2)
-    elif width == 3:
-        _sum_columns(i, j, values, both, begin, end, sums, 3)
-    else:
-        _sum_columns(i, j, values, both, begin, end, sums, width)
-
-
-@always_inline
-def _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, width):
+def _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, width):
     for at in range(begin, end):
         a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
+        of_first, of_second = (b, a) if of_points else (row, row)
         for k in range(width):
-            value = values[row, 0] * along[row, k] if vectors else values[row, k]
+            value = values[of_first, 0] * along[row, k] if vectors else values[of_first, k]
             sums[a, k] += value
+            if of_points and sign > 0:
+                value = values[of_second, k]
             if sign > 0:
                 sums[b, k] += value
             elif sign < 0:
@@ -100,34 +82,43 @@ def _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, width
 
 
 @always_inline
-def _scatter(i, j, values, along, vectors, sign, begin, end, sums):
+def _add(i, j, values, along, of_points, vectors, sign, begin, end, sums):
     width = sums.shape[1]
+    # A loop over a constant number of columns is unrolled.
     if width == 1:
-        _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, 1)
+        _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, 1)
     elif width == 2:
-        _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, 2)
+        _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, 2)
     elif width == 3:
-        _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, 3)
+        _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, 3)
     else:
-        _scatter_columns(i, j, values, along, vectors, sign, begin, end, sums, width)
+        _add_columns(i, j, values, along, of_points, vectors, sign, begin, end, sums, width)
 
 
 @jit
-def scatter_pairs(i, j, values, along, sign, begin, end, sums):
+def add_pairs(i, j, values, along, of_points, sign, begin, end, sums):
     """Add the value of each pair to row ``i``, and ``sign`` times the value to row ``j``.
 
-    ``along`` are vectors that single values are multiplied by; it may have no rows.
+    ``along`` are vectors that single values are multiplied by; it may have no rows.  If values are those
+    ``of_points``, that of ``j`` is added to ``i``, and that of ``i`` to ``j`` unless ``sign`` is 0.
     """
-    # With constants in place of these conditions the loop takes half as long.
-    if along.shape[0] > 0:
-        if sign < 0:
-            _scatter(i, j, values, along, True, -1, begin, end, sums)
+    for first in range(begin, end, PIECE):
+        last = min(first + PIECE, end)
+        # With constants in place of these conditions the loop takes half as long.
+        if of_points and sign > 0:
+            _add(i, j, values, along, True, False, 1, first, last, sums)
+        elif of_points:
+            _add(i, j, values, along, True, False, 0, first, last, sums)
+        elif along.shape[0] > 0 and sign < 0:
+            _add(i, j, values, along, False, True, -1, first, last, sums)
+        elif along.shape[0] > 0:
+            _add(i, j, values, along, False, True, sign, first, last, sums)
+        elif sign < 0:
+            _add(i, j, values, along, False, False, -1, first, last, sums)
         else:
-            _scatter(i, j, values, along, True, sign, begin, end, sums)
-    elif sign < 0:
-        _scatter(i, j, values, along, False, -1, begin, end, sums)
-    else:
-        _scatter(i, j, values, along, False, sign, begin, end, sums)
+            _add(i, j, values, along, False, False, sign, first, last, sums)
+        if not answers(end - begin):
+            break
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -181,6 +172,8 @@ def keep_images(
         apart = double_length(x, y, z)
         columns[0, place], columns[1, place], distances[place] = a, b, apart
         place += apart < r if strict else apart <= r
+        if not answers_at(row):
+            break
     return place
 
 
@@ -214,6 +207,8 @@ def keep_near(points, others, around, i, j, radii, other_radii, r, begin, end, p
         # Written in any case, and kept if near: a wrong guess would take longer.
         columns[0, place], columns[1, place], distances[place] = i[at], j[at], apart
         place += apart <= limit
+        if not answers_at(at):
+            break
     return place
 
 
@@ -226,4 +221,5 @@ def match_rows(i, j, old_i, old_j, old, begin, end, rows):
         while old < last and (old_i[old] < a or (old_i[old] == a and old_j[old] < b)):
             old += 1
         rows[at] = old if old < last and old_i[old] == a and old_j[old] == b else -1
-    return old
+        if not answers_at(at):
+            break
