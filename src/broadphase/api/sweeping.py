@@ -3,20 +3,19 @@
 Two fast boxes may be apart at the beginning and at the end of a frame and overlap in between.  The broad
 phase searches the swept AABBs of the boxes; the pairs that it finds are tested exactly
 (`broadphase.kernels.movement.time_of_impact`), with rational numbers where two times are too near to each
-other for floating point (for spheres `broadphase.api.meeting_spheres`).  In a periodic world each pair is
-tested for all images that it may meet.
+other for floating point.  In a periodic world each pair is tested for all images that it may meet.
 
 Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
 across a crowded world, divide the frame.
 """
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.meeting_spheres import meeting_of_spheres
 from broadphase.errors import PairLimitExceeded, with_hints
 from broadphase.inputs.arrays import as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
@@ -513,7 +512,7 @@ def _times(moving: Moving, candidates: PairArray, touching: bool, parts: int) ->
             times[row] = _exactly(first, last, [i, j], touching)
         else:
             ends = (first[j] - first[i]).tolist(), (last[j] - last[i]).tolist()
-            times[row] = meeting_of_spheres(*ends, float(radii[i] + radii[j]), touching)
+            times[row] = _meeting_of_spheres(*ends, float(radii[i] + radii[j]), touching)
     return times
 
 
@@ -534,3 +533,37 @@ def _exactly(starts: BoxArray, goals: BoxArray, pair: list[int], touching: bool)
                 when = before / (before - after)
                 since, until = (max(since, when), until) if after < before else (since, min(until, when))
     return float(since) if since < until or (touching and since == until) else -1.0
+
+
+def _meeting_of_spheres(start: list[float], goal: list[float], reach: float, touching: bool) -> float:
+    """When two spheres first meet: 0 to 1, or -1 for never; decided with rational numbers.
+
+    ``start`` and ``goal`` are the offsets from the first to the second centre at both ends of the frame,
+    ``reach`` the sum of the radii.
+
+    Examples
+    --------
+    >>> _meeting_of_spheres([4.0, 0.0], [-4.0, 0.0], 2.0, True)
+    0.25
+    """
+    from fractions import Fraction  # imported here because it is hardly ever needed
+
+    if math.isinf(reach):
+        return 0.0
+    places = [Fraction(value) for value in (*start, *goal, reach)]
+    largest = max(map(abs, places)) or Fraction(1)
+    *ends, limit = (place / largest for place in places)
+    first, last = ends[: len(start)], ends[len(start) :]
+    way = [b - a for a, b in zip(first, last, strict=True)]
+    outside = sum((a * a for a in first), -limit * limit)
+    if outside < 0 or (outside == 0 and touching):
+        return 0.0
+    product = sum((a * b for a, b in zip(first, way, strict=True)), Fraction(0))
+    length = sum((b * b for b in way), Fraction(0))
+    if product >= 0:  # they part
+        return -1.0
+    roots = product * product - length * outside
+    deepest = -roots if -product < length else sum((b * b for b in last), -limit * limit)
+    if deepest > 0 or (deepest == 0 and not touching):
+        return -1.0
+    return min(float(outside / (-product + Fraction(math.sqrt(abs(roots))))), 1.0)
