@@ -343,6 +343,35 @@ def test_what_has_just_changed_is_found():
     assert world.raycast((0, 0), (1, 1)) is None
 
 
+@pytest.mark.parametrize("period", [None, (100.0, None)])
+def test_a_world_that_is_asked_often_finds_what_moved_between(period):
+    """Bodies that wait are looked at one by one, and after some queries those that stand are in the trees."""
+    random, world = np.random.default_rng(5), World(period=period)
+    tags = ["red", "blue"]
+    for _ in range(400):
+        bodies = list(world)
+        if len(bodies) < 6 or random.random() < 0.05:
+            shape = [Box, Circle][random.integers(2)]
+            size = (5, 4) if shape is Box else (3,)
+            place = random.integers(10, 80, 2).tolist()
+            world.add(shape(*place, *size), tag=tags[random.integers(2)], static=random.random() < 0.5)
+        elif random.random() < 0.05:
+            bodies[random.integers(len(bodies))].move_to(*random.integers(10, 80, 2).tolist())
+        elif random.random() < 0.02:
+            bodies[random.integers(len(bodies))].remove()
+        left, top = random.integers(0, 70, 2).tolist()
+        area = Box(left, top, 25, 20)
+        right = [body for body in world if overlap(body.shape, area)]
+        corners = (left, top, left + 25, top + 20)
+        for box in (corners, tuple(map(float, corners)), list(corners), np.array(corners), area):
+            assert world.query_box(box) == right
+        assert world.query_box(corners, as_ids=True).tolist() == [body.id for body in right]
+        assert world.query_box(corners, tag="red") == [body for body in right if "red" in body.tags]
+        point = (left + 0.5, top + 0.5)
+        holds = [body for body in world if overlap(body.shape, Circle(*point, 1e-9))]
+        assert world.query_point(point) == holds
+
+
 @pytest.mark.smaller_set
 def test_bad_questions_are_refused():
     world = World()
