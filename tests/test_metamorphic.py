@@ -39,7 +39,8 @@ _KNOWN = (
         ("translated", 7312),
     ),
     *(("across the edge of a period", 52049), ("across the edge of a period", 52263)),
-    ("across the edge of a period", 50326),  # the floor of a walker that was wrapped to small numbers
+    # The floor of a walker that was wrapped to small numbers, and the ceiling.
+    *(("across the edge of a period", 50326), ("across the edge of a period", 17816)),
     ("across the edge of a period", 3626),  # a walker inside of a one-way box by a rounding error
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
 )

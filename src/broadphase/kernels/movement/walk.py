@@ -301,7 +301,9 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
     shapes, grid, ring = scene.shapes, scene.grid, scene.ring
     row = scene.rows[n]
     dx, dy = exchanged(motions[m, 0], motions[m, 1], rules)
-    trip = trip_of(m, shapes, row, abs(dx) + abs(dy), rules)
+    largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
+    put_by = _WRAPPED * TOUCH * TOLERANCE * largest if scene.across[n] else 0.0
+    trip = trip_of(m, shapes, row, abs(dx) + abs(dy), put_by, rules)
     width, height, radius = trip.width, trip.height, trip.radius
     to_x, to_y = exchanged(shapes.x[row], shapes.y[row], rules)
     x, y = to_x + trip.left, to_y + trip.top
@@ -314,8 +316,8 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
         walker = x, y, x + width, y + height
         count = gather(obstacles, *known, region, walker, radius, False, rules)
         if count >= 0:
-            reach = abs(dx) * rules.rise + rules.snap + rules.step
-            tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), reach, abs(dx))
+            along = abs(dx) * rules.rise + rules.snap + rules.step
+            tolerance = _tolerance(obstacles, count, x, y, trip, abs(dx), along, abs(dx))
             near = (TOUCH if radius == 0.0 else _ROUNDED) * tolerance
             _straighten(obstacles, count, shapes.kinds, edges_at(x, y, trip, rules), near)
             y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
@@ -343,10 +345,8 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
             return state
     if not free:
         _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
-    elif scene.across[n]:  # it may have been put on its floor a period away, where numbers are larger
-        largest = max(period[0] if period[0] < math.inf else 0.0, period[1] if period[1] < math.inf else 0.0)
-        reach = _WRAPPED * TOUCH * TOLERANCE * largest
-        y = snapped(obstacles, count, x, y, reach, trip, tolerance, rules)
+    elif trip.wrapped > 0.0:
+        y = snapped(obstacles, count, x, y, trip.wrapped, trip, tolerance, rules)
     start, goal = x, x + dx
     for turn in range(_TURNS if dx != 0.0 else 0):
         at_x, met = x, log.counts[0]

@@ -146,7 +146,9 @@ def climb(obstacles, count, start, x, y, length, gone, trip, tolerance, rules, l
         is_round = plane >= 0 and obstacles.planes[plane, 3] != 0.0
         is_ceiling = plane < 0 or obstacles.planes[plane, 1] >= rules.upright
         # What it touches does not lift it off its floor; round corners it follows closely.
-        near = room_at(obstacles, plane, tolerance) if is_ceiling and not is_round else TOUCH * tolerance
+        near = TOUCH * tolerance
+        if is_ceiling and not is_round:
+            near = max(room_at(obstacles, plane, tolerance), trip.wrapped)
         if rise > near:
             up = place_with_head(height, trip, rules)
             if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):

@@ -44,17 +44,19 @@ class Trip(NamedTuple):
     bottom: float
     radius: float
     """Of its corners."""
+    wrapped: float
+    """How far it may be from what it touches: it was put there a period away, where numbers are larger."""
 
 
 @inline
-def trip_of(mover, shapes, row, length, rules):
+def trip_of(mover, shapes, row, length, wrapped, rules):
     """The trip of a walker."""
     radius = rounding(shapes, row)
     if shapes.kinds[row] == BOX:
         width, height = exchanged(shapes.width[row], shapes.height[row], rules)
-        return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius)
+        return Trip(mover, width, height, length, 0.0, 0.0, width, height, radius, wrapped)
     left, top, right, bottom = exchanged_box(bounds_at(shapes, row, 0.0, 0.0), rules)
-    return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius)
+    return Trip(mover, right - left, bottom - top, length, left, top, right, bottom, radius, wrapped)
 
 
 @inline
