@@ -356,6 +356,7 @@
   function drawCrowd(at) {
     const crowd = busyAt(numberOf(now))?.crowd;
     find("crowd").disabled = !crowd;
+    find("crowd").textContent = crowd ? "Zoom to the crowd" : "No crowd in this frame";
     if (crowd) frameAround(onScreen(crowd, at), 2.5);
   }
 
@@ -449,6 +450,26 @@
     drawing.drawImage(drawnCurve, 0, 0);
     drawing.fillStyle = colour("ink");
     drawing.fillRect(Math.round((across(numberOf(now)) - 1) * ratio), 0, Math.round(2 * ratio), curve.height);
+    drawing.setTransform(ratio, 0, 0, ratio, 0, 0);
+    drawWords(drawing, height);
+    drawing.resetTransform();
+  }
+
+  /** What each row shows, on a plate over the line of this frame. */
+  function drawWords(on, height) {
+    const series = seriesOf();
+    on.font = `13px ${colour("plain")}`;
+    on.textBaseline = "top";
+    series.forEach(([name, values, , written], row) => {
+      const words = `${name}, at most ${written(values.reduce((highest, value) => Math.max(highest, value), 0))}`;
+      const top = (row * height) / series.length;
+      on.fillStyle = colour("page");
+      on.globalAlpha = 0.85;
+      on.fillRect(RIM, top, on.measureText(words).width + 4, HEAD);
+      on.globalAlpha = 1;
+      on.fillStyle = colour("soft");
+      on.fillText(words, RIM + 2, top + 1);
+    });
   }
 
   function drawRows(on, width, height) {
@@ -458,9 +479,7 @@
     for (const { begin, end } of data.busiest) on.fillRect(across(begin) - 2, 0, across(end - 1) - across(begin) + 4, height);
     const wide = (width - 2 * RIM) / Math.max(frameCount - 1, 1);
     const thick = Math.max(wide - (wide > 3 ? 1 : 0), 2);
-    on.font = `13px ${colour("plain")}`;
-    on.textBaseline = "top";
-    series.forEach(([name, values, shade, written], row) => {
+    series.forEach(([, values, shade], row) => {
       const floor = (row + 1) * each - 1;
       const most = values.reduce((highest, value) => Math.max(highest, value), 0);
       on.fillStyle = colour("line");
@@ -475,13 +494,6 @@
       for (const [x, value] of columns) {
         if (value) on.fillRect(x - thick / 2, floor, thick, -Math.max((value / most) * (each - HEAD - 2), 1));
       }
-      const words = `${name}, at most ${written(most)}`;
-      on.fillStyle = colour("page");
-      on.globalAlpha = 0.8;
-      on.fillRect(RIM, row * each, on.measureText(words).width + 4, HEAD);
-      on.globalAlpha = 1;
-      on.fillStyle = colour("soft");
-      on.fillText(words, RIM + 2, row * each + 1);
     });
   }
 
@@ -540,8 +552,8 @@
   function write() {
     const number = numberOf(now);
     find("frame").value = now;
-    find("frame").setAttribute("aria-valuetext", `frame ${number} of ${frameCount}`);
-    find("title").textContent = `Frame ${whole(number)} of ${whole(frameCount)}`;
+    find("frame").setAttribute("aria-valuetext", `frame ${number} of 0 to ${frameCount - 1}`);
+    find("title").textContent = `Frame ${whole(number)} of 0 to ${whole(frameCount - 1)}`;
     const busy = data.busiest.find(({ peak }) => peak === number);
     const tests = data.tests[find("method").value][number];
     const plain = [
@@ -657,6 +669,7 @@
     find("frame").max = data.drawn.length - 1;
     find("method").replaceChildren(...methods.map((method) => new Option(named(method), method)));
     if (methods.includes(data.index)) find("method").value = data.index;
+    find("scratch").hidden = !["auto", "sweep_and_prune"].some((method) => methods.includes(method));
     find("none").hidden = data.busiest.length > 0;
     find("busiest").replaceChildren(...data.busiest.map(({ begin, peak, end, times, text }) => {
       const [item, button, strong] = ["li", "button", "strong"].map((tag) => document.createElement(tag));
