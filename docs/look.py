@@ -82,12 +82,13 @@ SEARCHES = {
     "pygame": "slow-pygame",
     "rays": "rays",
     "sort and sweep": "sort_and_sweep",
-    **dict.fromkeys(
-        ["performance", "toroidal", "serialize", "quadtree", "cell size", "pathfinding"], "words"
-    ),
-    **dict.fromkeys(["avoid each other", "line of sight", "one-way platforms"], "words"),
+    **dict.fromkeys(["toroidal", "serialize", "quadtree", "avoid each other", "line of sight"], "words"),
+    "pathfinding": "how-to/tiles",
+    "performance": "from-how-many",
+    "cell size": "uniform_grid",
+    "one-way platforms": "platformers",
     **dict.fromkeys(["camera", "culling", "viewport"], "culling"),
-    **dict.fromkeys(["mouse", "picking"], "picking"),
+    **dict.fromkeys(["mouse", "picking", "mouse picking"], "picking"),
     "bullets enemies": "words",
     "tour": "tour",
     **dict.fromkeys(["tower", "turret", "towers and turrets"], "recipes/towers"),
