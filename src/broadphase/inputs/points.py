@@ -22,7 +22,6 @@ from broadphase.kernels.points.fixed_radius import find_extent
 from broadphase.periods.images import wrapped
 from broadphase.periods.lattice import Lattice, in_cell
 from broadphase.runtime import threads
-from broadphase.runtime.slices import ranges
 
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
@@ -215,19 +214,9 @@ def _extent(points: Points) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[n
         return int(find_extent(points, 0, n, 0, low, high)), low[0], high[0]
     spans = threads.shares(n, threads.cores())
     low, high = np.empty((len(spans), dim)), np.empty((len(spans), dim))
-
-    def look(part: int, first: int, last: int) -> int:
-        lows, highs = np.empty((1, dim)), np.empty((1, dim))
-        low[part], high[part] = np.inf, -np.inf
-        for begin, end in ranges(first, last):
-            row = find_extent(points, begin, end, 0, lows, highs)
-            if row >= 0:
-                return int(row)
-            np.minimum(low[part], lows[0], out=low[part])
-            np.maximum(high[part], highs[0], out=high[part])
-        return -1
-
-    rows = threads.run_all([partial(look, part, *span) for part, span in enumerate(spans)])
+    rows = threads.run_all(
+        [partial(find_extent, points, *span, part, low, high) for part, span in enumerate(spans)]
+    )
     return next((row for row in rows if row >= 0), -1), low.min(axis=0), high.max(axis=0)
 
 

@@ -21,7 +21,6 @@ from broadphase.periods.images import all_turns
 from broadphase.periods.limits import LONGEST, SHORTEST, too_long_or_short
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import by_matrix
-from broadphase.runtime.slices import ranges
 
 Period = npt.NDArray[np.float64]
 Points = npt.NDArray[np.floating[Any]]
@@ -59,16 +58,8 @@ def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
     """A copy within the cell of a lattice, rounded to its units."""
     inside = np.empty_like(points)
     fixed = points, lattice.around, lattice.units, _MOST_CELLS
-
-    def put(first: int, last: int) -> int:
-        rows = (int(put_in_cell(*fixed, *span, inside)) for span in ranges(first, last))
-        return next((row for row in rows if row >= 0), -1)
-
-    if len(points) < _ENOUGH_FOR_THREADS:
-        row = put(0, len(points))
-    else:
-        spans = threads.shares(len(points), threads.cores())
-        row = max(threads.run_all([partial(put, *span) for span in spans]))
+    spans = threads.shares(len(points), threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1)
+    row = max(threads.run_all([partial(put_in_cell, *fixed, *span, inside) for span in spans]))
     if row >= 0:
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many lattice vectors away that rounding loses its "
@@ -77,16 +68,23 @@ def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
     return inside
 
 
+def images_between(
+    along: Points, low: Points, high: Points, periodic: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The row and the shift of each image between two ends, in units of the vectors; both ascend."""
+    first = np.where(periodic, np.ceil(low - along), 0.0)
+    counts = np.where(periodic, np.floor(high - along) - first + 1.0, 1.0).clip(min=0.0)
+    spans = np.hstack((first, counts)).astype(np.int64)
+    return all_turns(spans, int(counts.prod(axis=1).sum()))
+
+
 def images_around(points: Points, lattice: Lattice, reach: float) -> tuple[npt.NDArray[np.int64], Points]:
     """The images of points that are within reach of the cell: the row of each, ascending, and its place."""
     # In units of the vectors, of which planes at right angles to these gradients are one apart.
     gradients = [math.hypot(*column) for column in lattice.inverse.T.tolist()]
     margin = np.minimum(reach * np.array(gradients), _FURTHEST) + _MORE
-    places = by_matrix(points, lattice.inverse)
-    first = np.where(lattice.periodic, np.ceil(-margin - places), 0.0)
-    counts = np.where(lattice.periodic, np.floor(1.0 + margin - places) - first + 1.0, 1.0)
-    spans = np.hstack((first, counts)).astype(np.int64)
-    rows, steps = all_turns(spans, int(counts.prod(axis=1).sum()))
+    along = by_matrix(points, lattice.inverse)
+    rows, steps = images_between(along, -margin, 1.0 + margin, lattice.periodic)
     return rows, points[rows] + by_matrix(steps, lattice.vectors)  # exact, see above
 
 

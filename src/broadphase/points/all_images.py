@@ -27,7 +27,7 @@ from broadphase.inputs.points import (
 )
 from broadphase.kernels.points.pair_lists import keep_images
 from broadphase.methods.task import NO_LIMIT
-from broadphase.periods.lattice import around_lattice
+from broadphase.periods.lattice import around_lattice, images_between
 from broadphase.points.fixed_radius import NearRows, find_near, fits_in_lattice, one_reach
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
 from broadphase.points.nearest_counted import (
@@ -160,14 +160,18 @@ def find_all_images(
 
 def _laid(
     along: Floats, other_along: Floats, inverse: Floats, periodic: Any, reach: float, r: float, upward: bool
-) -> tuple[npt.NDArray[np.intp], Floats, float]:
+) -> tuple[npt.NDArray[np.int64], Floats, float]:
     """The row and shift of each image within reach of the points, and how many a pair has at most."""
     wide = reach * np.hypot.reduce(inverse, axis=0) + _WIDER
     image_count = math.prod(np.where(periodic, 2.0 * wide + 1.0, 1.0).tolist())
     if len(other_along) * image_count > _MOST:
         raise ValueError(f"r = {r:g} reaches over so many cells that their images cannot be numbered")
     ends = (along.min(axis=0) - wide, along.max(axis=0) + wide) if len(along) else (wide, wide)
-    return *_images_between(other_along, *ends, periodic, upward), image_count
+    rows, steps = images_between(other_along, *ends, periodic)
+    if upward:  # those whose first shift that is not 0 is upward
+        first = np.take_along_axis(steps, (steps != 0).argmax(axis=1)[:, None], 1)[:, 0]
+        rows, steps = rows[first > 0], steps[first > 0]
+    return rows, steps.astype(np.float64), image_count
 
 
 def _among_images(query: PointQuery, found: Floats, images: _Images, cell: Floats) -> PointQuery:
@@ -251,34 +255,6 @@ def _in_cell(points: Points, crystal: Crystal, inverse: Floats, name: str) -> tu
     return np.hstack((home, np.where(crystal.periodic, along - home, 0.0))), points - by_matrix(
         home, crystal.cell
     )
-
-
-def _images_between(
-    along: Floats, low: Floats, high: Floats, periodic: Any, upward: bool
-) -> tuple[npt.NDArray[np.intp], Floats]:
-    """The row and the shift of each image between two ends; ``upward`` those whose first shift is upward."""
-    n, dim = along.shape
-    rows, steps = (np.empty(0, np.intp), np.empty((0, dim))) if upward else (np.arange(n), np.zeros((n, dim)))
-    for axis in np.flatnonzero(periodic if n else []).tolist():
-        positions = along[:, axis]
-        first, last = int(np.ceil(low[axis] - positions.max())), int(np.floor(high[axis] - positions.min()))
-        pieces = []
-        for step in range(1, last + 1) if upward else ():  # of the points themselves: upward along this axis
-            inside = np.flatnonzero(positions <= high[axis] - step)
-            pieces.append((inside, np.zeros((len(inside), dim))))
-            pieces[-1][1][:, axis] = step
-        for step in range(first, last + 1) if len(rows) else ():
-            moved = positions[rows] + step
-            inside = np.flatnonzero((moved >= low[axis]) & (moved <= high[axis]))
-            further = steps[inside]
-            further[:, axis] = step
-            pieces.append((rows[inside], further))
-        if pieces:
-            rows, steps = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-        elif not upward:
-            rows, steps = rows[:0], steps[:0]
-    order = np.argsort(rows, kind="stable")
-    return rows[order], steps[order]
 
 
 def _kept(

@@ -62,6 +62,8 @@ def put_in_cell(points, around, units, most, begin, end, inside):
         for axis in range(dim):
             if units[axis] > 0:
                 inside[i, axis] = _rounded(inside[i, axis] * kind(per_unit[axis]), kind) * kind(units[axis])
+        if not answers_at(i):
+            break
     return -1
 
 
