@@ -370,6 +370,13 @@ def test_a_world_that_is_asked_often_finds_what_moved_between(period):
         point = (left + 0.5, top + 0.5)
         holds = [body for body in world if overlap(body.shape, Circle(*point, 1e-9))]
         assert world.query_point(point) == holds
+        near = [body for body in world if overlap(body.shape, Circle(*point, 15))]
+        assert world.query_radius(point, 15) == near
+        assert world.query_radius(point, 15, as_ids=True).tolist() == [body.id for body in near]
+    with pytest.raises(ValueError, match="does not fit into a float"):
+        world.query_box((0, 0, 10**400, 1))
+    with pytest.raises(ValueError, match="does not fit into a float"):
+        world.query_point((0, 10**400))
 
 
 @pytest.mark.smaller_set

@@ -63,9 +63,7 @@ _new: Any = tuple.__new__  # a named tuple in half the time
 
 
 # Kernels that read a single query as it was given; they answer None to other types.
-_try_box, _try_ray, _try_nearest = map(
-    try_call, (in_trees.shapes_in_box, in_trees.raycast_shapes, in_trees.nearest_shapes)
-)
+_try_ray, _try_nearest = map(try_call, (in_trees.raycast_shapes, in_trees.nearest_shapes))
 # The same for few queries in arrays: at most so many, because they hold the GIL.
 _MOST_AT_ONCE = 16
 _try_few, _try_few_rays, _try_few_nearest = map(
@@ -145,7 +143,7 @@ class Queries:
         """See `World.query_box`."""
         given = box if type(box) is tuple else tuple(box) if type(box) is list else edges_of(box)
         if given is not None and len(given) == 4:
-            found = self._found_as_given(given, rules, as_ids)
+            found = self._found_as_given(given, -1.0, rules, as_ids)
             if found is not None:
                 return found
         if is_batch(box):
@@ -162,7 +160,7 @@ class Queries:
     def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
         if type(point) is tuple and len(point) == 2:
-            found = self._found_as_given(point, rules, as_ids)
+            found = self._found_as_given(point, -1.0, rules, as_ids)
             if found is not None:
                 return found
         if is_batch(point):
@@ -178,22 +176,31 @@ class Queries:
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
+        found = self._found_as_given((x, y), radius, rules, as_ids)
+        if found is not None:
+            return found
         shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
         return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
 
-    def _found_as_given(self, values: Any, rules: Rules, as_ids: bool) -> Any:
-        """The bodies in a box or at a point, a tuple of four or two numbers; None: ask in another way."""
+    def _found_as_given(self, values: Any, radius: float, rules: Rules, as_ids: bool) -> Any:
+        """The bodies in a box, at a point or, with a radius, about it; None: ask in another way.
+
+        ``values`` is a tuple of four or two numbers, a radius that counts is not negative.
+        """
         trees = self._broad_phase.trees_of_one()
         if trees is None:
             return None
-        store = self._store
-        found = _try_box(trees, values, self._shape, store.table.columns, rules or self._known(None))
+        known = self._shape, self._store.table.columns, rules or self._known(None)
+        try:
+            found = _try_few(trees, values, _NO_RADII, radius, *known)
+        except OverflowError:  # an int that no float can hold: the general way says which
+            return None
         if found is None or found[1] < 0:
             return None
         if as_ids:
-            return found[0]
-        bodies: list[Any] = store.bodies
-        return [bodies[row] for row in found[0].tolist()]
+            return found[0][:, 1].copy()
+        bodies: list[Any] = self._store.bodies
+        return [bodies[row] for _, row in found[0].tolist()]
 
     def _overlapping(
         self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool

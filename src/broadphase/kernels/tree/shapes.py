@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, finished, result
+from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
@@ -101,32 +101,13 @@ def _take_box(left, top, right, bottom, limits, query):
 
 
 @holds_gil
-@numbers(values=(2, 4))
-def shapes_in_box(trees, values, box, shapes, rules):
-    """The shapes that overlap a box, or hold a point, ascending: ``rows, count``.
-
-    ``box`` is scratch, a table of one shape.  The count is `REFUSED` if the numbers are not sound, or the
-    shapes are too many.
-    """
-    end = len(values) // 2 - 1
-    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near = some_rows(1, FEW, np.int32)  # both in one page of stack
-    left, top, right, bottom = (
-        float(values[0]), float(values[1]), float(values[2 * end]), float(values[2 * end + 1])
-    )  # fmt: skip
-    if not _take_box(left, top, right, bottom, limits, box):
-        return result(0, np.int32), REFUSED
-    count = _overlapping(trees, limits, queue, box, shapes, rules, near)
-    return finished(near[0], max(count, 0)), count
-
-
-@holds_gil
 @rows(values=(2, 4))
 def shapes_of_few(trees, values, radii, radius, query, shapes, rules):
     """The shapes that overlap each of few boxes or circles, or hold points: rows ``[k, row]``, and how many.
 
     ``values`` are rows of a box or a point; with ``radii``, or a ``radius`` of at least 0, the points are
-    centres.  `REFUSED` and ``query``: as of `shapes_in_box`.
+    centres.  ``query`` is scratch, a table of one shape.  How many is `REFUSED` if numbers are not sound, or
+    if one finds too much.
     """
     m, columns, total = np.int64(values.shape[0]), values.shape[1], np.int64(0)
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
@@ -458,7 +439,7 @@ def nearest_of_few(trees, points, k, query, shapes, rules):
     """The same for few points: ``ids, distances, places, done``; -1 and inf where there are fewer.
 
     Rows of ``places`` are the nearest point of a shape, and the unit vector from there.  ``query``: as of
-    `shapes_in_box`.
+    `shapes_of_few`.
     """
     m = np.int64(points.shape[0])
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
