@@ -524,6 +524,38 @@ def compare_tilted(seconds: float) -> None:
     report(f"counts of {len(points)} points in a tilted cell, 50 distances", counts, seconds)
 
 
+def compare_images(seconds: float) -> None:
+    """All images of 5,000 points beside the nearest ones, in cells and slabs; cutoffs by pair of kinds."""
+    n, random = 5_000, np.random.default_rng(SEED)
+    points, kinds = random.random((n, 3)), random.integers(0, 2, n)
+    r = float((13 / (n * 4.19)) ** (1 / 3))
+    everything: dict[str, Any] = {"images": "all"}
+    for name, period in (("a cell", (1.0, 1.0, 1.0)), ("a slab", (1.0, 1.0, None))):
+        lists: dict[str, Callable[[], Any]] = {
+            OURS: lambda period=period: bp.neighbors(points, r, period=period, **everything),
+            "nearest images": lambda period=period: bp.neighbors(points, r, period=period),
+            "by kinds": lambda period=period: bp.neighbors(
+                points, cutoffs=[[r, r / 2], [r / 2, 0.0]], kinds=kinds, period=period
+            ),
+            "counted": lambda period=period: bp.count_neighbors(points, r, period=period, **everything),
+        }
+        report(f"all images of {n} points in {name}, {len(lists[OURS]())} pairs", lists, seconds)
+        nearest: dict[str, Callable[[], Any]] = {
+            OURS: lambda period=period: bp.nearest(points, 6, period=period, **everything),
+            "nearest images": lambda period=period: bp.nearest(points, 6, period=period),
+        }
+        report(f"the 6 nearest of all images of {n} points in {name}", nearest, seconds)
+    # Thin cells, where a distance reaches over several images.
+    thin, cell = points * (1.0, 1.0, 0.01), (1.0, 1.0, 0.01)
+    far = 2.0 * float((13 / (n * 314.0)) ** (1 / 2))
+    copies = np.concatenate([thin + np.array(cell) * (0, 0, k) for k in range(-4, 5)])
+    lists = {
+        OURS: lambda: bp.neighbors(thin, far, period=cell, **everything),
+        "copies by hand": lambda: bp.neighbors(thin, far, other=copies, period=(1.0, 1.0, None)),
+    }
+    report(f"all images of {n} points in a thin cell, {len(lists[OURS]())} pairs", lists, seconds)
+
+
 def compare_kept(tilted: Points, seconds: float) -> None:
     """A step of lists with a skin in a tilted cell: vesin's and ours, and a search."""
     n = 10_648
@@ -644,6 +676,8 @@ def main() -> None:
         compare_cells(options.seconds)
         compare_crystals(options.seconds)
         compare_tilted(options.seconds)
+    if "cells" in options.parts:
+        compare_images(options.seconds)
     if "sums" in options.parts:
         compare_sums(options.seconds)
     if "moving" in options.parts:

@@ -217,9 +217,11 @@ def find_nearest_of_all(crystal: Crystal, k: int, r: float, parts: int, counted:
         ids, distances = np.full(numbers.shape, -1, np.int32), np.full(numbers.shape, np.inf)
         shift = np.zeros((*numbers.shape, len(cell)), np.int32)
         ids[row, column], distances[row, column], shift[row, column] = pairs.j, pairs.distance, pairs.shift
-        order = np.lexsort((*np.moveaxis(shift, 2, 0)[::-1], ids, distances), axis=1)
-        ids, distances = (np.take_along_axis(one, order, 1) for one in (ids, distances))
-        shift = np.take_along_axis(shift, order[:, :, None], 1)
+        # Most are in order: by distance, then number, then shift.
+        again = np.flatnonzero((distances[:, 1:] <= distances[:, :-1]).any(axis=1))
+        order = np.lexsort((*np.moveaxis(shift[again], 2, 0)[::-1], ids[again], distances[again]), axis=1)
+        for one in (ids, distances, shift):
+            one[again] = one[again[:, None], order]
         full = may_be_more(numbers, len(images.source))
         farthest = apart.max(axis=1, initial=0.0) * (1.0 - 2.0 * _WIDER) - 2.0 * slack
         last = np.where(full, np.minimum(farthest, reach), reach)
