@@ -480,3 +480,21 @@ def test_a_corner_that_is_only_touched_is_no_side():
     hero = world.add(Box(0, 0, 5, 5))
     move = world.move(hero, 5, 5)
     assert (move.hits, move.right, move.bottom) == ((), False, False)
+
+
+@pytest.mark.parametrize("call", ["walk", "grounded", "push"])
+def test_the_first_call_may_meet_more_bodies_than_there_was_memory_for(call):
+    for many in (60, 70, 300, 1000):
+        world = World()
+        for _ in range(many):
+            world.add(Box(-2, -2, 20, 20), sensor=True, static=True)
+        hero = world.add(Circle(5, 5, 4))
+        floor = world.add(Box(-50, 9, 100, 4), static=True)
+        if call == "walk":
+            walk = world.walk(hero, 1, 1)
+            assert (walk.floor, len(walk.crossed)) == (floor, many)
+        elif call == "grounded":
+            assert world.grounded(hero).other is floor
+        else:
+            assert world.push(hero, 1, 0) == ([], [], [])
+            assert hero.position == (6, 5)

@@ -252,6 +252,13 @@ class BroadPhase:
         self.buffers.near[: len(rows)] = sorted(rows)
         return len(rows)
 
+    def gathered(self, box: Bounds, mover: int = NOT_IN) -> Rows:
+        """`gather`, ascending, as an array of its own."""
+        count = self.gather(box, mover)  # which may replace the buffers
+        rows = self.buffers.near[:count].copy()
+        rows.sort()
+        return rows
+
     def _gather(self, box: Bounds, mover: int, layers: Layers) -> int:
         """`gather` without images."""
         store, marks = self._store, self._store.marks

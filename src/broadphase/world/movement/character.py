@@ -199,8 +199,7 @@ class Character:
         while True:
             region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
             region = region[0] - more, region[1] - more, region[2] + more, region[3] + more
-            others = broad_phase.buffers.near[: broad_phase.gather(region, row)].copy()
-            others.sort()
+            others = broad_phase.gathered(region, row)
             if ignored:
                 others = others[~np.isin(others, [*ignored])]
             self._log.counts[:], self._region[0] = 0, region

@@ -109,7 +109,7 @@ class Motion:
             return hit
         # Shapes that are no boxes count as flush where they are inside by a rounding error: only a step that
         # is deeper than that is a hit, at once.
-        near = self._broad_phase.buffers.near[: self._broad_phase.gather(bounds, row)]
+        near = self._broad_phase.gathered(bounds, row)
         far = float(np.abs(self._store.table.bounds(near)).max(initial=0.0))
         step = step_beside(bounds, towards, DEEPER * max(far, largest, *map(abs, bounds)))
         hit = self._against(row, towards, step, ignored)
@@ -341,7 +341,7 @@ class Motion:
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             swept = closed(swept_region(left, top, right - left, bottom - top, dx, dy, False))
-            near = np.sort(self._broad_phase.buffers.near[: self._broad_phase.gather(swept, row)])
+            near = self._broad_phase.gathered(swept, row)
             near = near[~np.isin(near, [*ignored])] if ignored else near
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)

@@ -156,9 +156,7 @@ class Path:
         broad_phase, store = self._state.broad_phase, self._state.store
         rows = self._only
         if rows is None:
-            count = broad_phase.gather(region)
-            rows = broad_phase.buffers.near[:count].copy()
-            rows.sort()
+            rows = broad_phase.gathered(region)
             if self._ignored:
                 rows = rows[~np.isin(rows, [*self._ignored])]
         table, lengths = store.table.columns, self._state.space.lengths
