@@ -436,10 +436,11 @@ def test_an_embedded_step_fits_into_a_small_frame(tour, width, height):
         before, after = page.evaluate(ANSWERED)  # the answer lies over the question and moves nothing
         assert page.evaluate(size) == [width, height], step
         assert after == pytest.approx(before, abs=1), step  # pixels
-    for step, part in (("moving", ".moving-room"), ("yours", "h2")):
+    for step, part in (("moving", ".moving-room"), ("yours", "#your-game h3")):
         page = tour(step, "?embed=1", width=width, height=height)
         until(page, "part => [...document.querySelectorAll(part)].some((one) => one.checkVisibility())", part)
         assert page.locator("#whole").get_attribute("href").endswith(f"#{step}")
+        assert page.evaluate("document.documentElement.scrollHeight") == height, step
 
 
 def test_an_embedded_step_takes_the_theme_of_the_page_around(site, tabs):
@@ -685,6 +686,14 @@ def test_on_the_site_verdicts_link_the_pages_of_their_methods(site, tabs):
     page.goto(f"{site}#together")
     until(page, THERE)
     assert page.locator("a.page").count() == 0
+
+
+def test_on_the_full_screen_the_picture_grows(tour):
+    page = tour("cells", width=1440, height=900)
+    before = page.locator(".room").bounding_box()["width"]
+    page.evaluate("document.documentElement.classList.add('hall')")
+    next_picture(page)
+    assert page.locator(".room").bounding_box()["width"] > before
 
 
 def test_a_tour_opened_as_a_file_says_how_to_see_it(tabs):
