@@ -41,7 +41,7 @@ Measure: TypeAlias = str | float | tuple[Any, Any] | Callable[[Any], Any]
 _Rule: TypeAlias = tuple[int, Any, Any]
 """What objects are; where their centre or rectangle is; their radius or sides."""
 _SHAPES = -1
-"""Objects are circles and boxes of this library, or bodies that have one, and rectangles."""
+"""Circles among boxes and rectangles."""
 
 
 class _Shapes(NamedTuple):
@@ -81,7 +81,8 @@ def colliding(
 
     Sprites and rectangles of pygame and arcade are known as rectangles without more arguments, and so are
     `Box` and `Circle`, and bodies that have one of these shapes: mixed as you like, such as circles in one
-    list and rectangles in the other.  Objects that are flush, sharing an edge or a point only, do not touch.
+    list and rectangles in the other; a period of their world does not count.  Objects that are flush,
+    sharing an edge or a point only, do not touch.
 
     Parameters
     ----------
@@ -145,13 +146,13 @@ def colliding(
         )
     if not things or not targets:
         return []
-    rule = other_rule = _rule_of(things, "ones", at, radius, size, rect)
+    read, rule = other_read, other_rule = _read_as(things, "ones", at, radius, size, rect)
     if targets is not things:
-        other_rule = _rule_of(targets, "others", at, radius, size, rect)
-    found = _few(things, targets, rule, other_rule, float(margin), TOUCHING)
+        other_read, other_rule = _read_as(targets, "others", at, radius, size, rect)
+    found = _few(read, other_read, rule, other_rule, float(margin), TOUCHING)
     if found is None:
-        shapes = _shapes_of(things, "ones", *rule)
-        other_shapes = None if targets is things else _shapes_of(targets, "others", *other_rule)
+        shapes = _shapes_of(read, "ones", *rule)
+        other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
         found = _touching(shapes, other_shapes, float(margin))
     return [(things[one], targets[other]) for one, other in found.tolist()]
 
@@ -228,20 +229,26 @@ def in_range(
 # What to read of the objects of a list.
 
 
-def _rule_of(
+def _read_as(
     things: list[Any], name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
+) -> tuple[list[Any], _Rule]:
+    """The objects, or their shapes, and what to read of them."""
+    some_have = radius is size is rect is None and any(map(_may_have_shape, set(map(type, things))))
+    if some_have and any(map(_shape_of, {type(one): one for one in things}.values())):
+        return _shapes_among(things, name)
+    return things, _rule_of(things[0], name, at, radius, size, rect)
+
+
+def _rule_of(
+    thing: Any, name: str, at: Place, radius: Measure | None, size: Measure | None, rect: Any
 ) -> _Rule:
-    """What these objects are; where their centre or rectangle is; and their radius or sides."""
-    thing = things[0]
+    """What objects like this are; where their centre or rectangle is; and their radius or sides."""
     if radius is not None:
         return CIRCLES, _center_of(thing, at), radius
     if size is not None:
         return BOXES, _center_of(thing, at), size
     if rect is not None:
         return RECTANGLES, rect, 0.0
-    some_have = any(map(_may_have_shape, set(map(type, things))))
-    if some_have and any(map(_shape_of, {type(one): one for one in things}.values())):
-        return _SHAPES, None, 0.0
     if hasattr(thing, "rect"):
         return RECTANGLES, "rect", 0.0
     if rectangle_of(thing) is not None:
@@ -262,10 +269,27 @@ def _may_have_shape(kind: type) -> bool:
 
 def _shape_of(thing: Any) -> Any:
     """A circle or polygon of this library, or the shape of a body; None for anything else."""
-    shape = thing if isinstance(thing, (Circle, Polygon)) else None
-    if shape is None and hasattr(type(thing), "shape") and hasattr(thing.shape, "moved_to"):
-        shape = thing.shape
-    return shape
+    if isinstance(thing, (Circle, Polygon)):
+        return thing
+    shape = thing.shape if hasattr(type(thing), "shape") else None
+    return shape if hasattr(shape, "moved_to") else None
+
+
+def _shapes_among(things: list[Any], name: str) -> tuple[list[Any], _Rule]:
+    """Circles, or boxes and rectangles as tuples, or both; of bodies and of this library."""
+    shapes = [_shape_of(thing) or thing for thing in things]
+    for k, shape in enumerate(shapes):
+        if isinstance(shape, Polygon):
+            raise TypeError(
+                f"{name}[{k}] is a {type(shape).__name__}: colliding takes circles and boxes; pairs of any "
+                "shapes are found by ShapeIndex(shapes).pairs(), those of bodies by world.update()"
+            )
+    circles = sum(isinstance(shape, Circle) for shape in shapes)
+    if circles == len(shapes):
+        return shapes, (CIRCLES, ("x", "y"), "radius")
+    if circles:
+        return shapes, (_SHAPES, None, 0.0)
+    return [rectangle_of(shape) or shape for shape in shapes], (RECTANGLES, None, 0.0)
 
 
 def _several(things: Any, name: str) -> list[Any]:
@@ -395,22 +419,11 @@ _FIXES = {
 """What to do where an object lacks the attribute that an argument names."""
 
 
-def _cores_of(things: list[Any], name: str) -> _Shapes:
-    """Circles and boxes of this library, of bodies, and rectangles."""
-    shapes = [_shape_of(thing) or thing for thing in things]
-    round_ones = [isinstance(shape, Circle) for shape in shapes]
-    for k, shape in enumerate(shapes):
-        if isinstance(shape, Polygon):
-            raise TypeError(
-                f"{name}[{k}] is a {type(shape).__name__}: colliding takes circles and boxes; pairs of any "
-                "shapes are found by ShapeIndex(shapes).pairs(), those of bodies by world.update()"
-            )
-    rects = [
-        (shape.x, shape.y, 0.0, 0.0) if is_round else shape
-        for shape, is_round in zip(shapes, round_ones, strict=True)
-    ]
-    radii = [shape.radius if is_round else 0.0 for shape, is_round in zip(shapes, round_ones, strict=True)]
-    return _Shapes(_boxes_of(rects, name), np.array(radii))
+def _cores_of(shapes: list[Any], name: str) -> _Shapes:
+    """Circles among boxes and rectangles."""
+    radii = np.array([shape.radius if isinstance(shape, Circle) else 0.0 for shape in shapes])
+    rects = [(shape.x, shape.y, 0, 0) if isinstance(shape, Circle) else shape for shape in shapes]
+    return _Shapes(_boxes_of(rects, name), radii)
 
 
 def _values(things: list[Any], name: str, what: Any, argument: str = "at") -> list[Any]:
