@@ -452,10 +452,11 @@ def _search_along(
     wider = 1.0 + _DEVIATIONS / math.sqrt(wanted) / dim
     before = (kind(0), kind(0), kind(0))
     usual, farthest, world, last = np.inf, np.inf, np.int32(-1), np.int64(-1)
-    tests, checked = np.int64(0), np.int64(0)
+    tests, checked, sorting = np.int64(0), np.int64(0), np.int64(wanted * wanted // LANES)
     for turn in range(begin, end):
-        if tests > checked + OFTEN // 4:
-            checked = tests
+        made = tests + sorting * (turn - begin)
+        if made > checked + OFTEN // 4:
+            checked = made
             if not goes_on():
                 break
         i = np.int64(query_ids[0, turn])
