@@ -67,7 +67,7 @@ def test_an_endless_map():
     tiles = TileMap.from_tiled(DATA / "endless.json")
     assert tiles.origin == (-32, -96)
     assert picture(tiles) == ["#.......", ".#......", "........", "........", "......--", "........"]
-    assert tiles.first_blocker(Box(-14, -80, 10, 20)) == (1, 1)
+    assert tuple(tiles.tiles_in(Box(-14, -80, 10, 20))[0]) == (1, 1)
     over = TileMap.from_tiled(DATA / "endless.json", y_up=True)
     assert over.origin == (-32, -48)
     assert over.bounds_of(0, 5)[3] == 96

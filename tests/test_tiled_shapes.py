@@ -242,8 +242,8 @@ def test_layers_that_are_moved(tmp_path):
     assert whole.bounds == (0, -24, 64, 24)
     assert np.argwhere(whole.solid).tolist() == [[0, 2]]
     part = TileMap.from_tiled(level_of(tmp_path, [[2, 0]], layers=moved(3, 0)))
-    assert part.first_blocker((3, 0, 19, 24)) == part.tile_at(4, 1)
-    assert part.first_blocker((0, 0, 3, 24)) is None
+    assert tuple(part.tiles_in((3, 0, 19, 24))[0]) == part.tile_at(4, 1)
+    assert not len(part.tiles_in((0, 0, 3, 24)))
 
     def against(layer):
         return [{**layer, "properties": solid()}, {**layer, "properties": solid(), "offsetx": 3}]

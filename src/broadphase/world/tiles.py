@@ -640,11 +640,6 @@ class TileMap:
         tiles: npt.NDArray[np.int64] = kernel.solid_tiles(self._grid, *as_bounds(box))
         return tiles
 
-    def first_blocker(self, box: Any) -> Tile | None:
-        """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""
-        column, row = kernel.first_solid(self._grid, *as_bounds(box))
-        return None if column < 0 else Tile(column, row)
-
     # --- rays ----------------------------------------------------------------------------------------
 
     def raycast(self, origin: Any, direction: Any, max_distance: float = math.inf) -> Any:

@@ -171,17 +171,6 @@ def cells_of_box(grid, left, top, right, bottom):
     return first_column, max(first_column, end_column), first_row, max(first_row, end_row)
 
 
-@holds_gil
-def first_solid(grid, left, top, right, bottom):
-    """The first solid tile that a box overlaps, row by row: ``column, row``, or -1, -1."""
-    first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
-    for row in range(first_row, end_row):
-        for column in range(first_column, end_column):
-            if grid.solid[row, column]:
-                return column, row
-    return -1, -1
-
-
 @jit
 def solid_tiles(grid, left, top, right, bottom):
     """``(m, 2)``: all solid tiles that a box overlaps, row by row: column and row."""
