@@ -139,7 +139,8 @@ _OTHER_NAMES = {
     ),
     **dict.fromkeys(["tile_width", "tile_height"], "tile_size has both"),
     **dict.fromkeys(["get", "at", "get_tile"], "tile_at(x, y) is the tile of a point, is_solid asks one"),
-    **dict.fromkeys(["query_box", "set_solid", "a_star", "astar"], "it is tiles_in, set or find_path here"),
+    **dict.fromkeys(["query_box", "first_blocker"], "tiles_in(box) has the solid tiles, row by row"),
+    **dict.fromkeys(["set_solid", "a_star", "astar"], "it is set or find_path here"),
     **dict.fromkeys(["fov", "compute_fov", "field_of_view"], "it is visible_from(tile, radius) here"),
 }
 
