@@ -255,7 +255,7 @@ def test_without_pygame_one_line_says_what_to_install(tmp_path):
         import sys, runpy, importlib.util as util
         real = util.find_spec
         util.find_spec = lambda name, *rest: None if name == "pygame" else real(name, *rest)
-        sys.argv = ["examples"]
+        sys.argv = ["examples", "dungeon"]
         runpy.run_module("examples", run_name="__main__")
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
@@ -268,5 +268,5 @@ def test_without_pygame_one_line_says_what_to_install(tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode == 1
-    assert done.stderr == "the examples need pygame: python -m pip install '.[pygame,esper]'\n"
+    assert done.stderr == "dungeon needs pygame: python -m pip install '.[pygame]'\n"
     assert done.stdout == ""

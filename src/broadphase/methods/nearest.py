@@ -38,9 +38,9 @@ Sets = npt.NDArray[np.uint32]
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
-# Sorting boxes pays for so many results and a quarter of the boxes more, else an index's tree is faster (by
-# `benchmarks/queries.py` with 1,000 to 100,000 boxes, on one thread); up to 128 are sorted by rank.
-_MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 0.25
+# Sorting boxes pays for so many results and one more for each box, else an index's tree is faster (1 to 9
+# nearest among 1,000 to 200,000 boxes, on two threads); up to 128 are sorted by rank.
+_MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 1.0
 _NONE = np.empty(0, np.int32)
 _SAMPLE = 4096
 _TRIMMED = 0.005
