@@ -90,7 +90,8 @@ def questions_near(boxes, ids, dtype, random):
     size = np.abs(edges[:, dim:] - edges[:, :dim]).max(axis=1, keepdims=True)
     on_edge = np.where(random.random((n, dim)) < 0.5, edges[:, :dim], edges[:, dim:])
     near = on_edge + random.normal(size=(n, dim)) * size * 3
-    points = np.where(random.random((n, 1)) < 0.3, on_edge, near).astype(dtype).astype(float)
+    with np.errstate(over="ignore"):
+        points = np.where(random.random((n, 1)) < 0.3, on_edge, near).astype(dtype).astype(float)
     points = np.nan_to_num(points, posinf=1e30, neginf=-1e30)
     ways = np.where(random.random((n, 1)) < 0.3, on_edge - points, random.normal(size=(n, dim)))
     for share, special in ((0.2, 0.0), (0.05, -0.0), (0.05, 1e-39), (0.05, 1e-200)):

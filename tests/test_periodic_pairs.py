@@ -14,6 +14,17 @@ import broadphase as bp
 METHODS = list(bp.METHODS)
 
 
+@pytest.mark.parametrize("most", [2**61, 2**62 - 1, 10**30])
+def test_a_limit_of_any_size_is_a_limit(most):
+    points = np.random.default_rng(2).random((600, 2))
+    boxes, env, radii = np.hstack((points, points + 0.05)), np.arange(600) % 3, np.linspace(0.001, 0.2, 600)
+    limit = {"max_pairs": most}
+    for period in (None, (1, 1)):
+        assert np.array_equal(bp.pairs(boxes, period=period, **limit), bp.pairs(boxes, period=period))
+        near = (bp.neighbors(points, radii, env=env, period=period, **more) for more in (limit, {}))
+        assert np.array_equal(*(one.i for one in near))
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -50,7 +50,7 @@ def with_across(task: Task, carried: Wrapped, search: Search, before: Found) -> 
     classes = rules.classes if len(rules.classes) else np.zeros(len(pieces), np.uint8)
     classes[: len(candidates)] |= _AS_THEY_LIE
     # The most often that a pair can be found; duplicates and non-pairs take memory too.
-    limit = task.limit if task.limit == NO_LIMIT else 4**task.dim * (task.limit + len(ghosts)) + 1
+    limit = min(4**task.dim * (task.limit + len(ghosts)) + 1, NO_LIMIT)
     boxes = np.concatenate((task.boxes.take(candidates, 0), ghosts))
     found = search(Task(boxes, task.touching, rules._replace(classes=classes), task.threads, limit), pieces)
     keys = np.empty(sum(map(len, found.chunks)), np.int64)

@@ -24,7 +24,7 @@ def pair_limit(max_pairs: int | None) -> int:
     limit = whole(max_pairs, "max_pairs", "an int or None")
     if limit < 0:
         raise ValueError(f"max_pairs must not be negative; got {limit}")
-    return limit
+    return min(limit, NO_LIMIT)
 
 
 @dataclass(slots=True)  # not frozen: creating one would take 1.6 microseconds and not 0.6

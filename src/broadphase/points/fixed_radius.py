@@ -616,7 +616,7 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
     worlds = len(query.envs) > 0
     period = query.period if np.isfinite(query.period).any() else None
     how: dict[str, Any] = {"period": period, "sort": sort, "threads": parts}
-    how["max_pairs"] = None if limit == NO_LIMIT else 4 * limit + _ENOUGH
+    how["max_pairs"] = min(4 * limit + _ENOUGH, NO_LIMIT)
     boxes = _around(query.points, reach.radii)
     try:
         if query.others is None:
