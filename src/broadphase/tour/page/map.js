@@ -89,7 +89,8 @@ function advice(data, state) {
   const { ms } = data.ranked(state);
   const { ofDefault, singles: [best, ...others] } = data.split(state);
   const equal = others.filter(({ times }) => times !== null && times <= SAME * best.times).map(({ method }) => data.classes[method]);
-  const reason = REASONS[best.method]?.[state.ask] ?? REASONS[best.method];
+  const rests = state.share === 0 && state.ask !== "queries";
+  const reason = rests ? "Nothing has moved, so what the last frame found is returned." : (REASONS[best.method]?.[state.ask] ?? REASONS[best.method]);
   return {
     best,
     sentence: `${reason ? `${reason} ` : ""}A frame takes ${timeWords(ms * best.times)}${equal.length ? `; ${equal.join(" and ")} ${equal.length > 1 ? "are" : "is"} as fast within 10 %` : ""}.`,
