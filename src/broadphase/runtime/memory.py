@@ -32,7 +32,7 @@ def available_memory() -> int | None:
     try:
         with open("/proc/meminfo", "rb") as file:  # noqa: PTH123 - pathlib loads slowly
             lines = file.readlines()
-    except OSError:
+    except (FileNotFoundError, PermissionError):  # not what a signal's handler raises meanwhile
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(b"MemAvailable:")), None)
 

@@ -235,6 +235,7 @@ def _along(point, grid, axis):
     return along + point[2] * grid[INVERSE + 2, axis] if grid.shape[1] == 3 else along
 
 
+_WRITTEN = 7  # comparisons that a pair counts as: memory that was never written takes the system longer
 _NOT_SHIFTED = 13  # in base 3, with the digits 0, 1 and 2 for shifts of -1, 0 and 1
 
 
@@ -408,8 +409,9 @@ def search_near(cells, queries, rule, rows, ids, squares, base, begin, end, limi
         rows[i, 1] = found - before
         if found > limit:
             break
-        if tests > checked + OFTEN:
-            checked = tests
+        made = tests + _WRITTEN * found
+        if made > checked + OFTEN:
+            checked = made
             if not goes_on():
                 break
     return ids, squares, found
