@@ -156,6 +156,9 @@ def report(name: str, contestants: dict[str, Callable[[], Any]], seconds: float)
     """Let all take turns, and print how many times as long each of the others takes, and the fastest."""
     times = best_of(contestants, seconds)
     ours = times.pop(OURS)
+    if not times:
+        print(f"{name}: {1e3 * ours:.3g} ms; no peer is installed", flush=True)
+        return
     best = min(times, key=lambda peer: times[peer])
     said = ", ".join(f"{peer} {1e3 * took:.3g} ({took / ours:.2f} x)" for peer, took in times.items())
     print(f"{name}: {1e3 * ours:.3g} ms; {said}; {best}: {times[best] / ours:.2f} x", flush=True)
