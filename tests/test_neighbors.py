@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from fractions import Fraction
 from itertools import product
 
@@ -305,6 +306,21 @@ def test_it_can_be_interrupted_and_called_again():
         signal.signal(signal.SIGALRM, before)
     points = point_scenes.points_of("uniform", N, 2, np.float64)
     expect(bp.neighbors(points, 0.1), point_scenes.near(points, 0.1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="free memory is not read from a file")
+def test_what_a_signal_raises_while_free_memory_is_read_is_not_lost(monkeypatch):
+    read = open
+
+    def interrupted(file, *rest):
+        if file == "/proc/meminfo":
+            raise InterruptedError
+        return read(file, *rest)
+
+    points = np.random.default_rng(0).random((60_000, 2))
+    monkeypatch.setattr("builtins.open", interrupted)
+    with pytest.raises(InterruptedError):
+        bp.neighbors(points, 0.01)
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)

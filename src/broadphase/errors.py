@@ -146,8 +146,9 @@ def instead(hints: Mapping[str, str]) -> Callable[[Class], Class]:
 def with_hints(*positional: str, **hints: str) -> Callable[[Function], Function]:
     """For a function that is often called with other arguments than it has: the error says the right ones.
 
-    An unknown keyword gets its own hint from ``hints``, else the nearest name is proposed; ``positional`` is
-    the hint where there are too many or too few arguments without a name, or one of them is given twice.
+    An unknown keyword gets its own hint from ``hints``, else the nearest name is proposed, or all names are
+    listed where none is near; ``positional`` is the hint where there are too many or too few arguments
+    without a name, or one of them is given twice.
 
     Examples
     --------

@@ -64,8 +64,8 @@ _PREPARED_FOR_DISTANCES = 20_000  # the product of both numbers of corners
 # A second thread pays from a few milliseconds of work on; a candidate takes one to ten microseconds.
 _ENOUGH_FOR_THREADS = 2_000
 _MOST_IN_A_PIECE = 1 << 16
-# A distance that GEOS computes, relative to the largest coordinate, is at most this far from the exact one.
 _AT_A_TIME = 1_024  # tests by shapely, which answers no signals: they may take a millisecond each
+# A distance that GEOS computes, relative to the largest coordinate, is at most this far from the exact one.
 _ROUNDING = 16 * np.finfo(np.float64).eps
 
 

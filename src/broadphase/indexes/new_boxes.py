@@ -31,12 +31,12 @@ class MadeLater:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, index: Any, owner: type | None = None) -> Any:
+    def __get__(self, index: Any, owner: type) -> Any:
         if index is not None:
             index._make_whole()
             if self._name in index.__dict__:
                 return index.__dict__[self._name]
-        raise AttributeError(f"{owner!r} object has no attribute {self._name!r}")
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
 
 
 class NewBoxes:
