@@ -4,10 +4,10 @@ A kernel that does not answer signals itself (`broadphase.kernels.machine.interr
 0.1 s at a time, and exceptions from a signal's handler, such as KeyboardInterrupt, are raised between two
 such calls.  There are two kinds:
 
-- Work whose cost is not known, or depends on the memory that it accesses at random (`rows_at`), is done in
-  slices, whose size follows from how long the previous slice took (`growing`).
+- Work whose cost is not known is done in slices, whose size follows from how long the previous slice took
+  (`growing`).
 - Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
-  `joined`, and `broadphase.kernels.arrays.sorting`).
+  `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ MOST_ROWS = 4_000_000
 _AT_RANDOM = 1 << 20
 """Rows that are read at random at a time: 10 to 60 ms."""
 FIRST_ROWS = 1 << 17
-"""Rows that are written at random at first, to measure their cost."""
+"""Rows that are read or written at random in one piece."""
 FEW_QUERIES = 64
 """Queries of a batch that are run first, to measure their cost."""
 
