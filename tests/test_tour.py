@@ -1,6 +1,8 @@
 """The tour as the command opens it, and the lines of Python on its page."""
 
 import html
+import itertools
+import json
 import posixpath
 import re
 import subprocess
@@ -38,6 +40,32 @@ def test_the_line_for_two_lists_runs():
     names = {"bp": bp, "bullets": boxes[:1], "enemies": boxes[1:]}
     exec(html.unescape(line), names)
     assert names["hits"].tolist() == [[0, 0]]
+
+
+MAP = json.loads((FOLDER / "map.json").read_text("utf-8"))
+
+
+def measured(ask, n, share, spread, layout):
+    """The time of each method in a scene of the map, in times the best; at least 20 where it was too slow."""
+    scenes = itertools.product(*MAP["axes"].values())
+    scene = (ask, int(n), float(share), int(spread), layout)
+    _, *times = dict(zip(scenes, MAP["cells"], strict=True))[scene]
+    return {method: 20 if time is None else time for method, time in zip(MAP["methods"], times, strict=True)}
+
+
+@pytest.mark.parametrize(("scene", "said"), re.findall('data-wins="([^"]+)">.*?<td>(.*?)</td>', PAGE))
+def test_the_method_for_a_game_is_the_fastest_that_was_measured(scene, said):
+    *scene, method = scene.split()
+    assert said.startswith("The default" if method == MAP["auto"] else method.replace("_", " ").capitalize())
+    times = measured(*scene)
+    assert times[method] == min(times[name] for name in {method, *times} - {MAP["auto"]} | {method})
+
+
+@pytest.mark.parametrize(("compared", "said"), re.findall('data-times="([^"]+)">([^<]+)<', PAGE))
+def test_how_many_times_as_long_is_as_measured(compared, said):
+    *scene, method, other = compared.split()
+    times = measured(*scene)
+    assert float(said) == float(f"{times[method] / times[other]:.2g}")
 
 
 def test_the_page_requests_all_its_scripts_at_once():

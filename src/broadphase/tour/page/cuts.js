@@ -64,8 +64,8 @@ function drawQuadtree(canvas, balls, boxes, query) {
     if (meets(area)) {
       visited += 1;
       tested += ids.length;
-      context.globalAlpha = 0.09;
-      context.fillRect(...rectangle(area));
+      context.globalAlpha = 0.22;
+      if (!quarters.length) context.fillRect(...rectangle(area));
       context.globalAlpha = 1;
       context.strokeStyle = colour("test");
       for (const id of ids) context.strokeRect(...rectangle(boxes.subarray(4 * id, 4 * id + 4)));
@@ -79,7 +79,7 @@ function drawQuadtree(canvas, balls, boxes, query) {
   context.strokeStyle = colour("ink");
   context.lineWidth = 2.5;
   context.strokeRect(...rectangle(query));
-  canvas.setAttribute("aria-label", `A quadtree of the same balls: the query visits ${visited} of ${all} squares and tests ${tested} of ${balls.count} boxes, here blue.`);
+  canvas.setAttribute("aria-label", `A quadtree of the same balls: the query visits ${visited} of ${all} squares and tests ${tested} of ${balls.count} boxes, here blue; the smallest of these squares are tinted.`);
 }
 
 function drawKdTree(canvas, balls, place) {

@@ -60,7 +60,7 @@ export function drawIntervals(canvas, width, height, order, frame, world, place,
   context.fill(bars);
   if (end !== null) mark(context, ids, stops, edge, { step, every, thick }, end);
   const some = every > 1 ? `, every ${every}th drawn` : "";
-  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: how far that ball is swept`, width);
+  title(context, `Sorted along ${axis ? "y, top at the left" : "x"}${some}. A line down: how far that ball is swept`, width);
 }
 
 /** The ball that is being swept. */

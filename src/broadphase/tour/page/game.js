@@ -91,6 +91,13 @@ export class YourGame {
     this.draw();
   }
 
+  /** Show a scene: what is asked, how many boxes, the share that moves, the spread of sizes and the layout. */
+  show(scene) {
+    const [ask, n, share, spread, layout] = scene.split(" ");
+    this.map.choose({ ask, n: Number(n), share: Number(share), spread: Number(spread), layout });
+    this.answer.scrollIntoView({ block: "nearest" });
+  }
+
   #question(axis) {
     const { title, words = (value) => QUESTIONS[axis][value] } = QUESTIONS[axis];
     const options = this.map.data.axes[axis].map((value) => {

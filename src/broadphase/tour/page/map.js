@@ -214,7 +214,7 @@ class WinnerMap {
     button.dataset.winner = best.method;
     button.style.setProperty("--own", shadeOf(best.method));
     const words = this.data.classes[best.method].split(/(?=[A-Z])/).flatMap((word) => [word, make("wbr")]);
-    button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, ofDefault ? `default ${timesWords(ofDefault.times && ofDefault.times / best.times).replace(/^1\.0 ×$/, "equal")}` : ""));
+    button.replaceChildren(make("strong", {}, ...words), " ", make("small", {}, ofDefault ? `default ${timesWords(ofDefault.times && ofDefault.times / best.times).replace(/^1\.0 ×$/, "equal").replaceAll(" ", "\u00a0")}` : ""));
   }
 }
 

@@ -280,17 +280,17 @@ export class Moving {
     }
     context.font = canvasFont();
     const entered = Object.keys(METHODS).map((method) => entries[method] ?? 0);
-    const works = tests.map((made, k) => [made ?? 0, (made ?? 0) + entered[k]].map((work) => Math.log10(work + 1)));
-    const most = Math.max(...works.flat(), 1);
+    const works = tests.map((made, k) => (made ?? 0) + entered[k]);
+    const most = Math.max(...works.slice(1), 1); // without brute force, beside which all others would be nothing
     [...this.rows.rows].forEach((row, k) => {
-      const [made, all] = works[k];
-      const bar = row.cells[1].firstChild.style;
-      bar.setProperty("--share", `${(100 * all) / most}%`);
-      bar.setProperty("--tests", `${(100 * made) / (all || 1)}%`);
+      const bar = row.cells[1].firstChild;
+      bar.classList.toggle("broken", works[k] > most);
+      bar.style.setProperty("--share", `${(100 * Math.min(works[k], most)) / most}%`);
+      bar.style.setProperty("--tests", `${(100 * (tests[k] ?? 0)) / (works[k] || 1)}%`);
       row.cells[2].textContent = tests[k] === null ? "too many cells" : `${whole(tests[k])}${entered[k] ? ` + ${whole(entered[k])}` : ""}`;
     });
     if (this.said.textContent !== this.note) this.said.textContent = this.note;
-    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The faint part of a bar counts the entries. The bars are logarithmic; sweep and prune counts its swaps.`;
+    this.found.textContent = `${whole(pairs.length / 2)} ${pairs.length === 2 ? "pair overlaps" : "pairs overlap"}. The striped part of a bar counts the entries; a bar with a gap is longer than there is room. Sweep and prune counts its swaps.`;
     this.canvas.setAttribute("aria-label", `${whole(isMet.length)} boxes; those that overlap another are filled with vermilion.`);
     this.tests = Object.fromEntries(Object.keys(METHODS).map((method, k) => [method, tests[k]]));
     this.pairs = pairs.length / 2;

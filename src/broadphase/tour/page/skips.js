@@ -38,9 +38,9 @@ export function skipsOf(picture, ball) {
   return others.sort((a, b) => far(a) - far(b)).map((other) => ({ ball: other, reason: reasonOf(picture, ball, other) }));
 }
 
-/** Grey lines from a ball to the nearest that are skipped, and words at some, off the balls and the `corners` of cells, where their
- * numbers are: left, top, right, bottom on the screen. */
-export function drawSkips(context, { centers, halves }, from, skips, { left, top, scale, width, height }, corners) {
+/** Grey lines from a ball to the nearest that are skipped, and words at some, off the balls, the lines of tests, and the `corners` of
+ * cells, where their numbers are: left, top, right, bottom on the screen. */
+export function drawSkips(context, { centers, halves, lanes: [{ tests }] }, from, skips, { left, top, scale, width, height }, corners) {
   const at = (ball) => [(centers[2 * ball] - left) * scale, (centers[2 * ball + 1] - top) * scale];
   const [x, y] = at(from);
   context.save();
@@ -62,6 +62,7 @@ export function drawSkips(context, { centers, halves }, from, skips, { left, top
   context.strokeStyle = colour("stage");
   const taken = [...Array(centers.length / 2).keys()].map((ball) => around(at(ball), halves[2 * ball] * scale, halves[2 * ball + 1] * scale));
   taken.push(...corners.map((corner) => [...corner]));
+  const lines = Array.from({ length: tests.length / 2 }, (_, test) => [at(tests[2 * test]), at(tests[2 * test + 1])]);
   let written = 0;
   for (const { ball, reason } of skips.slice(0, MOST_LINES)) {
     if (written === (width < NARROW ? MOST_WORDS / 2 : MOST_WORDS)) break;
@@ -71,7 +72,7 @@ export function drawSkips(context, { centers, halves }, from, skips, { left, top
     // Below, above, or beside the ball, where nothing else is; else its line says enough.
     const free = [[u, v + beyond], [u, v - beyond], [u + beside, v], [u - beside, v]].find(([a, b]) => {
       const box = around([a, b], wide, high);
-      return box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height && !taken.some((other) => meet(box, other));
+      return box[0] >= 0 && box[1] >= 0 && box[2] <= width && box[3] <= height && !taken.some((other) => meet(box, other)) && !lines.some((line) => crosses(line, box));
     });
     if (!free) continue;
     taken.push(around(free, wide, high));
@@ -83,4 +84,14 @@ export function drawSkips(context, { centers, halves }, from, skips, { left, top
 }
 
 const around = ([x, y], wide, high) => [x - wide, y - high, x + wide, y + high];
+/** Whether a line from one place to another crosses a box. */
+function crosses([start, stop], box) {
+  let [from, to] = [0, 1];
+  for (const axis of [0, 1]) {
+    const way = stop[axis] - start[axis] || 1e-9;
+    const [enter, leave] = [box[axis], box[2 + axis]].map((edge) => (edge - start[axis]) / way).sort((a, b) => a - b);
+    [from, to] = [Math.max(from, enter), Math.min(to, leave)];
+  }
+  return from <= to;
+}
 const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

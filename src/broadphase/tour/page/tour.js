@@ -66,7 +66,6 @@ class Tour {
       return item;
     }));
     this.guesses = new Guesses(this.sections, () => this.#open());
-    find("verdicts").replaceChildren(verdictTable());
     if (pages) this.#showWays();
     for (const verdict of pages ? document.querySelectorAll("dl.verdict") : []) {
       verdict.after(pageOf(verdict, `${verdict.dataset.method}, line by line`));
@@ -197,7 +196,8 @@ class Tour {
     const map = find("who-wins");
     if (map.dataset.module && !map.hasChildNodes()) {
       Promise.all([import(map.dataset.module), import("./game.js")]).then(async ([{ mountMap }, { YourGame }]) => {
-        new YourGame(find("your-game"), await mountMap(map));
+        const game = new YourGame(find("your-game"), await mountMap(map));
+        for (const button of document.querySelectorAll("[data-wins]")) button.addEventListener("click", () => game.show(button.dataset.wins));
         find("ending").hidden = this.step !== END;
       });
     }
@@ -565,27 +565,6 @@ function pageOf(verdict, words) {
   link.href = `${pages}${verdict.dataset.method.toLowerCase().replaceAll(" ", "_")}.html`;
   link.textContent = words;
   return link;
-}
-
-/** The verdicts of all steps as a table. */
-function verdictTable() {
-  const table = document.createElement("table");
-  const head = table.createTHead().insertRow();
-  const cell = (row, tag, content) => {
-    const made = document.createElement(tag);
-    made.append(...content);
-    row.append(made);
-    return made;
-  };
-  for (const title of ["Method", "Good when", "Bad when", "Why", "In Python"]) cell(head, "th", [title]).scope = "col";
-  const body = table.createTBody();
-  for (const verdict of document.querySelectorAll(".verdict")) {
-    const row = body.insertRow();
-    const name = verdict.dataset.method;
-    cell(row, "th", [pages ? pageOf(verdict, name) : name]).scope = "row";
-    for (const words of verdict.querySelectorAll("dd")) cell(row, "td", words.cloneNode(true).childNodes);
-  }
-  return table;
 }
 
 document.documentElement.classList.toggle("embedded", embedded);

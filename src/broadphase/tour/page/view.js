@@ -3,7 +3,7 @@
 import { drawBodies } from "./bodies.js";
 import * as details from "./details.js";
 import * as overlay from "./overlays.js";
-import { isTested } from "./methods/sweep_and_prune.js";
+import { testsOf } from "./methods/sweep_and_prune.js";
 import { colour, named, sample, sharp, whole } from "./palette.js";
 import { sweptCopy } from "./picture.js";
 import { drawBallTests, drawMargin, drawVisits } from "./query.js";
@@ -68,7 +68,7 @@ export class View {
     if (query) drawBallTests(context, query, picture.centers, place, end);
     if (this.alone && !query) {
       const ball = ballOf(picture, own, end);
-      if (own.order) drawOpen(context, picture, own.order[0], ball, place);
+      if (own.order) drawReached(context, picture, own.tests, ball, place);
       drawSkips(context, picture, ball, skipsOf(picture, ball), place, own.cells ? overlay.cornersOf(own.cells, place) : []);
     }
     if (picture.state.options.once === "marks") overlay.drawMarks(context, picture.state.results[this.method], picture.state.boxes, place, shade);
@@ -234,26 +234,18 @@ function drawSweepLine(context, { centers, halves }, axis, ball, place) {
   context.restore();
 }
 
-/** A thick frame around the boxes that are open: the line crosses them. */
-function drawOpen(context, { centers, halves }, axis, ball, { left, top, scale }) {
-  const line = centers[2 * ball + axis] - halves[2 * ball + axis];
+/** A thick frame around the boxes that start while a ball is open: it is tested with them. */
+function drawReached(context, { centers, halves }, tests, ball, { left, top, scale }) {
   context.save();
   context.strokeStyle = colour("method-sort_and_sweep");
   context.lineWidth = 3;
-  for (let other = 0; other < centers.length / 2; other++) {
+  for (let at = 0; at < tests.length; at += 2) {
+    if (tests[at] !== ball) continue;
+    const other = tests[at + 1];
     const [x, y, wide, high] = [centers[2 * other], centers[2 * other + 1], halves[2 * other], halves[2 * other + 1]];
-    const [middle, half] = axis ? [y, high] : [x, wide];
-    if (other === ball || middle - half > line || middle + half < line) continue;
     context.strokeRect((x - wide - left) * scale, (y - high - top) * scale, 2 * wide * scale, 2 * high * scale);
   }
   context.restore();
-}
-
-/** How many of the first swaps needed a test: those of a near edge and a far edge of two balls. */
-function testsOf(swaps, end) {
-  let tests = 0;
-  for (let at = 0; at < 3 * end; at += 3) if (isTested(swaps[at + 1], swaps[at + 2])) tests += 1;
-  return tests;
 }
 
 /** What the method keeps, the bodies, and what it compared and found; `below` is drawn below the bodies. */

@@ -3,6 +3,7 @@
 import { statesOf, TOUCH, touches } from "./bodies.js";
 import { pairsAmong } from "./methods/brute_force.js";
 import { comparesOf } from "./methods/strips.js";
+import { testsOf } from "./methods/sweep_and_prune.js";
 import { whole } from "./palette.js";
 import { entriesOf } from "./steps.js";
 
@@ -24,11 +25,11 @@ const WAYS = {
  * bar that finds pairs twice.  `names`: of the bars, if not the values. */
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Push sideways", text: (value) => ({ 1: "not pushed", 0: "in one column", y: "one column, by y" })[value] ?? `${Math.round(100 * value)} % as wide` },
+  sorted: { label: "Layout", text: (value) => ({ 1: "spread, sorted by x", 0: "one column, sorted by x", y: "one column, sorted by y" })[value] ?? `${Math.round(100 * value)} % as wide, sorted by x` },
   kept: { label: "Movement per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}, balls 20 to 36`, bars: ["tests", "entries in cells"], weigh: "An entry counts as" },
   twice: { label: "Cure", text: (value) => CURES[value], bars: ["tests", "checks of the cure, by what they cost"], weights: [0, 2, 0.2, 0.15], wrong: 0, names: ["none", "set", "owner", "marks"] },
-  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests", "entries in slots"], weigh: "An entry counts as" },
+  slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`), bars: ["tests of balls that share a cell", "tests for nothing: only the slot is shared"], weights: 1 },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, bars: ["tests of the query"] },
   strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip" : `${value} strips`), bars: ["steps, of sixteen comparisons each", "extra copies, 2 steps each"], weights: 2 },
   lists: { label: "Compared", text: (value) => WAYS[value], bars: ["tests", "entries and looks into cells"], weigh: "An entry or look counts as", names: ["everything", "each", "sorted", "cells"] },
@@ -48,7 +49,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   const number = picture.found ?? picture.pairs;
   const pairs = { name: number === 1 ? "pair found" : "pairs found", figure: whole(number), meaning: "whose boxes overlap", kind: "hit" };
   if (step.methods.length > 1) return [{ ...pairs, meaning: "whose boxes overlap; each method finds the same" }];
-  const shown = end < total && total === made && step.name !== "kept" ? `${whole(end)} of ${whole(made)}` : whole(made);
+  const shown = step.name === "kept" ? soFar(testsOf(result.swaps, end), made) : soFar(total === made ? end : made, made);
   found.push({ name: made === 1 ? "test" : "tests", figure: shown, meaning: `comparisons of two boxes; there are ${whole(pairsAmong(count))} pairs`, kind: "test" });
   const own = OWN_FIGURES[step.name]?.(result, count, { work, all, end }) ?? [];
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
@@ -59,16 +60,22 @@ export function figuresOf(step, picture, end, total, work, all) {
   return found;
 }
 
+/** A count that grows while the tests are shown one after the other. */
+const soFar = (end, all) => (end < all ? `${whole(end)} of ${whole(all)}` : whole(all));
+
 const OWN_FIGURES = {
   sorted: ({ sorting }) => ({ name: "to sort", figure: whole(sorting), meaning: "comparisons of two edges, before the first test" }),
-  kept: ({ swaps }, count, { all }) => [
-    { name: "swaps", figure: whole(swaps.length / 3), meaning: `edges that passed; ${whole(all)} in all frames` },
-    { name: "looks", figure: whole(4 * count), meaning: "one at each edge" },
+  kept: ({ swaps, made }, count, { all, end }) => [
+    { name: "swaps", figure: soFar(end, made), meaning: `${whole(all - made + end)} in all frames so far` },
+    { name: "looks", figure: whole(4 * count), meaning: "one at each edge, in every frame" },
   ],
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "cells per ball", figure: (work.entries / count).toFixed(1), meaning: `in forty layouts; ${(entriesOf(result) / count).toFixed(1)} in this one, by chance` }),
-  slots: ({ table, cells }) => ({ name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` }),
+  slots: ({ table, cells, strangers }) => [
+    { name: "for nothing", figure: whole(strangers), meaning: "tests of balls that share a slot, but no cell", kind: "test" },
+    { name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` },
+  ],
   strips: (result, count) => [
     { name: "steps", figure: whole(comparesOf(result)), meaning: "each compares a box with the next sixteen", kind: "test" },
     { name: "extra copies", figure: whole(result.copies.length - count), meaning: `besides one of each of the ${whole(count)} balls` },
@@ -79,10 +86,10 @@ function figuresOfQuery({ query, balls, results, motion }, end, total) {
   const made = query.tests.slice(0, end);
   const visited = 1 + made.filter(({ node, hit }) => node.level && hit).length;
   const found = made.filter(({ node, hit }) => !node.level && hit).length;
-  const { nodes, reinserted } = results.box_tree;
-  const put = motion ? [{ name: "put in again", figure: whole(reinserted), meaning: "balls that left their margins; all other moves changed nothing", kind: "own" }] : [];
+  const { nodes, reinserted, moves } = results.box_tree;
+  const put = motion ? [{ name: "put in again", figure: whole(reinserted), meaning: `of ${whole(moves)} moves: these left a margin; the others changed nothing in the tree`, kind: "own" }] : [];
   return [
-    { name: "tests", figure: end < total ? `${whole(end)} of ${whole(total)}` : whole(total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
+    { name: "tests", figure: soFar(end, total), meaning: `with nodes and with balls; without the tree, ${whole(balls.count)}`, kind: "test" },
     { name: "nodes visited", figure: `${whole(visited)} of ${whole(nodes.length)}`, meaning: `on ${whole(nodes[0].level + 1)} ${nodes[0].level ? "levels" : "level"}; the others are skipped`, kind: "own" },
     { name: found === 1 ? "ball found" : "balls found", figure: whole(found), meaning: "whose boxes overlap the query box", kind: "hit" },
     ...put,
@@ -119,7 +126,7 @@ function touchingPairs(picture) {
 }
 
 const LEGENDS = {
-  sorted: [["sweep", "the line, and how far one ball looks"], ["open own", "open: boxes that the line crosses"], ["bar own", "width of a ball, sorted"]],
+  sorted: [["sweep", "from the left edge of one ball to its right edge"], ["open own", "boxes that start in between: tested"], ["bar own", "width of a ball, sorted"]],
   kept: [["bar own", "edges that swap"], ["dot none", "two near edges [ pass: no test"], ["dot square", "two far edges ] pass: no test"], ["dot test", "a near and a far edge pass: a test, now apart"], ["dot hit", "now overlapping on this axis"]],
   cells: [["cell own", "cell with balls; fuller cells are stronger"]],
   twice: [["cell own", "cell with balls"], ["bars own", "marked copies: began in an earlier column, in an earlier row"]],

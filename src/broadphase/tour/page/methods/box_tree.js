@@ -125,7 +125,8 @@ const area = ([left, top, right, bottom]) => (right - left) * (bottom - top);
 const union = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[2], b[2]), Math.max(a[3], b[3])];
 
 export class MovingTree {
-  /** How often balls were put in again. */
+  /** How often balls moved, and how often one was put in again. */
+  moves = 0;
   reinserted = 0;
 
   constructor(boxes, margin) {
@@ -163,6 +164,7 @@ export class MovingTree {
       this.nodes = listed(this.root);
       if (this.nodes.some((node) => node.children.length > MOST)) this.#build();
     }
+    this.moves += boxes.length / 4;
     this.reinserted += left.length;
     return left;
   }

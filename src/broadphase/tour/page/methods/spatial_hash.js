@@ -11,7 +11,8 @@ const slotOf = (x, y, slots) =>
 
 /** `slots`: how many the table has; best a prime. */
 export function spatialHash(boxes, { cellSize, slots, keep = true }) {
-  const search = new Search(boxes, keep);
+  /** `strangers`: the tests of two boxes that share a slot and no cell. */
+  const search = Object.assign(new Search(boxes, keep), { strangers: 0 });
   const cellOf = (value) => Math.floor(value * (1 / cellSize));
   const table = new Map();
   const cells = new Map();
@@ -35,10 +36,10 @@ export function spatialHash(boxes, { cellSize, slots, keep = true }) {
     for (let a = 0; a < balls.length; a++) {
       for (let b = a + 1; b < balls.length; b++) {
         const [i, j] = [balls[a], balls[b]];
-        if (!search.test(i, j)) continue;
         // As in a grid: the slot with the top left corner of their overlap reports a pair.
-        const left = cellOf(Math.max(boxes[4 * i], boxes[4 * j]));
-        const top = cellOf(Math.max(boxes[4 * i + 1], boxes[4 * j + 1]));
+        const [left, top, right, bottom] = [0, 1, 2, 3].map((side) => cellOf((side < 2 ? Math.max : Math.min)(boxes[4 * i + side], boxes[4 * j + side])));
+        if (left > right || top > bottom) search.strangers += 1;
+        if (!search.test(i, j)) continue;
         if (slotOf(left, top, slots) === slot) search.found(i, j);
       }
     }

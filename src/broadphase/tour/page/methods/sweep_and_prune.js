@@ -8,6 +8,13 @@ import { sortAndSweep } from "./sort_and_sweep.js";
 /** Whether two edges that pass each other can begin or end a pair: a near one and a far one, of two balls. */
 export const isTested = (edge, other) => edge >> 1 !== other >> 1 && ((edge ^ other) & 1) === 1;
 
+/** How many of the first swaps needed a test. */
+export function testsOf(swaps, end) {
+  let tests = 0;
+  for (let at = 0; at < 3 * end; at += 3) if (isTested(swaps[at + 1], swaps[at + 2])) tests += 1;
+  return tests;
+}
+
 export class SweepAndPrune {
   constructor(boxes) {
     this.boxes = boxes.slice();
