@@ -61,8 +61,6 @@ _ENOUGH_POINTS, _ENOUGH = 16, 4
 # Distances take 70 us, and prepared 25, for two polygons of 400 corners; 4 and 8 for two of 60.
 _PREPARED_FOR_DISTANCES = 20_000  # the product of both numbers of corners
 
-# A second thread pays from a few milliseconds of work on; a candidate takes one to ten microseconds.
-_ENOUGH_FOR_THREADS = 2_000
 _MOST_IN_A_PIECE = 1 << 16
 _AT_A_TIME = 1_024  # tests by shapely, which answers no signals: they may take a millisecond each
 # A distance that GEOS computes, relative to the largest coordinate, is at most this far from the exact one.
@@ -177,8 +175,8 @@ class GeometryJoin(NamedTuple):
 
 def pieces_of(count: int, threads: int) -> list[tuple[int, int]]:
     """The rows of exact tests that a thread makes at a time."""
-    parts = threads if count >= _ENOUGH_FOR_THREADS else 1
-    return shares(count, max(4 * parts if parts > 1 else 1, count // _MOST_IN_A_PIECE))
+    pieces = len(shares(count, threads, cost=100.0, pieces=4))
+    return shares(count, max(pieces, count // _MOST_IN_A_PIECE))
 
 
 def as_geometry_join(a: Any, b: Any, predicate: str, distance: Any) -> GeometryJoin:

@@ -504,7 +504,7 @@ def _times(moving: Moving, candidates: PairArray, touching: bool, parts: int) ->
         else:
             meeting_times_of_spheres(first, last, radii, candidates[begin:end], times[begin:end])
 
-    shares = threads.shares(len(candidates), parts if len(candidates) > _AT_ONCE // 10 else 1)
+    shares = threads.shares(len(candidates), parts, cost=4.0)
     threads.run_all([partial(test, *share) for share in shares], parts)
     for row in np.flatnonzero(times == UNSURE).tolist():
         i, j = candidates[row].tolist()

@@ -53,8 +53,6 @@ Compared = tuple[PairArray, PairArray, int]
 FEWEST_BOXES = 1000
 _FIRST_CAPACITY = 64
 _SMALLEST_MERGE = 1024
-# Up to so many queries run on one thread; starting a second one costs as much.
-_ENOUGH_FOR_THREADS = 200
 _A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 
 
@@ -328,7 +326,7 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
     parts = planned // _A_PART + 1
     calls: list[Callable[[], Compared]] = [search_old]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
-    most = thread_count(structure.threads) if planned > _ENOUGH_FOR_THREADS else 1
+    most = len(threads.shares(planned, thread_count(structure.threads), cost=1_000.0))
     found = threads.run_all(calls, most)
     return (
         _in_order([began for began, _, _ in found], store.end),

@@ -75,9 +75,6 @@ NO_IDS = np.empty(0, np.int32)
 NO_ROWS = np.empty((0, 2), np.int32)
 """What a single query is given in place of memory for rows."""
 _NONE_AGAIN = np.empty(0, np.bool_)
-# Fewer queries per thread than this take less time than starting a thread.
-_SHARE = 1_000
-ENOUGH_QUERIES = 200
 
 
 class Shared(NamedTuple):
@@ -207,10 +204,10 @@ class Structure(ABC):
 
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
         """Search by several threads, each a share, if there are enough queries."""
-        if count < ENOUGH_QUERIES:
+        spans = threads.shares(count, thread_count(self.threads), cost=1_000.0)
+        if len(spans) == 1:  # of few queries the rest would take half of the time
             return [search(0, count)]
-        parts = thread_count(self.threads)
-        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
+        return threads.run_all([partial(search, *span) for span in spans])
 
     # ---- about itself
 
@@ -351,12 +348,13 @@ def find_rows(structure: Searched, boxes: Rows, touching: bool, rules: BoxRules)
             rows[:count, 0] += begin
         return rows, count, tests
 
-    parts = min(thread_count(structure.threads), len(boxes) // _SHARE)
-    if parts < 2:
+    spans = threads.shares(len(boxes), thread_count(structure.threads), cost=100.0)
+    if len(spans) == 1:
         rows, count, tests = search(0, len(boxes))
         return first_of(rows, count), tests
-    found = threads.run_all([partial(search, *span) for span in threads.shares(len(boxes), parts)])
-    return joined_pairs([rows[:count] for rows, count, _ in found], parts), sum(tests for *_, tests in found)
+    found = threads.run_all([partial(search, *span) for span in spans])
+    rows = joined_pairs([rows[:count] for rows, count, _ in found], len(spans))
+    return rows, sum(tests for *_, tests in found)
 
 
 def pairs_between(

@@ -43,7 +43,7 @@ from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.queries import keep_within
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.nearest import find_nearest
-from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_array, sorted_rows
+from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
@@ -224,12 +224,10 @@ class PlainSpace:
             how = begin, end, centers, radii, self.touching
             return rows[begin : box_queries.keep_rows_within(self.store.boxes, rows, *how)]
 
-        if len(rows) < ENOUGH_FOR_THREADS:
-            found = keep(0, len(rows))
-        else:
-            parts = thread_count(self.threads)
-            spans = threads.shares(len(rows), parts)
-            found = joined_pairs(threads.run_all([partial(keep, *span) for span in spans]), parts)
+        parts = thread_count(self.threads)
+        spans = threads.shares(len(rows), parts, cost=4.0)
+        kept = threads.run_all([partial(keep, *span) for span in spans])
+        found = kept[0] if len(kept) == 1 else joined_pairs(kept, parts)
         self.last = ("query_radius", tests, len(found))
         return found
 

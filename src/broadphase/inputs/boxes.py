@@ -24,10 +24,6 @@ BoxArray = npt.NDArray[np.floating[Any]]
 
 _AXES = "xyz"
 _SIZED = "(n, 4) or (n, 6), rows of x, y, width, height or x, y, z, width, height, depth"
-# Fewer boxes are copied in the time that a second thread takes to begin.
-_ENOUGH_FOR_THREADS = 200_000
-# Fewer are looked at while it wakes; from here on a search has work for it next (`methods.strips`).
-_ENOUGH_FOR_A_LOOK = 40_000
 # Rows that are read in one call: about a millisecond.
 _PIECE = 1 << 18
 
@@ -135,25 +131,28 @@ def check_sound(boxes: BoxArray, name: str) -> None:
 def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
     """The first row with NaN or with ``min > max``, or -1."""
     n = len(boxes)
-    if n < _ENOUGH_FOR_A_LOOK:
+    if n < _PIECE:
         return int(first_unsound_row(boxes))
-    # Short pieces: helpers that are asleep come when half of it is done.
-    spans = shares(n, max(4 * threads, n // _PIECE))
+    spans = _pieces(n, threads)
     rows = run_all([partial(first_unsound_row, boxes[begin:end]) for begin, end in spans], threads)
     found = (begin + int(row) for (begin, _), row in zip(spans, rows, strict=True) if row >= 0)
     return next(found, -1)
 
 
+def _pieces(n: int, parts: int) -> list[tuple[int, int]]:
+    """Ranges of a millisecond at most; short ones, since helpers that are asleep come when half is done."""
+    return shares(n, max(4 * parts, n // _PIECE))
+
+
 def copy_sound(boxes: BoxArray, copied: BoxArray, name: str, threads: int | None = None) -> None:
     """Copy boxes into as many rows of another array and check these; raises what `check_sound` does."""
     n = len(boxes)
-    if n < _ENOUGH_FOR_THREADS:
+    if n < _PIECE:
         # By the shortest way: the other one is 1.5 us longer, where a small index follows in 2.2.
         rows = [copy_sound_rows(boxes, copied, 0, n)]
     else:
         parts = thread_count(threads)
-        spans = shares(n, max(parts, n // _PIECE))
-        rows = run_all([partial(copy_sound_rows, boxes, copied, begin, end) for begin, end in spans], parts)
+        rows = run_all([partial(copy_sound_rows, boxes, copied, *span) for span in _pieces(n, parts)], parts)
     for row in map(int, rows):
         if row >= 0:
             raise unsound_box_error(copied[row], f"{name}[{row}]")

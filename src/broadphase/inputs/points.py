@@ -26,7 +26,6 @@ from broadphase.runtime import threads
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 
-_ENOUGH_FOR_THREADS = 200_000
 _LARGEST_INT = 1 << 53  # an int beyond this may be no float
 
 
@@ -209,14 +208,13 @@ def _checked(
 def _extent(points: Points) -> tuple[int, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The first row that is not finite or -1, and how far the points reach."""
     n, dim = points.shape
-    if n < _ENOUGH_FOR_THREADS:
-        low, high = np.empty((1, dim)), np.empty((1, dim))
-        return int(find_extent(points, 0, n, 0, low, high)), low[0], high[0]
-    spans = threads.shares(n, threads.cores())
+    spans = threads.shares(n, threads.cores(), cost=1.0)
     low, high = np.empty((len(spans), dim)), np.empty((len(spans), dim))
     rows = threads.run_all(
         [partial(find_extent, points, *span, part, low, high) for part, span in enumerate(spans)]
     )
+    if len(spans) == 1:  # three calls of NumPy less
+        return int(rows[0]), low[0], high[0]
     return next((row for row in rows if row >= 0), -1), low.min(axis=0), high.max(axis=0)
 
 

@@ -13,9 +13,7 @@ from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_co
 from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 
-# This many boxes take about as long as starting another thread.
-ENOUGH_FOR_THREADS = 2_000
-_FEW_IDS = np.arange(ENOUGH_FOR_THREADS + PADDING, dtype=np.int32).reshape(1, -1)
+_FEW_IDS = np.arange(2_000 + PADDING, dtype=np.int32).reshape(1, -1)
 
 
 def find(task: Task, rows: int | None = None) -> Found:
@@ -25,9 +23,10 @@ def find(task: Task, rows: int | None = None) -> Found:
     end = n if rows is None else rows
     columns = np.empty((boxes.shape[1], n + PADDING), boxes.dtype)
     lay_in_columns(boxes, columns)
-    ids = _FEW_IDS if n <= ENOUGH_FOR_THREADS else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
+    few = n + PADDING <= _FEW_IDS.size
+    ids = _FEW_IDS if few else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
     search = partial(compare_all, columns, ids, n, task.touching, task.filter)
     # Row i is compared with the n - 1 - i rows after it, so the first rows cost most: four shares for each
     # thread balance the load.
-    shares = 1 if n <= ENOUGH_FOR_THREADS or task.threads == 1 else 4 * task.threads
-    return find_in_shares(task, search, threads.shares(end, shares), expected=5, ordered=True)
+    shares = threads.shares(end, task.threads, cost=0.05 * n, pieces=4)
+    return find_in_shares(task, search, shares, expected=5, ordered=True)

@@ -30,10 +30,6 @@ MOST_WORK = 2**62
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
 
-# Cells hold different numbers of boxes: several shares for each thread balance the load.
-_SHARES = 8
-_ENOUGH_FOR_THREADS = 4_000
-
 
 def bounded_lattice(low: "FloatArray", high: "FloatArray", size: float) -> Lattice:
     """A grid of equal cells from one corner of a region to the other."""
@@ -111,8 +107,8 @@ def search_lists(task: Task, found: Found, firsts: IdArray, others: IdArray | No
 
 def _shares(task: Task, rows: int) -> list[tuple[int, int]]:
     """All rows, for the threads of a task."""
-    many = task.threads > 1 and rows > _ENOUGH_FOR_THREADS
-    return threads.shares(rows, task.threads * _SHARES if many else 1)
+    # Cells hold different numbers of boxes: several shares for each thread balance the load.
+    return threads.shares(rows, task.threads, cost=50.0, pieces=8)
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -40,7 +40,6 @@ from broadphase.runtime.memory import Scratch
 
 Find = Callable[[Task], Found]
 
-ENOUGH_FOR_THREADS = 20_000
 _FEW_WORLDS = 1024
 # Two boxes that share a class bit are never paired; `broadphase.methods.periodic` has the bit before.
 _SHARED, _OTHERS = np.uint8(16), np.uint8(32)
@@ -109,7 +108,7 @@ def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
 
 
 def _shares(n: int, parts: int) -> list[tuple[int, int]]:
-    return threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
+    return threads.shares(n, parts, cost=10.0)
 
 
 def _in_order(task: Task, env: Envs) -> Grouped:
@@ -178,8 +177,7 @@ def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) 
     axes = (axis, *(other for other in range(task.dim) if other != axis))
     form = RAW_TOUCHING if task.touching else RAW_APART
     strips = groups.boxes, groups.tags, begins[None], ends[None], form, False
-    parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
-    shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
+    shares = threads.shares(len(worlds), task.threads, 10.0 * len(task.boxes) / len(worlds), pieces=4)
     # The pairs of another axis are in the task's own scratch memory.
     kernel = strips_of(task, axes, *strips)
     return find_in_shares(replace(task, scratch=Scratch()), kernel, shares, cells=len(worlds), expected=2)

@@ -36,8 +36,6 @@ Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 Sets = npt.NDArray[np.uint32]
 
-_ENOUGH_FOR_THREADS = 5_000
-_PIECES = 4
 # Sorting boxes pays for so many results and one more for each box, else an index's tree is faster (1 to 9
 # nearest among 1,000 to 200,000 boxes, on two threads); up to 128 are sorted by rank.
 _MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 1.0
@@ -82,7 +80,7 @@ def sort_along(
 
 
 def _spans(n: int, parts: int) -> list[tuple[int, int]]:
-    return threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
+    return threads.shares(n, parts, cost=40.0)
 
 
 def _keys(curve: Curve, points: Points, envs: Numbers, parts: int) -> npt.NDArray[np.int64]:
@@ -129,7 +127,7 @@ def search_in_pieces(n: int, parts: int, tree: Tree, *arguments: Any) -> int:
         )
         return int(search_points(tree, *fixed, begin, end, wanted, scratch, ids, distances))
 
-    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
+    pieces = threads.shares(n, parts, cost=40.0, pieces=4)
     return sum(threads.run_all([partial(search, *piece) for piece in pieces], parts))
 
 

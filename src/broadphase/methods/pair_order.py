@@ -17,8 +17,7 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import ranges
 
-# With fewer pairs, a second thread costs more than it saves.
-ENOUGH_FOR_THREADS = 50_000
+_COST = 4.0  # nanoseconds to sort or copy a pair
 # A partition of more pairs than this is not sorted in one step: it takes a tenth of a second.
 _MOST_AT_ONCE = 4_000_000
 # The counters of this many ids fit into the L1 or L2 cache.
@@ -41,8 +40,7 @@ def sorted_pairs(
     """All pairs of ``chunks``, rows ``i, j`` with ids ``i < n``, sorted by ``i``, then by ``j``."""
     scratch = scratch or Scratch()
     total = sum(map(len, chunks))
-    if total < ENOUGH_FOR_THREADS:
-        parts = 1
+    parts = len(threads.shares(total, parts, _COST))
     out = pair_array(total)
     many = total >= MANY * (n + 1)  # partners for each id
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= _MOST_AT_ONCE:
@@ -72,7 +70,7 @@ def sorted_pairs(
         ],
         parts,
     )
-    shares = threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
+    shares = threads.shares(partitions, parts, pieces=max(1, min(4, partitions // parts)))
     keys = scratch.array("order keys", (len(shares), fullest), np.int64)
     rows = scratch.array("order rows", (len(shares), (1 << shift) + 1), np.int32)
     seconds = scratch.array("order seconds", (len(shares), n + 1 if many else 0), np.int32)
@@ -116,7 +114,8 @@ def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
 
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
     """All pairs of ``chunks``, in their order."""
-    if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
+    parts = len(threads.shares(sum(map(len, chunks)), parts, _COST))
+    if len(chunks) == parts == 1:
         return chunks[0].copy()
     chunks = [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
     ends = np.cumsum([len(chunk) for chunk in chunks])
@@ -126,6 +125,6 @@ def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
             partial(np.copyto, out[end - len(chunk) : end], chunk)
             for chunk, end in zip(chunks, ends.tolist(), strict=True)
         ],
-        parts if len(out) >= ENOUGH_FOR_THREADS else 1,
+        parts,
     )
     return out

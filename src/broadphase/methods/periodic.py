@@ -20,7 +20,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes import periodic as kernel
 from broadphase.kernels.boxes.overlap import rules_of
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.periods.ghosts import ENOUGH_FOR_THREADS, Wrapped, wrapped_boxes
+from broadphase.periods.ghosts import Wrapped, wrapped_boxes
 from broadphase.runtime import threads
 
 # Boxes that share a class bit are never paired: here the pairs that were found inside the world.
@@ -69,7 +69,7 @@ def _near_seam(task: Task, reach: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """The rows that a ghost may meet."""
     boxes = task.boxes
     rows = task.scratch.array("crossing rows", (len(boxes),), np.int32)
-    spans = threads.shares(len(boxes), task.threads if len(boxes) >= ENOUGH_FOR_THREADS else 1)
+    spans = threads.shares(len(boxes), task.threads, cost=4.0)
     calls = [partial(kernel.rows_near_seam, boxes, reach, *span, rows[span[0] :]) for span in spans]
     counts = threads.run_all(calls, task.threads)
     return np.concatenate(

@@ -27,8 +27,6 @@ from broadphase.runtime import threads
 Axis = Literal[0, 1, 2, "auto"]
 
 _SAMPLE = 1024
-# Fewer boxes are swept before a second thread can start.
-_ENOUGH_FOR_THREADS = 2_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
@@ -48,8 +46,7 @@ def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int
     """Compare ``n`` boxes in order (`ordered_columns`) with those that each of them reaches."""
     search = partial(sweep, tuple(range(task.dim)), columns, ids, task.filter)
     # Crowds are contiguous in the order: four shares for each thread balance the load.
-    parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
-    return find_in_shares(task, search, threads.shares(n, parts))
+    return find_in_shares(task, search, threads.shares(n, task.threads, cost=100.0, pieces=4))
 
 
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:

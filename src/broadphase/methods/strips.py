@@ -156,8 +156,6 @@ _SEARCHES = {4: search_plane, 6: search_space}
 
 
 LARGE_SAMPLE = 4096
-# Starting a second thread three times costs about 200 microseconds, a fifth of the time for this many boxes.
-ENOUGH_FOR_THREADS = TOO_MANY
 
 
 class Division(NamedTuple):
@@ -225,7 +223,7 @@ def cut_world(task: Task) -> Cut:
 
 def parts_for(task: Task) -> int:
     """Into how many parts the boxes are divided, one for each thread."""
-    return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+    return task.threads if len(task.boxes) >= TOO_MANY else 1
 
 
 def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Division, Binned]:

@@ -28,7 +28,6 @@ from broadphase.methods.task import Found, Task, find_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, aligned
 
-_ENOUGH_FOR_THREADS = 2_000
 _FIRST_NODES = 16
 IdArray = npt.NDArray[np.int32]
 Empty = Callable[[str, tuple[int, ...], Any], npt.NDArray[Any]]
@@ -158,6 +157,5 @@ def pairs_of_trees(arrays: TreeArrays, task: Task, other: int) -> Found:
     count = leaves.shape[1]
     loose = arrays.children.item(kernel.LOOSE + kernel.MOVING) or arrays.children.item(kernel.LOOSE + other)
     search = partial(join_leaf_pairs, *nodes, leaves, task.boxes, not loose, task.touching, task.filter)
-    parts = 4 * task.threads if task.threads > 1 and count > _ENOUGH_FOR_THREADS else 1
-    found = find_in_shares(task, search, threads.shares(count, parts))
+    found = find_in_shares(task, search, threads.shares(count, task.threads, cost=100.0, pieces=4))
     return found._replace(tests=found.tests + tests)

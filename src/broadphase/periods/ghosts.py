@@ -16,7 +16,6 @@ from broadphase.runtime import threads
 AnyFloats = npt.NDArray[np.floating[Any]]
 
 _AXES = "xyz"
-ENOUGH_FOR_THREADS = 50_000
 
 
 def period_of(period: AnyFloats, dtype: Any) -> AnyFloats:
@@ -81,7 +80,7 @@ def wrapped_boxes(
     """
     lengths = period_of(period, boxes.dtype)
     crossing = np.empty(len(boxes), np.int32)
-    spans = threads.shares(len(boxes), parts if len(boxes) >= ENOUGH_FOR_THREADS else 1)
+    spans = threads.shares(len(boxes), parts, cost=4.0)
     done = threads.run_all(
         [
             partial(kernel.wrap_boxes, boxes, lengths, touching, *span, wrapped, crossing[span[0] :])

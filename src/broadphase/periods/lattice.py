@@ -28,7 +28,6 @@ Points = npt.NDArray[np.floating[Any]]
 # A point has this many binary digits within the cell; the rest of the 53 is for images around it.
 _DIGITS = 50
 _MOST_CELLS = 2.0**52
-_ENOUGH_FOR_THREADS = 20_000
 # The nearest image of a point lies at most so many of the reduced vectors away from it, on each.
 _FURTHEST = 1.5
 # Rounding never leaves out an image that is near.
@@ -58,7 +57,7 @@ def in_cell(points: Points, lattice: Lattice, name: str) -> Points:
     """A copy within the cell of a lattice, rounded to its units."""
     inside = np.empty_like(points)
     fixed = points, lattice.around, lattice.units, _MOST_CELLS
-    spans = threads.shares(len(points), threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1)
+    spans = threads.shares(len(points), threads.cores(), cost=10.0)
     row = max(threads.run_all([partial(put_in_cell, *fixed, *span, inside) for span in spans]))
     if row >= 0:
         raise ValueError(

@@ -55,7 +55,6 @@ from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, res
 # table of cells.
 
 
-ENOUGH_FOR_THREADS = 20_000
 # So much wider than the distance that rounding never separates two near points by more than one cell.
 _WIDER = 1.0 + 2.0**-9
 _LAST_CELL = 2.0**41
@@ -242,7 +241,7 @@ def _placed(
 ) -> Cells | None:
     """The points in the order of their cells; None if they crowd in few of them and that matters."""
     n, dim = points.shape
-    spans = threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
+    spans = threads.shares(n, parts, cost=10.0)
     slots = scratch.array(f"{name} slots", (n,), np.int32 if grid.slots < 2**31 else np.int64)
     counts = scratch.array(f"{name} counts", (len(spans), grid.slots), np.int64)
 
@@ -421,7 +420,7 @@ def _search(
     reach: Reach,
 ) -> Finds:
     n, kind = len(query.points), query.points.dtype
-    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
+    pieces = threads.shares(n, parts, cost=10.0, pieces=_PIECES)
     rows = scratch.array("near rows", (n, 2), np.int64)
     # If points find more than this, the kernel takes more memory, and the finds are copied together; the next
     # call allocates all at once.
@@ -506,7 +505,7 @@ class _Sides:
         level, nodes = len(tree.levels) - 2, -(-n // LANES ** (len(tree.levels) - 1))
         while level > 0 and nodes < _NODES:
             level, nodes = level - 1, -(-n // LANES**level)
-        pieces = threads.shares(nodes, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
+        pieces = threads.shares(nodes, parts, 10.0 * n / nodes, _PIECES)
         jobs = []
         for number, shift in enumerate(_shifts(query)):
             among = query.others is None and number == 0
@@ -541,8 +540,7 @@ def _in_order(
     limit: int,
 ) -> NearRows:
     n, kind = len(query.points), query.points.dtype
-    many = parts > 1 and n >= ENOUGH_FOR_THREADS
-    pieces = threads.shares(n, _PIECES * parts if many else 1)
+    pieces = threads.shares(n, parts, cost=10.0, pieces=_PIECES)
     counts = threads.run_all([partial(count_finds, order, finds.rows, *piece) for piece in pieces], parts)
     ends = np.cumsum([total for total, _ in counts])
     total, longest = int(ends[-1]), max(most for _, most in counts)

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
     import scipy.sparse  # type: ignore[import-untyped]
 
-ENOUGH_FOR_THREADS = 100_000
-_MOST_PARTIAL_SUMS = 4
+_MOST_PARTIAL_SUMS, _LEAST_PARTIAL = 4, 50_000
 _ROWS_OF_A_FUNCTION = 16_384
 
 
@@ -492,7 +491,7 @@ class Neighbors:
         return i, j, distance, offset, None if self.shift is None else rows_at(self.shift, order)
 
     def _spans(self) -> list[tuple[int, int]]:
-        return own_threads.shares(len(self), self._parts if len(self) >= ENOUGH_FOR_THREADS else 1)
+        return own_threads.shares(len(self), self._parts, cost=2.0)
 
     def _both(self) -> "BothDirections":
         """Where the rows of each point begin, and the columns of pairs in both directions."""
@@ -532,7 +531,7 @@ class Neighbors:
             begins = [int(np.searchsorted(i, i[begin])) if begin < m else m for begin, _ in self._spans()]
         else:
             pieces = 1
-            while pieces < _MOST_PARTIAL_SUMS and m >= 2 * pieces * max(2 * n, ENOUGH_FOR_THREADS // 2):
+            while pieces < _MOST_PARTIAL_SUMS and m >= 2 * pieces * max(2 * n, _LEAST_PARTIAL):
                 pieces *= 2
             begins = [begin for begin, _ in own_threads.shares(m, pieces)]
         partly = np.zeros((0 if alone else len(begins) - 1, *sums.shape), sums.dtype)
@@ -586,7 +585,7 @@ def both_directions(
 ) -> BothDirections:
     """The pairs of ``n`` points in both directions."""
     kind, twice = distance.dtype, 2 * len(i)
-    spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
+    spans = own_threads.shares(len(i), parts, cost=2.0)
     starts, counts = np.zeros(n + 1, np.int64), np.zeros((len(spans), n), np.int64)
     columns, values = result_array((twice,), np.int32), result_array((twice,), kind)
     given, turned = _to_turn(offset, kind, twice)
@@ -619,7 +618,7 @@ def rows_kept(
 
     It writes from ``place`` on, which is ``begin``, and returns where it ended.
     """
-    spans = own_threads.shares(m, parts if m >= ENOUGH_FOR_THREADS else 1)
+    spans = own_threads.shares(m, parts, cost=2.0)
     ends = own_threads.run_all([partial(keep, begin, end, begin) for begin, end in spans], parts)
     portions = [slice(begin, end) for (begin, _), end in zip(spans, ends, strict=True)]
     if len(portions) == 1:
@@ -641,7 +640,7 @@ def rows_among(
         start = int(np.searchsorted(old_i, i[first])) if first < last else 0
         match_rows(i, j, old_i, old_j, start, first, last, found)
 
-    spans = own_threads.shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
+    spans = own_threads.shares(len(i), parts, cost=2.0)
     own_threads.run_all([partial(match, *span) for span in spans], parts)
     return found
 

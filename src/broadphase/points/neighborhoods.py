@@ -47,7 +47,6 @@ from broadphase.points.nearest import Places, as_places, make_tree
 from broadphase.points.nearest_counted import Counted, as_counted, find_nearest_of_points, nearest_with
 from broadphase.points.nearest_geometries import find_nearest_geometries
 from broadphase.points.neighbor_lists import (
-    ENOUGH_FOR_THREADS,
     Neighbors,
     PointIds,
     order_of,
@@ -834,6 +833,6 @@ def offsets_of(query: PointQuery, parts: int, i: Any, j: Any) -> Points:
     offsets: Points = result_array((len(i), query.points.shape[1]), query.points.dtype)
     around = query.period if query.lattice is None else query.lattice.around
     pairs = query.points, query.found, around, i, j
-    spans = shares(len(i), parts if len(i) >= ENOUGH_FOR_THREADS else 1)
+    spans = shares(len(i), parts, cost=2.0)
     run_all([partial(find_offsets, *pairs, *span, offsets) for span in spans], parts)
     return rounded(offsets, query.kind)

@@ -15,6 +15,7 @@ These invariants hold wherever such an exception arrives:
   busy with other calls) the caller does all the work itself.
 """
 
+import math
 import os
 import sys
 import threading
@@ -48,6 +49,9 @@ _TICK = 1e-7
 # After an offer a caller needs this long to start its own work and release the GIL; a thread that wants the
 # GIL earlier blocks.
 _UNTIL_BEGUN = 6e-6
+# Nanoseconds of work that pay for a thread: waking it takes half of them (`two_threads` and `watching` of
+# ``python benchmarks/tricks.py``).
+_PAYS = 100_000.0
 # Indices of `_Pool.words`; each in its own cache line.
 _OFFERED, _LEFT = 0, 8
 
@@ -277,10 +281,19 @@ def stop_if_unwanted() -> None:
 interrupts.checks.append(stop_if_unwanted)
 
 
-def shares(n: int, parts: int) -> list[tuple[int, int]]:
-    """``range(n)`` cut into ``parts`` contiguous ranges of nearly equal length."""
-    if parts == 1:
+def shares(n: int, parts: int, cost: float = math.inf, pieces: int = 1) -> list[tuple[int, int]]:
+    """``range(n)`` cut into contiguous ranges of nearly equal length, ``pieces`` for each of some threads.
+
+    There are fewer threads where they would not pay: a row takes ``cost`` nanoseconds.
+
+    Examples
+    --------
+    >>> shares(9, 2), shares(9, 2, pieces=2), shares(9, 2, cost=100.0)
+    ([(0, 4), (4, 9)], [(0, 2), (2, 4), (4, 6), (6, 9)], [(0, 9)])
+    """
+    if parts == 1 or n * cost < 2.0 * _PAYS:
         return [(0, n)]
+    parts = pieces * int(min(parts, n * cost / _PAYS))
     edges = [n * part // parts for part in range(parts + 1)]
     return list(pairwise(edges))
 
