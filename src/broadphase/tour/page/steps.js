@@ -49,7 +49,7 @@ export const STEPS = [
   },
   {
     name: "slots", methods: ["spatial_hash"], values: [1, 2, 3, 5, 11, 17, 37, 67, 127], start: 4,
-    work: ({ made, strangers }) => made - strangers, extra: ({ strangers }) => strangers,
+    work: ({ made, strangers }) => made - strangers.length, extra: ({ strangers }) => strangers.length,
     make: (slots) => ({ balls: ballsIn(FEW), options: { cellSize: BEST_CELL, slots } }),
   },
   {

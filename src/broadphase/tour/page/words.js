@@ -55,7 +55,7 @@ export function figuresOf(step, picture, end, total, work, all) {
   found.push(...[own].flat().map((one) => ({ kind: "own", ...one })));
   if (step.name === "twice") return [...found, { ...pairs, name: "pairs reported", figure: whole(result.finds.filter(({ at, isReported }) => isReported && at <= end).length), meaning: "to the program" }];
   const touching = touchingPairs(picture);
-  pairs.meaning = `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
+  pairs.meaning = `whose boxes overlap${step.name === "kept" ? " after the frame" : ""}; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`;
   found.push(pairs);
   return found;
 }
@@ -72,8 +72,8 @@ const OWN_FIGURES = {
   twice: ({ finds }, count, { end }) => ({ name: "times found", figure: whole(finds.filter(({ at }) => at <= end).length), meaning: "overlaps, in all cells together" }),
   lists: ({ entries, cells }) => (cells ? { name: "entries", figure: whole(entries), meaning: "of enemies into cells, and looks of bullets into cells" } : null),
   cells: (result, count, { work }) => ({ name: "cells per ball", figure: (work.entries / count).toFixed(1), meaning: `in forty layouts; ${(entriesOf(result) / count).toFixed(1)} in this one, by chance` }),
-  slots: ({ table, cells, strangers }) => [
-    { name: "for nothing", figure: whole(strangers), meaning: "tests of balls that share a slot, but no cell", kind: "test" },
+  slots: ({ table, cells, strangers }, count, { end }) => [
+    { name: "for nothing", figure: soFar(strangers.filter((at) => at <= end).length, strangers.length), meaning: "tests of balls that share a slot, but no cell", kind: "test" },
     { name: "slots in use", figure: whole(table.size), meaning: `for ${whole(cells.length)} cells that hold balls` },
   ],
   strips: (result, count) => [

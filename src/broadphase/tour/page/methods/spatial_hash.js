@@ -11,8 +11,8 @@ const slotOf = (x, y, slots) =>
 
 /** `slots`: how many the table has; best a prime. */
 export function spatialHash(boxes, { cellSize, slots, keep = true }) {
-  /** `strangers`: the tests of two boxes that share a slot and no cell. */
-  const search = Object.assign(new Search(boxes, keep), { strangers: 0 });
+  /** `strangers`: which tests were of two boxes that share a slot and no cell; the first is 1. */
+  const search = Object.assign(new Search(boxes, keep), { strangers: [] });
   const cellOf = (value) => Math.floor(value * (1 / cellSize));
   const table = new Map();
   const cells = new Map();
@@ -38,8 +38,9 @@ export function spatialHash(boxes, { cellSize, slots, keep = true }) {
         const [i, j] = [balls[a], balls[b]];
         // As in a grid: the slot with the top left corner of their overlap reports a pair.
         const [left, top, right, bottom] = [0, 1, 2, 3].map((side) => cellOf((side < 2 ? Math.max : Math.min)(boxes[4 * i + side], boxes[4 * j + side])));
-        if (left > right || top > bottom) search.strangers += 1;
-        if (!search.test(i, j)) continue;
+        const hit = search.test(i, j);
+        if (left > right || top > bottom) search.strangers.push(search.made);
+        if (!hit) continue;
         if (slotOf(left, top, slots) === slot) search.found(i, j);
       }
     }
