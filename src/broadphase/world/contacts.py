@@ -1,8 +1,9 @@
 """Which bodies are in contact, and what has changed since the last update.
 
 Only pairs with a body that was touched since the last update are tested; all others are unchanged.
-If few bodies were touched, each of them queries the broad phase (`ContactTracker._pairs_of_few`: the
-incremental update).  Otherwise all pairs of the broad phase are taken.  One kernel tests them and compares.
+If few bodies were touched, each of them queries the broad phase (`_pairs_of_indexes`: the
+incremental update).  Otherwise all pairs are searched, unless a movement of many has just found them.  One
+kernel tests them and compares.
 Contacts stay in arrays until they are read.
 
 A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
@@ -94,6 +95,7 @@ class Searched(NamedTuple):
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
 _NO_ROWS, _NO_REGIONS, _NO_NOTES = np.empty(0, np.int32), np.empty((0, 4)), np.empty((0, 7))
+_NOT_SEARCHED: Any = _NO_ROWS, _NO_REGIONS, np.zeros(1, np.int64), _NO_ROWS
 
 
 def none_found(matcher: Matcher) -> FoundContacts:
@@ -375,11 +377,7 @@ class ContactTracker:
         """Find what is in contact now, and compare; it is ``reported`` in the same moment, or never was."""
         store, before = self._store, self.found
         matcher = self._listeners.matcher
-        pairs = self._candidate_pairs(matcher)
-        if pairs is None and not (self.notes or store.retagged) and before.overlaps.all():
-            now, changes = before, self._unchanged(before)
-        else:
-            now, changes = self._renewed(_NO_PAIRS if pairs is None else pairs, matcher)
+        now, changes = self._renewed(matcher)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
         if now.matcher is not before.matcher:
@@ -417,25 +415,12 @@ class ContactTracker:
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _candidate_pairs(self, matcher: Matcher) -> RowPairs | None:
+    def _pairs(self, moving: Rows, static: Rows, moves: int, stands: int) -> RowPairs:
         """Pairs of rows that may be in contact, the lower first, with all that was touched among them.
 
-        None where nothing was touched, and the listeners are the same.
+        Those that were touched are given, and how many bodies with listeners move or are static.
         """
-        store = self._store
-        touched, moving, static, *both = kernel.touched_rows(
-            store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)
-        )
-        self.changed, self.candidates = len(moving) + len(static), 0
-        if touched == 0 and self.found.matcher is matcher:
-            return None
-        if not self.changed:
-            return _NO_PAIRS
-        pairs = None
-        if self.searched is not None and self.searched.matcher is matcher and not store.retagged:
-            pairs = self._pairs_near(self.searched)
-        if pairs is None and self.changed > FEW:
-            pairs = self._all_pairs(len(moving), *both)
+        pairs = self._all_pairs(len(moving), moves, stands) if self.changed > FEW else None
         return self._pairs_of_indexes(moving, static) if pairs is None else pairs
 
     def _limit(self) -> int:
@@ -445,18 +430,6 @@ class ContactTracker:
         if self._store.live < _FEW_BODIES:
             return NO_LIMIT
         return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
-
-    def _pairs_near(self, searched: Searched) -> RowPairs | None:
-        """The pairs that the last movement found, if it covers all that was touched; else None.
-
-        It saves half of the time of an update after `World.move_many` or `World.step`.
-        """
-        store = self._store
-        pairs, covers = kernel.pairs_near(
-            *(store.table.columns, store.alive, store.touched, store.static, store.layer, _HEARD),
-            *(self.changed, searched.rows, searched.regions, searched.near[:], store.space.lengths),
-        )
-        return pairs if covers else None
 
     def _all_pairs(self, moved: int, moving: int, static: int) -> RowPairs | None:
         """All pairs of bodies whose bounds overlap, if most of those ``moving`` have ``moved``; else None."""
@@ -505,28 +478,34 @@ class ContactTracker:
 
     # ---- comparing: which pairs began, stayed and ended
 
-    def _unchanged(self, now: FoundContacts) -> Changes:
-        """If nothing was touched, all contacts stay."""
-        self._store.shared = True
-        bodies, nothing = self._store.bodies, none_found(now.matcher)
-        none = Contacts(nothing, bodies)
-        stayed = Contacts(now, bodies, rows=np.arange(len(now.ids))) if len(now.ids) else none
-        return Changes(Events(none, stayed, none), None)
-
-    def _renewed(self, pairs: RowPairs, matcher: Matcher) -> tuple[FoundContacts, Changes]:
-        """All contacts now, and which began, which stayed and which ended; see `_candidate_pairs`."""
-        store, before = self._store, self.found
+    def _renewed(self, matcher: Matcher) -> tuple[FoundContacts, Changes]:
+        """All contacts now, and which began, which stayed and which ended."""
+        store, before, sets = self._store, self.found, self._store.tag_sets
         notes = np.concatenate(self.notes) if self.notes else _NO_NOTES
-        if not store.tag_sets.exact:
-            pairs = pairs[self.concerned(pairs)]
+        if not sets.exact:
             notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
-        columns, which, size, come, stay, gone, passed, self.candidates = kernel.renew(
-            *(store.table.columns, pairs, store.space.lengths, notes, before[:5]),
-            (store.touched, store.renewed, store.alive, store.static, store.serial),
-            *(len(store.bodies), self._tags),
-        )
+        near, movement = _NOT_SEARCHED, self.searched
+        if movement is not None and movement.matcher is matcher and sets.exact and not store.retagged:
+            near = movement.rows, movement.regions, *movement.near
+        columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
+        known = *columns, LISTENED, len(store.bodies), store.space.lengths, near
+        others = notes, before[:5], (sets.bits, store.group)
+        state, now, which, counts, touched = kernel.renew(*known, _NO_PAIRS, False, *others)
+        self.changed = len(touched[0]) + len(touched[1])
+        if state == kernel.SEARCH:
+            pairs = self._pairs(*touched)
+            pairs = pairs if sets.exact else pairs[self.concerned(pairs)]
+            _, now, which, counts, _ = kernel.renew(*known, pairs, True, *others)
+        return self._compared(matcher, now, which, counts)
+
+    def _compared(
+        self, matcher: Matcher, columns: Any, which: Any, counts: Any
+    ) -> tuple[FoundContacts, Changes]:
+        """The contacts and their changes, from what `kernels.pairs.changes.renew` returns."""
+        store, before = self._store, self.found
         every: FoundContacts = _new(FoundContacts, (*columns, matcher))
         began, stayed, were, ended = which
+        size, come, stay, gone, passed, self.candidates = counts
         now, store.shared = every.at(slice(size)), True
         over, passings = every, dict[int, Passing]()
         if before.matcher is not matcher or (passed and store.gone):

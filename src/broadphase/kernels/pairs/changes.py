@@ -350,26 +350,23 @@ def replace_pairs(base, gone, keys, out):
 # work itself.
 
 
-@jit
-def touched_rows(touched, alive, layer, moving_layer, static_layer, count):
-    """The rows of bodies in two layers that were touched, ``any, moving, static``, and what there is of each.
-
-    ``any`` is how many rows were touched, also of bodies in other layers and removed ones.
-    """
+@inline
+def _touched_rows(touched, alive, layer, layers, count):
+    """The rows of bodies in two layers that were touched, and how many bodies are in each."""
     found = move = stand = moves = stands = np.int64(0)
     for row in range(count):
         found += np.int64(touched[row])
-        moves += np.int64(alive[row] and layer[row] == moving_layer)
-        stands += np.int64(alive[row] and layer[row] == static_layer)
+        moves += np.int64(alive[row] and layer[row] == layers[0])
+        stands += np.int64(alive[row] and layer[row] == layers[1])
     moving, static = np.empty(min(moves, found), np.int32), np.empty(min(stands, found), np.int32)
     for row in range(count if found > 0 else 0):
-        if touched[row] and alive[row] and layer[row] == moving_layer:
+        if touched[row] and alive[row] and layer[row] == layers[0]:
             moving[move] = row
             move += 1
-        elif touched[row] and alive[row] and layer[row] == static_layer:
+        elif touched[row] and alive[row] and layer[row] == layers[1]:
             static[stand] = row
             stand += 1
-    return found, moving[:move], static[:stand], moves, stands
+    return moving[:move], static[:stand], moves, stands
 
 
 @inline
@@ -435,25 +432,26 @@ def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
     return noted
 
 
-@jit
-def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regions, found, period):
+@inline
+def _pairs_near(table, bodies, alive, layers, changed, searched, period):
     """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
 
-    Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` of ``found`` are the bodies whose bounds
-    meet its region, and the movers whose regions do.  So these are all pairs as long as the bodies that were
-    touched, ``changed`` in the layers with these bits, are movers within their regions.
+    Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` are the bodies whose bounds meet its region,
+    and the movers whose regions do.  So these are all pairs as long as the bodies that were touched,
+    ``changed`` in two layers, are movers within their regions.
 
     Returns pairs, the lower row first, with a period also some whose bounds do not overlap; and whether the
     search covers what was touched.
     """
-    first, others = found
-    out = np.empty((others.shape[0], 2), np.int32)
-    plain = is_plain(period)
-    within = np.int64(0)
+    rows, regions, first, others = searched
+    touched, static, plain = bodies.touched, bodies.static, is_plain(period)
+    out, count, within = np.empty((others.shape[0], 2), np.int32), np.int64(0), np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
-        if touched[row] and alive[row] and (layers >> np.int64(layer[row])) & 1 != 0:
-            bounds = bounds_of(table, row)
+        if not (touched[row] and alive[row]):
+            continue
+        bounds = bounds_of(table, row)
+        if bodies.layer[row] == layers[0] or bodies.layer[row] == layers[1]:
             for axis in range(2):
                 low, high, length = bounds[axis], bounds[axis + 2], period[axis]
                 if length < math.inf and regions[m, axis] > -math.inf:
@@ -462,15 +460,12 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
                 if not (regions[m, axis] <= low and high <= regions[m, axis + 2]):
                     return out[:0], False
             within += 1
-    if within != changed:
-        return out[:0], False
-    count = np.int64(0)
-    for m in range(rows.shape[0]):
-        row = np.int64(rows[m])
-        if not (touched[row] and alive[row]):
-            continue
-        bounds = bounds_of(table, row)
         for k in range(first[m], first[m + 1]):
+            ahead = others[min(k + AHEAD, others.shape[0] - 1)]
+            prefetch(table.x, ahead, 0)
+            prefetch(table.y, ahead, 0)
+            prefetch(table.width, ahead, 0)
+            prefetch(table.height, ahead, 0)
             other = np.int64(others[k])
             # Two that were touched are near each other: the pair is taken once.
             if (touched[other] and other < row) or not alive[other] or (static[row] and static[other]):
@@ -479,7 +474,7 @@ def pairs_near(table, alive, touched, static, layer, layers, changed, rows, regi
                 continue
             put(out, count, row, other)
             count += 1
-    return out[:count], True
+    return out[:count], within == changed
 
 
 @inline
@@ -578,47 +573,74 @@ def _keep_ended(now, place, before, b):
     _keep(now, place, _key(ids, b), groups[b, 0], groups[b, 1], *contact)
 
 
+# What `renew` returns first: it is done, or needs all pairs of the rows that were touched.
+DONE, SEARCH = 0, 1
+
+
 @jit
-def renew(table, pairs, period, notes, before, bodies, rows, tags):
+def renew(table, bodies, more, layers, count, period, searched, pairs, given, notes, before, tags):
     """The contacts of an update, and how they differ from those of the update before.
 
     Parameters
     ----------
     table : ShapeColumns
         The shapes of all bodies.
-    pairs : i4[2]
-        All pairs with a touched body that may overlap, the lower row first, each once and in any order.
+    bodies : Bodies
+        What movements mark, by row.
+    more : tuple
+        By row: ``alive, renewed, serial``.
+    layers : (int, int)
+        The layers of bodies with listeners: that of those that move, and that of static ones.
+    count : int
+        How many rows are in use.
     period : f8[1]
         The lengths of the world.
+    searched : tuple
+        What the last movement found, see `_pairs_near`; no rows where it does not serve.
+    pairs : i4[2]
+        If ``given``, all pairs with a touched body that may overlap, the lower row first, each once and in
+        any order.
     notes : f8[2]
         What stopped or crossed what, as `note_hits` writes it, in the order of time.
     before : tuple
         The contacts then: ``ids, normals, depths, groups, overlaps``, sorted.
-    bodies : tuple
-        By row: ``touched, renewed, alive, static, serial``.
-    rows : int
-        How many of them are in use.
     tags : tuple
-        ``bits, group, category, mask``, as for `candidates`.
+        ``bits, group``: what bodies are and want, as for `candidates`.
 
     Returns
     -------
+    state : int
+        `SEARCH` where the pairs are wanted: only what was touched is returned then.
     now : tuple
         ``ids, normals, depths, groups, overlaps`` of the contacts, as ``before``; and, from the end on, of
         those that have ended: as they were, or, where one only passed the other, as that was noted.
     which : i8[2]
         Which rows of ``now`` began, which stayed, where these were ``before``, and which have ended.  What
         only passed has begun and ended in one row.
-    size, come, stay, gone, passed, candidates : int
-        How many contacts there are; how many began, stayed and ended; whether any only passed; how many pairs
+    counts : tuple
+        How many contacts there are; how many began, stayed and ended; how many only passed; how many pairs
         were tested.
+    touched : tuple
+        The rows in each layer that were touched, and how many bodies are in each.
     """
     ids, normals, depths, _, overlaps = before
-    touched, renewed, alive, static, serial = bodies
-    bits, group, category, mask = tags
+    alive, renewed, serial = more
+    touched, static = bodies.touched, bodies.static
+    bits, group, category, mask = tags[0], tags[1], bodies.category, bodies.mask
+    moving, standing, moves, stands = _touched_rows(touched, alive, bodies.layer, layers, count)
+    changed, rows = np.int64(moving.shape[0] + standing.shape[0]), count
+    if not given and changed > 0:
+        covers = False
+        if searched[0].shape[0] > 0:
+            pairs, covers = _pairs_near(table, bodies, alive, layers, changed, searched, period)
+        if not covers:
+            nothing, which = np.int64(0), np.empty((4, 0), np.int64)
+            counts = nothing, nothing, nothing, nothing, nothing, nothing
+            return SEARCH, before, which, counts, (moving, standing, moves, stands)
     entries = pairs.shape[0] + notes.shape[0]
     keys, ranks, order = np.empty(entries, np.int64), np.empty(entries, np.int64), np.empty(entries, np.int64)
     contacts = np.empty((pairs.shape[0], 3), np.float64)
+    tags = bits, group, category, mask
     count, candidates = _contacts_of_pairs(table, pairs, touched, period, tags, keys, ranks, contacts)
     last = np.int64(notes.shape[0])
     for k in range(last):
@@ -688,4 +710,5 @@ def renew(table, pairs, period, notes, before, bodies, rows, tags):
         b += np.int64(old <= key)
         while k >= 0 and entry < count and keys[order[entry]] == key:
             entry += 1
-    return now, which, size, come, stay, gone, passed, candidates
+    counts = size, come, stay, gone, passed, candidates
+    return DONE, now, which, counts, (moving, standing, moves, stands)
