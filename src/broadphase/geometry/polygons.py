@@ -1,7 +1,7 @@
 """Polygons: convex ones checked and measured, concave ones decomposed into convex parts."""
 
 import math
-from array import array
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from itertools import chain, pairwise
@@ -127,7 +127,7 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
     for axis in axes:
         flat += axis
     # Views of bytes, so the arrays cannot be made writeable again.
-    both = np.frombuffer(array("d", flat).tobytes()).reshape(2, len(dxs), 2)
+    both = np.frombuffer(struct.pack(f"{len(flat)}d", *flat)).reshape(2, len(dxs), 2)
     return both[0], both[1], reach
 
 

@@ -12,9 +12,8 @@ tests beside the cells that it touches.  When the list has grown long, the next 
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -318,8 +317,7 @@ def as_cell_size(cell_size: Any) -> float | None:
 # ---- are the cells too large, too small or right?
 
 
-@dataclass(frozen=True)
-class CellReport:
+class CellReport(NamedTuple):
     """What `UniformGrid.explain` and `SpatialHash.explain` measured; print it to read it."""
 
     verdict: str

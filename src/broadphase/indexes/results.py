@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypedDict
 
@@ -18,8 +17,7 @@ _MOST_ROWS = 1 << 22  # more are only made when they are found
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(NamedTuple):
     """The work of the last call of an index."""
 
     method: str

@@ -1,6 +1,6 @@
 """Which method ``"auto"`` picks, and why."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,7 @@ def choose(boxes: BoxArray) -> str:
     return "brute_force" if len(boxes) <= FEW_BOXES else "strips"
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """What `broadphase.explain` measured and concluded; print it to read it."""
 
     boxes: int

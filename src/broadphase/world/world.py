@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +74,7 @@ class _Many(TypedDict, total=False):
     ignore: Any
 
 
-@dataclass(frozen=True, slots=True)
-class WorldStats:
+class WorldStats(NamedTuple):
     """What a world holds, and what its last update did."""
 
     bodies: int

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.library import FOLDER, library
-from broadphase.kernels.machine.mode import level, plain
+from broadphase.kernels.machine.library import installed, library
+from broadphase.kernels.machine.mode import plain
 from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
 from broadphase.kernels.machine.sources import fingerprint
 
@@ -47,7 +47,7 @@ class Kernel:
 
     def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
         """The existing machine code; it passes calls with other types to ``otherwise``."""
-        found = library(join(FOLDER, level()))
+        found = installed()
         if found is None or not found.holds(self.name, self.made_of):
             # Only if a kernel was edited, or nothing was compiled when the package was built.
             from broadphase.kernels.machine.on_demand import compiled_here

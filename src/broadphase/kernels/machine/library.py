@@ -18,6 +18,7 @@ import numpy as np
 
 from broadphase.kernels.machine import python_api
 from broadphase.kernels.machine.interrupts import check
+from broadphase.kernels.machine.mode import level
 from broadphase.kernels.machine.signatures import kind
 from broadphase.kernels.machine.target import HOST
 
@@ -170,6 +171,12 @@ def library(stem: str) -> Library | None:
     except (FileNotFoundError, ValueError, IndexError):  # there is none, or its index is damaged
         return None
     return found if dirname(stem) == FOLDER or found.is_whole() else None
+
+
+@cache
+def installed() -> Library | None:
+    """The library that came with the package for this processor, if there is one."""
+    return library(join(FOLDER, level()))
 
 
 def digest_of(path: str | PathLike[str]) -> str:
