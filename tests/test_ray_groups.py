@@ -214,3 +214,39 @@ def test_groups_in_a_world_of_many_shapes_go_the_general_way():
     )
     same((array[0] for array in found), wanted)
     assert (found.ids >= 0).any()
+
+
+@pytest.mark.parametrize("kind", ["circles", "segments"])
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_groups_among_shapes_that_rays_just_meet_or_miss(kind, offset):
+    chance = np.random.default_rng(11)
+    places, robots = chance.random((200, 2)) * 20 + offset, chance.random((8, 2)) * 20 + offset
+    if kind == "circles":
+        shapes = [bp.Circle(*place, 0.25) for place in places.tolist()]
+    else:
+        ends = places + chance.normal(size=places.shape)
+        shapes = [
+            bp.Capsule(*place, *end, 0) for place, end in zip(places.tolist(), ends.tolist(), strict=True)
+        ]
+    index = bp.ShapeIndex(shapes, env=np.repeat(np.arange(8), 25))
+    ways = np.empty((8, 50, 2))
+    for world, robot in enumerate(robots):
+        # Along tangents, or to an end and its other side in float32, and a little to both sides.
+        to = places[25 * world : 25 * world + 25] - robot
+        across = np.column_stack((-to[:, 1], to[:, 0])) / np.linalg.norm(to, axis=1)[:, None]
+        edge = 0.25 if kind == "circles" else 0.0
+        for half, beyond in enumerate((1e-6, -1e-6)):
+            ways[world, half * 25 : half * 25 + 25] = to + across * (edge + beyond)
+    found = index.raycast(robots[:, None], ways)
+    for world, robot in enumerate(robots.tolist()):
+        wanted = index.raycast(robot, ways[world].tolist(), env=world)
+        same((array[world] for array in found), wanted)
+    assert (found.ids >= 0).mean() > 0.2
+
+
+def test_what_is_exactly_as_far_away_as_a_group_looks_is_hit():
+    index = bp.ShapeIndex([bp.Circle(6, 0, 1), bp.Circle(6, 0, 1), bp.Capsule(-1, 5, 1, 5, 0)], env=[0, 1, 1])
+    ways = np.array([[1.0, 0.0], [0.0, 1.0]]).repeat(4, axis=0)
+    for reach, ids in ((5.0, [0, -1, 1, 2]), (4.999, [-1] * 4)):
+        found = index.raycast(np.zeros((2, 1, 2)), ways, reach)
+        assert found.ids.reshape(-1).tolist() == np.repeat(ids, 4).tolist()

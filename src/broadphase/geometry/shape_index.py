@@ -30,7 +30,7 @@ from broadphase.inputs.numeric import real
 from broadphase.inputs.protocols import Numbers, OneBox, Place, RowsLike
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, place_rows
 from broadphase.kernels.tree import shapes as in_trees
 from broadphase.periods.rays import unit_vectors
 from broadphase.runtime.arrays import Floats
@@ -44,6 +44,7 @@ _FEW = 16
 _try_shapes, _try_rays, _try_nearest = map(
     try_call, (in_trees.shapes_of_few, in_trees.raycast_few, in_trees.nearest_of_few)
 )
+_NO_ROWS = np.empty(0, np.int64)
 _NO_BITS, _NO_FLAGS, _NO_RADII = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0)
 _ALL_SHAPES = kernel.BodyRules(_NO_BITS, _NO_BITS, NO_IDS, _NO_FLAGS, _NO_FLAGS, NO_IDS, -1, -1)
 # The second search for the nearest looks so much farther than the first found, which is rounded.
@@ -145,18 +146,22 @@ class ShapeIndex:
         rows = arguments.known_ids(self._boxes._store, given[0])
         places = np.atleast_2d(reader.point_or_points(given[1], "positions", finite=True))
         turned = None if angles is None else np.asarray(given[2], np.float64)
-        for name, array, shape in (("positions", places, (len(rows), 2)), ("angles", turned, (len(rows),))):
-            if array is not None and not (array.shape == shape and np.isfinite(array).all()):
-                raise ValueError(f"{name} must be finite and of shape {shape}, as ids; got {array}")
+        if len(places) != len(rows):
+            raise ValueError(f"positions must be of shape ({len(rows)}, 2), as ids; got {places}")
+        if turned is not None and not (turned.shape == rows.shape and np.isfinite(turned).all()):
+            raise ValueError(f"angles must be finite and of shape {rows.shape}, as ids; got {turned}")
         self._moved = True  # until the boxes have followed: this may be interrupted
         if turned is None:
-            table.x[rows], table.y[rows] = places.T
+            place_rows(table.columns, rows, places)
         else:
             table.turn(rows, turned, places.T)
         self._follow()
 
     def _follow(self) -> None:
-        self._boxes.update(self._table.bounds())
+        store = self._boxes._store
+        rows = store.next_boxes()  # bounds of finite shapes are sound
+        bound_rows(self._table.columns, _NO_ROWS, rows)
+        self._boxes._replace(store.ids(), rows)
         self._moved = False
 
     def _searched(self) -> BoxTree:

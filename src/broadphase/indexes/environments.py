@@ -157,7 +157,8 @@ class Worlds(SearchTree):
         kernel.place_worlds(counts, self._firsts)
         slots = self._firsts.item(-1)
         self._columns = aligned((2 * self.dim, slots), np.float32)
-        self._names = np.empty((1, slots), np.int32)
+        self._columns[: self.dim], self._columns[self.dim :] = np.inf, -np.inf
+        self._names = np.full((1, slots), kernel.NOTHING)
         self._tops = np.empty((worlds + 1, 2), np.int64)
         self._slots = np.empty(store.end, np.int64)
         self._most = int(np.diff(self._firsts).max())
@@ -343,7 +344,8 @@ def cast_groups(
     if shapes is None:
         hits, tests = worlds.find_hits_of_groups(groups, far, found)
     else:
-        given = worlds._searched()[0], shapes, groups, far, found
+        beyond = math.nextafter(far, math.inf)  # what is exactly so far away is hit
+        given = worlds._searched()[0], shapes, worlds._slots, groups, beyond, found
         hits, unsettled, tests = worlds.search_groups(first_shapes_of_groups, groups, *given)
         if unsettled:
             return None

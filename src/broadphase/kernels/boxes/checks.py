@@ -52,14 +52,24 @@ def _first_unsound(boxes):
 @jit
 def first_bad_point(points, finite):
     """Index of the first row with a NaN, or with an infinity where they must be ``finite``; or -1."""
-    for k in range(points.shape[0]):
-        bad = False
-        for axis in range(points.shape[1]):
-            value = points[k, axis]
-            bad |= (value != value) | (finite & (abs(value) == np.inf))
-        if bad:
-            return k
+    values, begin = with_columns(points, 1), np.int64(0)
+    while begin < values.shape[0]:  # in blocks, as in `_first_unsound`
+        end, bad = min(begin + BLOCK, values.shape[0]), np.int32(0)
+        for k in range(begin, end):
+            bad += _is_bad(values[k, 0], finite)
+        if bad > 0:
+            break
+        begin = end
+    for k in range(begin, values.shape[0]):
+        if _is_bad(values[k, 0], finite):
+            return k // points.shape[1]
     return -1
+
+
+@always_inline
+def _is_bad(value, finite):
+    rest = value - value if finite else value
+    return rest != rest
 
 
 @jit

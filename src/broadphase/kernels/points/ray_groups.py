@@ -8,6 +8,9 @@ compared where a ray of the group meets these.
 In float32 each ray finds the box that it may hit first, with a time not above the exact one, and the second
 such time.  If the exact hit of the first is nearer than the second, it is the answer.  What this does not
 settle (boxes equally near, steps of zero, numbers beyond 1e27) is left to `worlds.first_hits`.
+
+Among shapes the times are those of circles and segments themselves, and else of bounds; rays that they do not
+settle meet the bounds again, and each shape where a ray meets these is tested.
 """
 
 import math
@@ -30,6 +33,7 @@ from broadphase.kernels.machine.simd import (
 from broadphase.kernels.points.distance import chosen, over, plus, root, size, times
 from broadphase.kernels.points.worlds import FEW, NOTHING, rounded_down
 from broadphase.kernels.shapes.queries import ray_of
+from broadphase.kernels.shapes.table import CIRCLE, POLYGON
 
 UNSETTLED = np.int32(-2)
 """The id of a ray whose first hit has to be found in another way."""
@@ -38,6 +42,11 @@ _LAST = np.float32(np.finfo(np.float32).max)
 _LESS = np.float32(1.0 - 2.0**-19)
 _MOST = FEW * LANES
 """More boxes than these have bounding boxes of bounding boxes."""
+_ONE = np.float32(1)
+# A dozen roundings by 2**-24 lie between coordinates and what circles and segments are compared by; the
+# square of a chord is rounded to 0 below 2**-149.  What is not a number counts as hit: it is compared again.
+_SLACK = np.float32(2.0**-19)
+_TINY = np.float32(2.0**-60)
 _LARGE, _SMALL = np.float32(2.0**90), np.float32(2.0**-50)
 
 
@@ -171,10 +180,62 @@ def _keys(columns, slot, rough, below, limit):
 
 
 @always_inline
-def _compare(worlds, world, base, number, rough, below, limit, ignores, owns, found):
+def _keys_of_circle(columns, slot, rough, slack, limit):
+    """The same for the circle in a box; ``slack`` is more than rounding moves it by."""
+    left, top, right, bottom = columns[0, slot], columns[1, slot], columns[2, slot], columns[3, slot]
+    half, zero = np.float32(0.5), splat(np.float32(0))
+    x = splat(half * (left + right)) - load(rough, 0, 0)
+    y = splat(half * (top + bottom)) - load(rough, 1, 0)
+    dx, dy = load(rough, 6, 0), load(rough, 7, 0)
+    across, along = times(x, dy) - times(y, dx), plus(times(x, dx), times(y, dy))
+    radius = plus(splat(half * (right - left)), slack)
+    square = times(radius - across, plus(radius, across))
+    chord = root(larger(square, zero))
+    near, far = along - chord - slack, plus(plus(along, chord), slack)
+    missed = (square < zero) | (far < zero) | (splat(limit) < near)
+    return chosen(missed, splat(np.float32(np.inf)), larger(near, zero))
+
+
+@always_inline
+def _keys_of_segment(columns, slot, rough, slack, limit, rising):
+    """The same for a diagonal of a box."""
+    left, top, right, bottom = columns[0, slot], columns[1, slot], columns[2, slot], columns[3, slot]
+    zero, dx, dy = splat(np.float32(0)), load(rough, 6, 0), load(rough, 7, 0)
+    x, end_x = splat(left) - load(rough, 0, 0), splat(right) - load(rough, 0, 0)
+    y = splat(top if rising else bottom) - load(rough, 1, 0)
+    end_y = splat(bottom if rising else top) - load(rough, 1, 0)
+    across, end_across = times(x, dy) - times(y, dx), times(end_x, dy) - times(end_y, dx)
+    along, end_along = plus(times(x, dx), times(y, dy)), plus(times(end_x, dx), times(end_y, dy))
+    slope = over(end_along - along, across - end_across)
+    least = smaller(along, end_along) - slack
+    near = plus(along, times(across, slope)) - times(plus(slack, slack), plus(splat(_ONE), size(slope)))
+    near = larger(near, least)
+    missed = (slack < smaller(across, end_across)) | (larger(across, end_across) < zero - slack)
+    beyond = (larger(along, end_along) < zero - slack) | (splat(limit) < near)
+    return chosen(missed | beyond, splat(np.float32(np.inf)), larger(near, zero))
+
+
+@always_inline
+def _keys_of_shape(worlds, table, slot, rough, below, limit):
+    """`_keys` for what lies in a slot: sharper for circles and segments than for their bounds."""
+    row, columns = worlds.names[0, slot], worlds.columns
+    reach = abs(columns[0, slot]) + abs(columns[1, slot]) + abs(columns[2, slot]) + abs(columns[3, slot])
+    slack = plus(load(rough, 8, 0), splat(_SLACK * reach))
+    if table.kinds[row] == CIRCLE:
+        return _keys_of_circle(columns, slot, rough, slack, limit)
+    if table.kinds[row] == POLYGON and table.counts[row] == 2 and table.width[row] == 0.0:
+        points, at = table.points, table.starts[row]
+        rising = (points[at + 1, 0] < points[at, 0]) == (points[at + 1, 1] < points[at, 1])
+        return _keys_of_segment(columns, slot, rough, slack, limit, rising)
+    return _keys(columns, slot, rough, below, limit)
+
+
+@always_inline
+def _compare(worlds, table, world, base, number, rough, below, limit, ignores, owns, found):
     """Compare `LANES` rays with the boxes of a world, whose slot ``base`` has this number.
 
-    Returns the least time, the second, and the number of the box that has the least.
+    Returns the least time, the second, and the number of the box that has the least.  With a ``table`` of
+    shapes it is these that are compared.
     """
     columns, names, first, last = worlds.columns, worlds.names, worlds.tops[world, 0], worlds.tops[world, 1]
     best, second, which = found
@@ -189,7 +250,10 @@ def _compare(worlds, world, base, number, rough, below, limit, ignores, owns, fo
         for slot in range(begin, end):
             if names[0, slot] == NOTHING:
                 break
-            key = _keys(columns, slot, rough, below, limit)
+            if table is None:
+                key = _keys(columns, slot, rough, below, limit)
+            else:
+                key = _keys_of_shape(worlds, table, slot, rough, below, limit)
             here = splat(np.float32(number + slot - base))
             if ignores:
                 own = load(owns, 0, 0)
@@ -294,10 +358,13 @@ def first_hits_of_groups(
                 known = sound & _read_origins(rays, 3, group, first_ray, count, rough)
             if ignores:
                 _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
-            found = _compare(worlds, world, bases[0], 0, rough, below, limit, ignores, owns, (inf, inf, inf))
+            found = inf, inf, inf
+            found = _compare(worlds, None, world, bases[0], 0, rough, below, limit, ignores, owns, found)
             tests += count * (tops[world, 1] - tops[world, 0])
             if world != shared:  # which has no boxes where none are in all environments
-                found = _compare(worlds, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found)
+                found = _compare(
+                    worlds, None, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found
+                )
                 tests += count * (tops[shared, 1] - tops[shared, 0])
             store(others, 0, 0, found[1])
             store(others, 1, 0, found[2])
@@ -340,7 +407,9 @@ def first_hits_of_groups(
 
 
 @jit
-def first_shapes_of_groups(worlds, table, rays, max_distance, begin, end, ids, distances, normals):
+def first_shapes_of_groups(
+    worlds, table, slots, rays, max_distance, begin, end, ids, distances, normals
+):  # fmt: skip
     """The same among shapes, whose bounds are the boxes of the worlds; the lowest id of those equally near.
 
     Returns how many rays hit, how many are `UNSETTLED`, and the tests.
@@ -348,62 +417,95 @@ def first_shapes_of_groups(worlds, table, rays, max_distance, begin, end, ids, d
     tops, names, shared, per_group = worlds.tops, worlds.names, worlds.shared, rays.per_group
     rough, bests = some_rows(9, LANES, np.float32), some_rows(1, LANES, np.float32)
     units, nearest = some_rows(2, LANES, np.float64), some_rows(1, LANES, np.float64)
+    owns, others = some_rows(1, LANES, np.float32), some_rows(2, LANES, np.float32)
     limit, ignores = -rounded_down(-max_distance), rays.ignored.shape[0] > 0
-    below, last = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST)
+    below, last, inf = 0 if rays.origins.itemsize == 4 else 2, splat(_LAST), splat(np.float32(np.inf))
     unsettled = hits = tests = sound = np.int64(0)
     for first_ray in range(0, per_group, LANES):
         count = min(LANES, per_group - first_ray)
         for group in range(begin, end):
             base, world = group * per_group + first_ray, np.int64(rays.numbers[group])
-            if min(_first_slot(worlds, world), _first_slot(worlds, shared)) < 0:
+            bases = _first_slot(worlds, world), _first_slot(worlds, shared)
+            if min(bases) < 0:
                 _write_none(base, count, UNSETTLED, ids, distances, normals)
                 unsettled += count
                 continue
             _write_none(base, count, np.int32(-1), ids, distances, normals)
             if rays.steps[2] != 0 or group == begin:
                 sound = _read_directions(rays, 2, group, first_ray, count, rough)
+                for axis in range(2):
+                    store(rough, 6 + axis, 0, over(splat(_ONE), load(rough, 4 + axis, 0)))
                 for k in range(count):
                     units[0, k], units[1, k], _ = _unit_of(rays, group, first_ray + k)
-            valid = (1 << count) - 1
-            unsound = valid & ~(sound & _read_origins(rays, 2, group, first_ray, count, rough))
-            for k in range(LANES):
-                bests[0, k], nearest[0, k] = np.inf, np.inf
-            for part in range(2):
-                searched = world if part == 0 else shared
-                if part == 1 and world == shared:
-                    break
-                for top in range(tops[searched, 0], tops[searched, 1]):
-                    name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
-                    if name == NOTHING:
-                        break
-                    if name < 0:  # around `LANES` boxes
-                        at, end_at = np.int64(~name), np.int64(~name)
-                        key = _keys(worlds.columns, top, rough, below, limit)
-                        if (bits(key <= load(bests, 0, 0)) & bits(key <= last)) | unsound != 0:
-                            end_at += LANES
-                    for slot in range(at, end_at):
-                        row = names[0, slot]
-                        if row == NOTHING:
+            known = sound & _read_origins(rays, 2, group, first_ray, count, rough)
+            reach = plus(size(load(rough, 0, 0)), size(load(rough, 1, 0)))
+            store(rough, 8, 0, plus(times(reach, splat(_SLACK)), splat(_TINY)))
+            if ignores:
+                _write_owns(worlds, slots, rays.ignored, base, count, world, bases, owns)
+            found = inf, inf, inf
+            found = _compare(worlds, table, world, bases[0], 0, rough, below, limit, ignores, owns, found)
+            tests += count * (tops[world, 1] - tops[world, 0])
+            if world != shared:
+                found = _compare(
+                    worlds, table, shared, bases[1], _MOST, rough, below, limit, ignores, owns, found
+                )
+                tests += count * (tops[shared, 1] - tops[shared, 0])
+            store(others, 0, 0, found[1])
+            store(others, 1, 0, found[2])
+            lanes, left = (bits(found[0] <= last) | ~known) & ((1 << count) - 1), np.int64(0)
+            while lanes != 0:
+                k = lowest_lane(lanes)
+                lanes &= lanes - 1
+                if (known >> k) & 1 != 0:
+                    number, q = np.int64(others[1, k]), base + k
+                    row = names[0, bases[0] + number if number < _MOST else bases[1] + number - _MOST]
+                    place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
+                    x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
+                    far, nx, ny = ray_of(table, row, x, y, units[0, k], units[1, k], max_distance)
+                    if 0.0 <= far < np.float64(others[0, k]):
+                        hits += 1
+                        ids[q], distances[q] = row, far
+                        if normals.shape[1] != 0:
+                            normals[q, 0], normals[q, 1] = nx, ny
+                        continue
+                left |= np.int64(1) << k
+            if left != 0:
+                for k in range(LANES):
+                    bests[0, k], nearest[0, k] = np.inf, np.inf
+                unsound = left & ~known
+                for part in range(2 if world != shared else 1):
+                    searched = world if part == 0 else shared
+                    for top in range(tops[searched, 0], tops[searched, 1]):
+                        name, at, end_at = names[0, top], np.int64(top), np.int64(top + 1)
+                        if name == NOTHING:
                             break
-                        tests += count
-                        key = _keys(worlds.columns, slot, rough, below, limit)
-                        lanes = (bits(key <= load(bests, 0, 0)) & bits(key <= last) & valid) | unsound
-                        while lanes != 0:
-                            k = lowest_lane(lanes)
-                            lanes &= lanes - 1
-                            q = base + k
-                            if ignores and rays.ignored[q] == row:
-                                continue
-                            place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
-                            x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
-                            dx, dy = units[0, k], units[1, k]
-                            far, nx, ny = ray_of(table, row, x, y, dx, dy, max_distance)
-                            farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
-                            if far < 0.0 or farther:
-                                continue
-                            hits += ids[q] < 0
-                            ids[q], distances[q], nearest[0, k] = row, far, far
-                            bests[0, k] = -rounded_down(-far)
-                            if normals.shape[1] != 0:
-                                normals[q, 0], normals[q, 1] = nx, ny
+                        if name < 0:  # around `LANES` boxes
+                            at, end_at = np.int64(~name), np.int64(~name)
+                            key = _keys(worlds.columns, top, rough, below, limit)
+                            if (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound != 0:
+                                end_at += LANES
+                        for slot in range(at, end_at):
+                            row = names[0, slot]
+                            if row == NOTHING:
+                                break
+                            key = _keys(worlds.columns, slot, rough, below, limit)
+                            lanes = (bits(key <= load(bests, 0, 0)) & bits(key <= last) & left) | unsound
+                            while lanes != 0:
+                                k = lowest_lane(lanes)
+                                lanes &= lanes - 1
+                                q = base + k
+                                tests += 1
+                                if ignores and rays.ignored[q] == row:
+                                    continue
+                                place = group * rays.steps[0] + (first_ray + k) * rays.steps[1]
+                                x, y = np.float64(rays.origins[place, 0]), np.float64(rays.origins[place, 1])
+                                far, nx, ny = ray_of(table, row, x, y, units[0, k], units[1, k], max_distance)
+                                farther = far > nearest[0, k] or (far == nearest[0, k] and 0 <= ids[q] < row)
+                                if far < 0.0 or farther:
+                                    continue
+                                hits += ids[q] < 0
+                                ids[q], distances[q], nearest[0, k] = row, far, far
+                                bests[0, k] = -rounded_down(-far)
+                                if normals.shape[1] != 0:
+                                    normals[q, 0], normals[q, 1] = nx, ny
     return hits, unsettled, tests

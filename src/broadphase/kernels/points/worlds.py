@@ -106,7 +106,8 @@ def place_worlds(counts, firsts):
 def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slots):
     """Write the worlds ``begin .. end - 1``, and the slot of each id; returns how wide the lowest nodes are.
 
-    The boxes of world ``w`` are ``ids[starts[w]:starts[w + 1]]``.
+    The boxes of world ``w`` are ``ids[starts[w]:starts[w + 1]]``.  Slots that are not written hold empty
+    boxes with the name `NOTHING`.
     """
     dim, width, checked = boxes.shape[1] // 2, 0.0, starts[begin]
     for w in range(begin, end):
@@ -121,7 +122,7 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
             slots[i] = at
             names[0, at] = i
             at += 1
-        at = _fill_up(columns, names, base, at)
+        at = base + _whole(at - base)
         while at - base > FEW:
             below, base = base, at
             for node in range((base - below) // LANES):
@@ -136,7 +137,7 @@ def lay_worlds(boxes, ids, starts, firsts, begin, end, columns, names, tops, slo
                         width += np.float64(high) - np.float64(low)
                 names[0, at] = ~first
                 at += 1
-            at = _fill_up(columns, names, base, at)
+            at = base + _whole(at - base)
         tops[w, 0], tops[w, 1] = base, at
     return width
 
@@ -194,18 +195,6 @@ def rounded_down(value):
     largest = np.float64(np.finfo(np.float32).max)
     value = np.float64(value)
     return np.float32(min(value - (min(abs(value), largest) * 2.0**-23 + 2.0**-149), largest))
-
-
-@inline
-def _fill_up(columns, names, base, at):
-    """Empty boxes up to a multiple of `LANES`."""
-    dim = columns.shape[0] // 2
-    while (at - base) % LANES != 0:
-        for axis in range(dim):
-            columns[axis, at], columns[dim + axis, at] = np.inf, -np.inf
-        names[0, at] = NOTHING
-        at += 1
-    return at
 
 
 _LESS, _MORE = 1.0 - 2.0**-21, 1.0 + 2.0**-21
