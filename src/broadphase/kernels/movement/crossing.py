@@ -3,7 +3,7 @@
 import numpy as np
 
 from broadphase.kernels.boxes.overlap import agree
-from broadphase.kernels.machine.jit import holds_gil, inline, jit
+from broadphase.kernels.machine.jit import holds_gil, inline
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import BEFORE_ALL, NEVER, cross_box
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit, slack
@@ -56,7 +56,7 @@ def sort_by_time(out, first, end):
 
 
 # Where rows of hits, and the bends of walkers, hold a place, and the time.
-HITS, BENDS = (3, 0), (1, 3)
+HITS, BENDS = (3, 0), (0, 2)
 
 
 @inline
@@ -123,7 +123,7 @@ def _cross(shapes, row, way, swept, table, other, place, period, memory, nothing
 
 @inline
 def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
-    """Write hits of those of ``table[rows]`` that a mover overlaps to ``out``, by time, then by body.
+    """Write hits of those of ``table[rows]`` that a mover overlaps to ``out``, from row ``first`` on.
 
     Returns how many, -1 if they might not fit.
     """
@@ -138,119 +138,43 @@ def cross_on_way(shapes, row, way, table, rows, period, nothing, out, first):
         if _cross(shapes, row, way, swept, table, other, place, period, memory, nothing, out, end):
             out[end, 8] = 0.0
             end += 1
-    sort_by_time(out, first, end)
     return end - first
 
 
 @holds_gil
-def cross_path(shapes, at, row, start, end, bends, columns, bodies, table, near, period, nothing, out):
-    """`cross_on_way` over all ``bends``, of those of ``near`` that let body ``row`` through."""
-    rows, count = np.empty(near.shape[0], np.int32), 0
+def cross_path(shapes, at, row, way, bodies, table, near, period, nothing, out):
+    """`cross_on_way` of those of ``near`` that let body ``row`` through.
+
+    ``way`` are ``start, end, bends, columns``: it bends at each of ``bends``.
+    """
+    rows, count, (start, end, bends, columns) = np.empty(near.shape[0], np.int32), 0, way
     for k in range(near.shape[0]):
         other = near[k]
         if other != row and agree(bodies.category, bodies.mask, row, other):
             if bodies.sensor[other] or bodies.sensor[row]:
                 rows[count] = other
                 count += 1
-    way = start, end, bends, columns, 0, bends.shape[0]
-    return cross_on_way(shapes, at, way, table, rows[:count], period, nothing, out, 0)
-
-
-# ---- many movers
+    legs = start, end, bends, columns, 0, bends.shape[0]
+    return cross_on_way(shapes, at, legs, table, rows[:count], period, nothing, out, 0)
 
 
 @inline
-def _way_of(paths, m):
-    """The way of a mover; `cross_paths` says what paths are."""
-    _, starts, ends, bends, columns, first = paths
-    return (starts[m, 0], starts[m, 1]), (ends[m, 0], ends[m, 1]), bends, columns, first[m], first[m + 1]
+def cross_in_turn(shapes, m, row, way, met, others, period, nothing, out, first):
+    """Write what mover ``m`` of many crosses to ``out``, by time, then by body; returns where that ends.
 
-
-@jit
-def bounds_of_paths(shapes, paths, out):
-    """The bounds of each mover on its whole path, and a little more."""
-    for m in range(out.shape[0]):
-        row = np.int64(paths[0][m])
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = _bounds_on_way(shapes, row, _way_of(paths, m))
-
-
-@inline
-def _may_cross(bodies, tags, row, other, passes):
-    """Whether it is of interest that a mover crosses another body, and nothing forbids it.
-
-    Sensors always are of interest; a body in a layer of ``passes``, which does not block, is if it and the
-    mover have a listener.
+    That is the bodies among the hits ``met``, which did not stop it, each once, and `cross_on_way` of the
+    rows ``others``.  Those before it are where they are now, and those after it have not moved yet.
     """
-    if other == row or not agree(bodies.category, bodies.mask, row, other):
-        return False
-    if bodies.sensor[other] or bodies.sensor[row]:
-        return True
-    groups, bits = tags
-    heard = bits[groups[row], 0] & bits[groups[other], 1] != 0
-    return heard and (passes >> np.int64(bodies.layer[other])) & 1 != 0
-
-
-@jit
-def cross_paths(shapes, bodies, tags, passes, paths, begin, near, number_of, period, nothing, out):
-    """What each mover first overlaps on its path: sensors, and bodies that do not block.
-
-    ``paths`` are ``rows, starts, ends, bends, columns, first``: mover ``m`` is body ``rows[m]``, and the rows
-    ``bends[first[m]:first[m + 1]]`` are where it was stopped or turned.  ``near`` are
-    ``first, rows``: the bodies ``rows[first[m]:first[m + 1]]``, or images of them, are near its path.
-    ``number_of[row]`` is the number of a body among the movers, or -1: a mover meets those before it where
-    they are now, and those after it where they started.
-
-    Writes rows as `motion.move_many` does, by mover, then time, then body.  Returns ``next, found``: it
-    stops before a mover for which ``out`` might be too small.
-    """
-    rows, starts = paths[0], paths[1]
-    first, others = near
-    memory = few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.float64), few(1, np.int32)
-    memory[4][0] = 0
-    found = np.int64(0)
-    for m in range(begin, rows.shape[0]):
-        if found + (first[m + 1] - first[m]) > out.shape[0]:
-            return m, found
-        if first[m + 1] == first[m]:
-            continue
-        row, mine, way = np.int64(rows[m]), found, _way_of(paths, m)
-        swept = _bounds_on_way(shapes, row, way)
-        for k in range(first[m], first[m + 1]):
-            other = np.int64(others[k])
-            if not _may_cross(bodies, tags, row, other, passes):
-                continue
-            place = shapes.x[other], shapes.y[other]
-            if number_of[other] > m:
-                place = starts[number_of[other], 0], starts[number_of[other], 1]
-            if _cross(shapes, row, way, swept, shapes, other, place, period, memory, nothing, out, found):
-                out[found, 8] = m
-                found += 1
-        sort_by_time(out, mine, found)
-    return rows.shape[0], found
-
-
-@inline
-def _copy_hit(hits, row, out, at):
-    for column in range(9):
-        out[at, column] = hits[row, column]
-
-
-@jit
-def join_hits(first, second, out):
-    """Two lists of hits, as `cross_paths` writes them, as one; both are in the order of their movers."""
-    a, b, end = np.int64(0), np.int64(0), np.int64(0)
-    while a < first.shape[0] or b < second.shape[0]:
-        mover, begin = np.inf, end
-        if a < first.shape[0]:
-            mover = first[a, 8]
-        if b < second.shape[0]:
-            mover = min(mover, second[b, 8])
-        while a < first.shape[0] and first[a, 8] == mover:
-            _copy_hit(first, a, out, end)
-            a += 1
-            end += 1
-        while b < second.shape[0] and second[b, 8] == mover:
-            _copy_hit(second, b, out, end)
-            b += 1
-            end += 1
-        sort_by_time(out, begin, end)
+    end = first
+    for k in range(met.shape[0]):
+        is_new = met[k, 5] >= 0.0
+        for j in range(first, end):
+            is_new &= out[j, 5] != met[k, 5]
+        for column in range(9 if is_new else 0):
+            out[end, column] = met[k, column]
+        end += 1 if is_new else 0
+    end += cross_on_way(shapes, row, way, shapes, others, period, nothing, out, end)
+    for k in range(first, end):
+        out[k, 8] = float(m)
+    sort_by_time(out, first, end)
+    return end

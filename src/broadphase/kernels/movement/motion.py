@@ -14,7 +14,7 @@ import numpy.typing as npt
 from broadphase.kernels.boxes.overlap import agree
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.movement.crossing import HITS, cross_on_way
+from broadphase.kernels.movement.crossing import HITS, cross_in_turn, cross_on_way
 from broadphase.kernels.movement.depenetration import filled_in, free_place
 from broadphase.kernels.movement.one_way import sides_from
 from broadphase.kernels.movement.path import (
@@ -28,7 +28,7 @@ from broadphase.kernels.movement.path import (
     swept_bounds,
     swept_region,
 )
-from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST
+from broadphase.kernels.movement.sweep import BOUNCE, CROSS, FARTHEST, edges_of_body
 from broadphase.kernels.movement.sweep_shapes import sides_reached
 from broadphase.kernels.shapes.images import (
     SLACK,
@@ -250,12 +250,13 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
 
 
 @inline
-def sift(shapes, bodies, one_way, row, source, first, end, layers, region, buffers):
+def sift(shapes, around, row, source, first, end, region, buffers):
     """Copy the rows that block from ``source[first:end]`` to ``buffers.near``, as far as they reach a region.
 
     Returns how many block, and how many are open to the mover (``buffers.open``).  No body blocks a moving
-    sensor.  ``layers`` are the bits of those that block.
+    sensor.  ``around`` are the bodies, their one-way sides, and the bits of the layers that block.
     """
+    bodies, one_way, layers = around
     blockers = opened = 0
     for k in range(first, end):
         other = source[k]
@@ -305,15 +306,16 @@ def put_image(frame, at, shapes, fixed, one_way, row, x, y):
 
 
 @inline
-def sift_images(
-    mover, shapes, bodies, one_way, row, source, first, end, layers, region, period, frame, table, buffers
-):
-    """`sift` for all images of bodies that reach a region: they are written to ``table``, over `Frame`.
+def sift_images(mover, shapes, around, row, source, first, end, region, images, buffers):
+    """`sift` for all images of bodies that reach a region: they are written to a `Frame`.
 
-    ``mover`` are a table and the row in it that begins to move: that of body ``row``, or with -1 a shape that
-    all bodies with a category and a mask stop.  With `ALL_OF_THEM` they stop it whatever their rules.
+    ``images`` are that frame and the period.  ``mover`` are a table and the row in it that begins to move:
+    that of body ``row``, or with -1 a shape that all bodies with a category and a mask stop.  With
+    `ALL_OF_THEM` they stop it whatever their rules.
     Returns -1 for how many block if they are more than the memory holds.
     """
+    (bodies, one_way, layers), (frame, period) = around, images
+    table = table_of(frame, shapes)
     rows = opened = np.int64(0)
     for k in range(first, end):
         other = source[k]
@@ -348,10 +350,33 @@ def sift_images(
 
 
 @holds_gil
-def lay_out(mover, shapes, bodies, one_way, row, others, layers, region, frame, period, buffers):
+def lay_out(mover, shapes, around, row, others, region, images, buffers):
     """`sift_images` for a shape, as Python calls it."""
-    known = shapes, bodies, one_way, row, others, 0, others.shape[0], layers, region, period
-    return sift_images((mover, 0), *known, frame, table_of(frame, shapes), buffers)
+    return sift_images((mover, 0), shapes, around, row, others, 0, others.shape[0], region, images, buffers)
+
+
+@inline
+def sift_among(shapes, around, tags, row, near, m, region, across, images, buffers):
+    """`sift` for mover ``m`` of many, or `sift_images` where its region lies across an edge of the period.
+
+    ``near`` are ``starts, others``, ``tags`` the groups of bodies and the bits of groups.  Of the bodies that
+    let it through, sensors are kept, all if it is a sensor, and those with a listener for the two.
+    """
+    (starts, others), (groups, bits), bodies = near, tags, around[0]
+    if across:
+        blockers, opened = sift_images(
+            (shapes, row), shapes, around, row, others, starts[m], starts[m + 1], region, images, buffers
+        )
+    else:
+        blockers, opened = sift(shapes, around, row, others, starts[m], starts[m + 1], region, buffers)
+    kept = 0
+    for k in range(opened):
+        other = buffers.open[k]
+        heard = bits[groups[row], 0] & bits[groups[other], 1] != 0
+        if heard or bodies.sensor[other] or bodies.sensor[row]:
+            buffers.open[kept] = other
+            kept += 1
+    return blockers, kept
 
 
 @inline
@@ -402,39 +427,38 @@ def _move(shapes, way, table, fixed, near, buffers, grid, searched, period):
 
 
 @holds_gil
-def move_body(shapes, bodies, one_way, row, dx, dy, response, when, layers, count, buffers, grid, searched):
-    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
+def move_body(shapes, around, way, count, buffers, grid, searched):
+    """Move a body among the first ``count`` of ``buffers.near``, and mark it as moved.
+
+    ``way`` are ``row, dx, dy, response, when``; with `IF_FREE` the body stays where it is when it hits
+    anything.  ``around`` are the columns of bodies, their one-way sides, and the bits of the layers that
+    block; ``searched`` is the `region_of` for which ``near`` was queried.
 
     Returns ``state, hits, crossed, x, y, reached``; unless the state is `DONE`, nothing has changed.  What it
     crossed comes after the hits, and ``reached`` are the `sides_reached`.
-    With `IF_FREE` the body stays where it is when it hits anything.  ``layers`` are the bits of those that
-    block, ``searched`` is the `region_of` for which ``near`` was queried.
     """
+    bodies, row = around[0], way[0]
     sort_near(buffers.near, count)
-    near = sift(shapes, bodies, one_way, row, buffers.near, 0, count, layers, _EVERYWHERE, buffers)
-    way, around = (row, dx, dy, response, when), (buffers, grid, searched, _PLAIN)
-    found, moves = _move(shapes, way, shapes, bodies.static, near, *around)
+    near = sift(shapes, around, row, buffers.near, 0, count, _EVERYWHERE, buffers)
+    found, moves = _move(shapes, way, shapes, bodies.static, near, buffers, grid, searched, _PLAIN)
     if moves:
         put(shapes.x, shapes.y, bodies, row, found[3], found[4])
     return found
 
 
 @holds_gil
-def move_among_images(
-    shapes, bodies, one_way, row, dx, dy, response, when, layers, others, buffers, grid, searched, images
-):
+def move_among_images(shapes, around, way, others, buffers, grid, searched, images):
     """`move_body` among the images of ``others``; the body is not put at its place.
 
     ``images`` are the `Frame` and the period.
     """
-    frame, period = images
-    table = table_of(frame, shapes)
-    known = shapes, bodies, one_way, row, others, 0, others.shape[0], layers, searched, period
-    near = sift_images((shapes, row), *known, frame, table, buffers)
+    row, (frame, period) = way[0], images
+    known = row, others, 0, others.shape[0], searched, images
+    near = sift_images((shapes, row), shapes, around, *known, buffers)
     if near[0] < 0:
         return FULL, np.int64(0), np.int64(0), shapes.x[row], shapes.y[row], np.int64(0)
-    way, around = (row, dx, dy, response, when), (buffers, grid, searched, period)
-    found, _ = _move(shapes, way, table, frame.fixed, near, *around)
+    table = table_of(frame, shapes)
+    found, _ = _move(shapes, way, table, frame.fixed, near, buffers, grid, searched, period)
     name_owners(buffers.hits, 0, found[1], frame)
     return found
 
@@ -443,14 +467,13 @@ def move_among_images(
 
 
 @jit
-def plan_step(
-    velocity, place, alive, own, group, by_group, seconds, rows, velocities, displacements, responses
-):
-    """The bodies that have a velocity: their rows, velocities, displacements and responses.
+def plan_step(velocity, place, alive, own, group, by_group, seconds, out):
+    """The bodies that have a velocity: ``out`` are their rows, velocities, displacements and responses.
 
     A body has its ``own`` response or, if that is negative, that of its group.  Returns how many, and how far
     from the origin they are going on an axis.
     """
+    rows, velocities, displacements, responses = out
     count, far = np.int64(0), 0.0
     for row in range(rows.shape[0]):
         vx, vy = velocity[0][row], velocity[1][row]
@@ -610,63 +633,78 @@ def _work(dx, dy, near, grid):
     return 4.0 + near + tiles
 
 
+class Movers(NamedTuple):
+    """Bodies that move one after the other, and what is near each."""
+
+    rows: npt.NDArray[np.int32]
+    displacements: npt.NDArray[np.float64]
+    responses: npt.NDArray[np.int8]
+    regions: npt.NDArray[np.float64]
+    """``(m, 4)``: within that of a mover all that is near it was searched for."""
+    across: npt.NDArray[np.bool_]
+    """Which of these lie across an edge of the period: images there block, too."""
+    halts: npt.NDArray[np.bool_]
+    """After which of them the call ends."""
+    starts: npt.NDArray[np.int64]
+    others: npt.NDArray[np.int32]
+    """``others[starts[m]:starts[m + 1]]`` are near mover ``m``."""
+
+
 @jit
-def move_many(
-    shapes, bodies, one_way, movers, layers, waits, start, near, grid, buffers, images, ends, places, most
-):
+def move_many(shapes, around, tags, movers, start, grid, buffers, images, out, limits):
     """Move many bodies one after the other; each finds the earlier ones at their new places.
 
-    ``movers`` are ``rows, displacements, responses, regions, across, halts``, ``near`` are ``starts,
-    others``: mover ``m`` is blocked by those of ``others[starts[m]:starts[m + 1]]`` that are in a layer of
-    ``layers``.  They were searched for within its region; where that lies ``across`` an edge of the period,
-    it is blocked by their images there, for which ``images`` has memory, and the period.  With ``waits``
-    static movers are not moved yet, only their places are written.  Where the path of each ends is written
-    to ``ends``, its place, wrapped into the period, to ``places``.
+    ``around`` and ``tags`` are as of `sift_among`, ``images`` the memory for images, and the period.  ``out``
+    are the places of movers, wrapped into the period, and rows of what each first overlaps on its path, as
+    hits: sensors, and bodies that do not block it.  ``limits`` are about how many boxes are tested, and
+    whether static movers wait: they are not moved yet, only their places are written.
 
-    Returns ``next, state, found``: all before mover ``next`` have moved, with ``found`` hits.  State is that
-    of the next one, or `DONE` if about ``most`` boxes were tested, the last one ``halts``, or all is done.
+    Returns ``next, state, found, crossed``: all before mover ``next`` have moved, with so many hits and rows.
+    State is that of the next one, or `DONE` if enough was tested, the last one ``halts``, or all is done.
     """
-    rows, displacements, responses, regions, across, halts = movers
-    starts, others = near
-    frame, period = images
-    found, work = np.int64(0), 0.0
+    rows, near, bodies = movers.rows, (movers.starts, movers.others), around[0]
+    (frame, period), (places, crossed), (most, waits) = images, out, limits
+    found, passed, work, nothing = np.int64(0), np.int64(0), 0.0, without_tiles(grid)
     xs, ys, numbers = few(1, np.float64), few(1, np.float64), new_places()
     shapes_there = table_of(frame, shapes)
     for m in range(start, rows.shape[0]):
-        row, dx, dy = np.int64(rows[m]), displacements[m, 0], displacements[m, 1]
+        row, dx, dy = np.int64(rows[m]), movers.displacements[m, 0], movers.displacements[m, 1]
         xs[0], ys[0] = shapes.x[row], shapes.y[row]
-        region = regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3]
-        before, table, fixed = found, shapes, bodies.static
-        known = shapes, bodies, one_way, row, others, starts[m], starts[m + 1], layers, region
-        if across[m]:
-            table, fixed = shapes_there, frame.fixed
-            blockers, _ = sift_images((shapes, row), *known, period, frame, shapes_there, buffers)
-            if blockers < 0:
-                return m, CROWDED, found
-        else:
-            blockers, _ = sift(*known, buffers)
+        began, region, across = (xs[0], ys[0]), edges_of_body(movers.regions, m), movers.across[m]
+        before, response = found, np.int64(movers.responses[m])
+        blockers, opened = sift_among(shapes, around, tags, row, near, m, region, across, images, buffers)
+        if blockers < 0:
+            return m, CROWDED, found, passed
         if blockers == 0 and grid.solid.shape[0] == 0:  # half of the movers, in a fifth of the time
             xs[0], ys[0], work = xs[0] + dx, ys[0] + dy, work + 1.0
         else:
-            mover, response = shape_at(shapes, row, xs, ys), np.int64(responses[m])
+            mover = shape_at(shapes, row, xs, ys)
             begin(buffers, xs[0], ys[0], dx, dy, START, found)
+            table, fixed = (shapes_there, frame.fixed) if across else (shapes, bodies.static)
             state = follow(m, mover, table, fixed, blockers, region, grid, response, False, buffers)
             if state != DONE:
-                return m, state, found
+                return m, state, before, passed
             found = buffers.counts[7]
             each = 1.0 if buffers.counts[5] != 0 else _SHAPE_WORK
             work += each * _work(dx, dy, float(blockers), grid)
-        ends[m, 0], ends[m, 1] = xs[0], ys[0]
-        if across[m]:
+        if across:
             name_owners(buffers.hits, before, found, frame)
-            stops = before if responses[m] != CROSS else found
+        stops = before if response == CROSS else found
+        if opened > 0 or stops < found:
+            if passed + opened + found - stops > crossed.shape[0]:
+                return m, FULL, before, passed
+            way = began, (xs[0], ys[0]), buffers.hits, HITS, before, stops
+            met = buffers.hits[stops:found]
+            others = buffers.open[:opened]
+            passed = cross_in_turn(shapes, m, row, way, met, others, period, nothing, crossed, passed)
+        if across:
             xs[0], ys[0] = wrapped(xs[0], period[0]), wrapped(ys[0], period[1])
-            if stops < found:
-                met = buffers.hits[stops:found]
+            if before < stops:
+                met = buffers.hits[before:stops]
                 xs[0], ys[0] = free_place(shapes, row, xs[0], ys[0], met, period, grid, numbers)
         places[m, 0], places[m, 1] = xs[0], ys[0]
         if not (waits and bodies.static[row]):
             put(shapes.x, shapes.y, bodies, row, xs[0], ys[0])
-        if work > most or halts[m]:
-            return m + 1, DONE, found
-    return rows.shape[0], DONE, found
+        if work > most or movers.halts[m]:
+            return m + 1, DONE, found, passed
+    return rows.shape[0], DONE, found, passed

@@ -21,8 +21,9 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
 from broadphase.kernels.machine.memory import few
+from broadphase.kernels.movement.crossing import BENDS, cross_in_turn
 from broadphase.kernels.movement.depenetration import free_place
-from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, sift, sift_images, table_of
+from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, sift_among, table_of
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
@@ -44,7 +45,7 @@ from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.images import new_places, wrapped
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, shape_at
-from broadphase.kernels.tiles.grid import TileGrid, tile_of
+from broadphase.kernels.tiles.grid import TileGrid, tile_of, without_tiles
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
 
@@ -281,18 +282,13 @@ def _settled(place, was, now, motion, low, high, size):
 
 
 @inline
-def _among_images(scene, m, bodies, layers, frame, period, buffers):
-    """A scene of one walker and the images that can block it, how many, -1 if more than the memory holds."""
-    shapes, row, region = scene.shapes, scene.rows[m], edges_of_body(scene.searched, m)
-    table = table_of(frame, shapes)
-    near = row, scene.near, scene.starts[m], scene.starts[m + 1], layers, region, period, frame, table
-    count, _ = sift_images((shapes, row), shapes, bodies, scene.one_way, *near, buffers)
-    if count < 0 or count == frame.x.shape[0]:
-        return scene, np.int64(-1)
+def _among_images(scene, m, frame, count):
+    """A scene of one walker and so many images that can block it."""
+    shapes, row = scene.shapes, scene.rows[m]
     put_image(frame, count, shapes, scene.fixed, scene.one_way, row, shapes.x[row], shapes.y[row])
     rows = np.full(1, count, np.int64)
     around = scene.grid, scene.ring, frame.fixed, frame.one_way, scene.searched[m : m + 1]
-    return Scene(table, rows, scene.near, scene.starts, *around, scene.across[m : m + 1]), count
+    return Scene(table_of(frame, shapes), rows, scene.near, scene.starts, *around, scene.across[m : m + 1])
 
 
 @common
@@ -308,7 +304,7 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
     to_x, to_y = exchanged(shapes.x[row], shapes.y[row], rules)
     x, y = to_x + trip.left, to_y + trip.top
     was_x, was_y = x, y
-    hits, bends = log.counts[0], log.counts[1]
+    hits = log.counts[0]
     known = shapes, mine, scene.one_way, grid, ring
     count, tolerance, near, pushed, free = 0, 0.0, 0.0, False, False
     while True:
@@ -390,12 +386,9 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
             around = region, x, y, trip, tolerance
             up = abs(dx) - down - left_over, left_over
             x, y, count = _slid_up(obstacles, scene, mine, around, up, free, rules, log)
-    if count < 0:
-        log.counts[0], log.counts[1] = hits, bends
-        return BUFFER_FULL
-    if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
-        log.counts[0], log.counts[1] = hits, bends
-        return MORE_LOG
+    if count < 0 or log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
+        log.counts[0] = hits
+        return BUFFER_FULL if count < 0 else MORE_LOG
     to_x = _settled(to_x, was_x, x, 0.0, trip.left, trip.right, width)
     to_y = _settled(to_y, was_y, y, dy, trip.top, trip.bottom, height)
     x, y = to_x + trip.left, to_y + trip.top
@@ -425,33 +418,41 @@ def walk_rows(world, motions, start, rules, blocking, obstacles, log, ends, buff
 
     It ends early if memory is full, or before a mover that starts inside something and is pushed out of the
     region that was searched; the movers before ``next`` are done.  ``ends.places`` are where their paths end.
-    ``blocking`` are the columns of bodies and the bits of the layers that block, ``images`` the memory for
-    images, see `motion.Frame`, and the period.
+    ``blocking`` are the columns of bodies, the bits of the layers that block, and the tags of `sift_among`,
+    ``images`` the memory for images, see `motion.Frame`, and the period.
     """
-    grid, (bodies, layers), (frame, period) = world.grid, blocking, images
-    numbers = new_places()
+    shapes, grid, (bodies, layers, tags), (frame, period) = world.shapes, world.grid, blocking, images
+    numbers, nothing = new_places(), without_tiles(grid)
     memory = rules, obstacles, log, ends, buffers
+    around, near = (bodies, world.one_way, layers), (world.starts, world.near)
     for m in range(start, world.rows.shape[0]):
-        hits, scene, n = log.counts[0], world, m
-        if world.across[m]:
-            scene, count = _among_images(world, m, bodies, layers, frame, period, buffers)
-            n = 0
-        else:
-            known = world.shapes, bodies, world.one_way, world.rows[m], world.near
-            region = edges_of_body(world.searched, m)
-            count, _ = sift(*known, world.starts[m], world.starts[m + 1], layers, region, buffers)
-        if count < 0:
+        hits, row, scene, n = log.counts[0], world.rows[m], world, m
+        region, across, began = (
+            edges_of_body(world.searched, m),
+            world.across[m],
+            (shapes.x[row], shapes.y[row]),
+        )
+        count, opened = sift_among(shapes, around, tags, row, near, m, region, across, images, buffers)
+        if count < 0 or (across and count == frame.x.shape[0]):
             return m, CROWDED
+        if log.counts[2] + opened > log.crossed.shape[0]:
+            return m, MORE_LOG
+        if across:
+            scene, n = _among_images(world, m, frame, count), 0
+        log.counts[1] = 0
         state = _walk(scene, n, m, buffers.near[:count], motions, period, *memory)
         if state != DONE:
             return m, state
-        if world.across[m]:
+        place = ends.places[m, 0], ends.places[m, 1]
+        if opened > 0:
+            way, others = (began, place, log.bends, BENDS, 0, log.counts[1]), buffers.open[:opened]
+            known = shapes, m, row, way, log.hits[:0], others, period, nothing, log.crossed
+            log.counts[2] = cross_in_turn(*known, log.counts[2])
+        if across:
             name_owners(log.hits, hits, log.counts[0], frame)
             if ends.floors[m, 0] >= 0:
                 ends.floors[m, 0] = frame.owners[ends.floors[m, 0]]
-            row = world.rows[m]
-            x, y = wrapped(ends.places[m, 0], period[0]), wrapped(ends.places[m, 1], period[1])
             met = log.hits[hits : log.counts[0]]
-            place = free_place(world.shapes, row, x, y, met, period, grid, numbers)
-            world.shapes.x[row], world.shapes.y[row] = place
+            x, y = wrapped(place[0], period[0]), wrapped(place[1], period[1])
+            shapes.x[row], shapes.y[row] = free_place(shapes, row, x, y, met, period, grid, numbers)
     return world.rows.shape[0], DONE

@@ -18,14 +18,16 @@ MOST_LEGS = 256
 
 
 class Log(NamedTuple):
-    """What walkers met, and where they turned."""
+    """What walkers met, what each crossed, and where the last one turned."""
 
     hits: npt.NDArray[np.float64]
     """``(h, 9)``, as in `path.Buffers`."""
     bends: npt.NDArray[np.float64]
-    """``(b, 4)``: mover, place, time."""
+    """``(b, 3)``: place, time."""
+    crossed: npt.NDArray[np.float64]
+    """``(c, 9)``, as hits."""
     counts: npt.NDArray[np.int64]
-    """``(2,)``: how many of each; a number beyond the length counts rows that were not written."""
+    """``(3,)``: how many of each; a number beyond the length counts rows that were not written."""
 
 
 class Trip(NamedTuple):
@@ -99,6 +101,5 @@ def log_bend(log, trip, rules, gone, x, y):
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
-        log.bends[at, 0] = float(trip.mover)
-        log.bends[at, 1], log.bends[at, 2] = exchanged(x - trip.left, y - trip.top, rules)
-        log.bends[at, 3] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
+        log.bends[at, 0], log.bends[at, 1] = exchanged(x - trip.left, y - trip.top, rules)
+        log.bends[at, 2] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0

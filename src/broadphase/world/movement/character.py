@@ -8,7 +8,6 @@ import numpy as np
 
 from broadphase.geometry.shapes import Box, extent
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.crossing import BENDS
 from broadphase.kernels.movement.motion import CROWDED, wrap_touches
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
@@ -21,12 +20,11 @@ from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
 from broadphase.world.broad_phase import Near, new_buffers, new_frame
-from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, walked_to
-from broadphase.world.movement.crossing import Paths, Start, cross_many, crossings, note_crossings
+from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, hits_of, walked_to
+from broadphase.world.movement.crossing import concerned, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.motion_many import ManyMotion, widen
 from broadphase.world.movement.sweep import bits_of, checked_displacement
-from broadphase.world.space import starts_of
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 
@@ -165,18 +163,16 @@ class Character:
         self._check_shapes([row])
         x, y, noted = store.x.item(row), store.y.item(row), state.contacts.noted
         try:
-            others = self._follow(row, dx, dy, rules, ignored)
+            self._follow(row, dx, dy, rules, ignored)
             log, ends = self._log, self._ends
             to_x, to_y = ends.places[0].tolist()
             if to_x != x or to_y != y:
                 store.have_moved(np.array([row], np.int32))
-            found, bent = log.counts.tolist()
+            found, _, over = log.counts.tolist()
             hits = tuple(motion.hits_found(row, log.hits[:found], "slide", stops=True))
             crossed: tuple[Hit, ...] = ()
-            if len(others) and store.any_sensor:
-                start, bends = Start(store.table.columns, row, x, y), log.bends[:bent]
-                met = crossings(state, row, start, (to_x, to_y), bends, BENDS, others)
-                crossed = note_crossings(state, row, met) if met else ()
+            if over:
+                crossed = note_crossings(state, row, hits_of(store.bodies, log.crossed[:over], "cross"))
             if state.space.periodic:
                 to_x, to_y = store.x.item(row), store.y.item(row)
                 hits, crossed = tuple(map(motion.wrapped_hit, hits)), tuple(map(motion.wrapped_hit, crossed))
@@ -190,11 +186,11 @@ class Character:
             floor, up = (motion.body(body) if body >= 0 else Tile(*tile)), (nx, ny)
         return Walk(to_x, to_y, hits, crossed, floor, up, Tile(column, line) if column >= 0 else None)
 
-    def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> Rows:
-        """Let the kernel walk, again where it needs memory, or is pushed out of a region; what is near."""
+    def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:
+        """Let the kernel walk, again where it needs memory, or is pushed out of a region."""
         state, store, broad_phase = self._state, self._state.store, self._state.broad_phase
         left, top, right, bottom = store.bounds(row)
-        more, marks = 0.0, (store.marks, bits_of(ALL))
+        more, marks = 0.0, (store.marks, bits_of(ALL), (store.group, store.tag_sets.bits))
         self._way[0] = dx, dy
         while True:
             region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
@@ -211,7 +207,7 @@ class Character:
             scene = Scene(store.table.columns, *known)
             _, done = kernel.walk_rows(scene, self._way, 0, rules, marks, *memory)
             if done == kernel.DONE:
-                return others
+                return
             if done == kernel.BUFFER_FULL:
                 self._buffers = _doubled(self._buffers)
             elif done == kernel.MORE_LOG:
@@ -232,26 +228,21 @@ class Character:
             return self._walk_rows((rows, displacements, known, layers, ignored))
 
     def _walk_rows(self, call: _Call) -> Movements:
-        rows, _, _, layers, ignored = call
-        state = self._state
+        rows, state = call[0], self._state
         table = state.store.table.columns
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
         walkers = Walkers(state, call)
         walkers.run()
-        found = walkers.log
-        bends = found.bends[: found.counts[1]]
-        hits = found.hits[: found.counts[0]]
-        first = starts_of(bends[:, 0], len(rows))
-        paths = Paths(rows, walkers.starts, walkers.places, bends, BENDS, first)
-        crossed = cross_many(state, paths, 0 if layers is ALL else 1 << MOVING, None, ignored)
+        hits = walkers.log.hits[: walkers.log.counts[0]]
+        crossed = concerned(state, rows, walkers.log.crossed[: walkers.log.counts[2]])
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
         for met in (hits, crossed) if state.space.periodic else ():
             wrap_touches(met, state.space.lengths)
         places = state.store.places(rows)
-        floors, ladders = walkers.floors[:, :3], walkers.floors[:, 3:]
+        floors, ladders = walkers.ends.floors[:, :3], walkers.ends.floors[:, 3:]
         moved = Movements(places, hit_arrays(hits), hit_arrays(crossed))
-        return walked_to(moved, floors, walkers.tops, ladders)
+        return walked_to(moved, floors, walkers.ends.tops, ladders)
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""
@@ -271,10 +262,8 @@ class Walkers:
         self.rows, self.displacements, self.rules, self.layers, self.ignored = call
         count = len(self.rows)
         self.ends = _ends(count)
-        self.starts = state.store.places(self.rows)
-        self.places, self.floors, self.tops = self.ends
         self.buffers = _buffers(64, 256)
-        self.log = _log(2 * count + 8, 4 * count + 8)
+        self.log = _log(2 * count + 8, 64)
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it walks."""
         self._reached = self._reach()
@@ -282,12 +271,13 @@ class Walkers:
     def run(self) -> None:
         """Move all walkers."""
         scene, lengths, begin, store = self._scene(), self._state.space.lengths, 0, self._state.store
+        blocking = store.marks, bits_of(self.layers), (store.group, store.tag_sets.bits)
         while begin < len(self.rows):
             before = store.places(self.rows)
             memory = self.buffers, self.log, self.ends, self._path, (self._frame, lengths)
             done, state = kernel.walk_rows(
                 *(scene, self.displacements, begin, self.rules),
-                *((store.marks, bits_of(self.layers)), *memory),
+                *(blocking, *memory),
             )
             moved = (store.places(self.rows) != before).any(axis=1)
             if moved.any():
@@ -307,7 +297,8 @@ class Walkers:
     def _scene(self) -> Scene:
         """The walkers, who see each other at their new places, and what may block each."""
         state, store, rows = self._state, self._state.store, self.rows
-        near = state.broad_phase.near_movers(rows, self._reached, bits_of(self.layers), 0)
+        passes = 0 if self.layers is ALL else 1 << MOVING
+        near = state.broad_phase.near_movers(rows, self._reached, bits_of(self.layers), passes)
         starts, others = near.without(self.ignored) if self.ignored else near
         self._make_room(int(np.diff(starts).max(initial=0)) + 1)
         across = ~state.space.are_inner(self._reached)
@@ -403,12 +394,12 @@ def _ends(count: int) -> Ends:
 
 
 def _log(hits: int, bends: int) -> Log:
-    return Log(np.empty((hits, 9)), np.empty((bends, 4)), np.zeros(2, np.int64))
+    return Log(np.empty((hits, 9)), np.empty((bends, 3)), np.empty((hits, 9)), np.zeros(3, np.int64))
 
 
 def _grown(log: Log) -> Log:
     larger = _log(2 * len(log.hits), 2 * len(log.bends))
-    for column in range(2):
+    for column in range(3):
         larger[column][: len(log[column])] = log[column]
     larger.counts[:] = log.counts
     return larger

@@ -279,13 +279,13 @@ class Motion:
                 rows = broad_phase.buffers.near
                 kept = [other for other in rows[:near].tolist() if other not in ignored]
                 near, rows[: len(kept)] = len(kept), kept
-            way = store.marks, store.one_way, row, dx, dy, code, when, bits_of(layers)
+            around, way = (store.marks, store.one_way, bits_of(layers)), (row, dx, dy, code, when)
             memory = broad_phase.buffers, grid, searched
             if across:
                 others, images = broad_phase.buffers.near[:near].copy(), (broad_phase.frame, space.lengths)
-                swept = kernel.move_among_images(shapes, *way, others, *memory, images)
+                swept = kernel.move_among_images(shapes, around, way, others, *memory, images)
             else:
-                swept = kernel.move_body(shapes, *way, near, *memory)
+                swept = kernel.move_body(shapes, around, way, near, *memory)
             if swept[0] == DONE:
                 return swept, across
             if swept[0] == FULL:

@@ -10,7 +10,6 @@ from broadphase.geometry.shapes import finite
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
 from broadphase.kernels.movement import motion as kernel
-from broadphase.kernels.movement.crossing import HITS
 from broadphase.kernels.movement.path import FULL, TOO_FAR
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
@@ -28,11 +27,10 @@ from broadphase.world.hits import (
     hit_arrays,
     velocities_after,
 )
-from broadphase.world.movement.crossing import Paths, cross_many, with_solid
+from broadphase.world.movement.crossing import concerned
 from broadphase.world.movement.motion import Motion, Rollback
 from broadphase.world.movement.platforms import carry, riders_of
 from broadphase.world.movement.sweep import bits_of
-from broadphase.world.space import starts_of
 from broadphase.world.state import State
 
 # Memory for so many hits a mover, and at least for so many in all; with more, the kernel is called again.
@@ -72,16 +70,15 @@ class ManyMotion:
         n, ignored = len(store.bodies), store.ignored(ignore)
         rows, responses = np.empty(n, np.int32), np.empty(n, np.int8)
         velocities, displacements = np.empty((n, 2)), np.empty((n, 2))
-        known = store.alive, store.response, store.group, self._by_group()
-        count, far = kernel.plan_step(
-            *((store.velocity_x, store.velocity_y), (store.x, store.y), *known, seconds),
-            *(rows, velocities, displacements, responses),
-        )
+        known = (store.velocity_x, store.velocity_y), (store.x, store.y), store.alive, store.response
+        out = rows, velocities, displacements, responses
+        count, far = kernel.plan_step(*known, store.group, self._by_group(), seconds, out)
         rows, velocities, displacements = rows[:count], velocities[:count], displacements[:count]
+        responses = responses[:count]
         if not far < FARTHEST or self._space.periodic:
             self._check_goals(rows, displacements, "velocity * dt")
         with Rollback(self._state, self._moved_by(rows)):
-            moved = self._move(rows, displacements, responses[:count], movers_block, ignored)
+            moved = self._move(rows, displacements, responses, movers_block, ignored)
             if len(moved.hits.movers):
                 after = velocities_after(velocities, moved.hits, responses)
                 # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
@@ -241,20 +238,20 @@ class _Run:
         self._store, self._table = state.store, state.store.table
         count = len(call.rows)
         self._starts = self._store.places(call.rows)
-        self._places, self._ends = self._starts.copy(), self._starts.copy()
-        """Of each mover, in the period, and where its path ended."""
+        self._places = self._starts.copy()
+        """Of each mover, in the period."""
         self._hits: list[Floats] = []
-        # Static movers stay where they were until all have moved: the others see them there.
-        statics = self._store.static[call.rows]
-        self._waiting = np.flatnonzero(statics & (call.layers != ALL))
+        self._crossed: list[Floats] = []
         # A round body or a slope may turn a path to any side.
         turns = self._store.any_round or len(state.grid.ground) > 0
         self._reach = kernel.WIDE if turns else kernel.EXACT
-        self._blocking, self._passes = bits_of(call.layers), 0 if call.layers is ALL else 1 << MOVING
+        self._waits = call.layers is not ALL
+        """Static movers stay where they were until all have moved: the others see them there."""
+        self._blocking = bits_of(call.layers)
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
         self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
-        self._halts = (self._store.one_way[call.rows] != 0) & (call.layers is ALL)
+        self._halts = (self._store.one_way[call.rows] != 0) & (not self._waits)
         self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
         self._look(0)
 
@@ -267,35 +264,34 @@ class _Run:
             *(self._table.columns, *movers, self._reach, (space.lengths, space.low, space.high)),
             *(self._regions[later], self._across[later]),
         )
-        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, self._passes)
+        passes = 1 << MOVING if self._waits else 0
+        near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, passes)
         self._near = near.without(call.ignored) if call.ignored else near
-        self._met = self._near.without_pairs(call.rows, call.riders) if call.riders else self._near
-        self._reserve(int(np.diff(self._near.first).max()) + 1)
+        met = self._near.without_pairs(call.rows, call.riders) if call.riders else self._near
+        self._movers = kernel.Movers(*call[:3], self._regions, self._across, self._halts, *met)
+        self._reserve(int(np.diff(near.first).max()) + 1)
 
     def _reserve(self, most: int) -> None:
         """Memory for so many bodies, or images of them, near one mover."""
         space = self._state.space
         self._buffers = new_buffers(most, self._most_hits, space.repeats)
         self._frame = new_frame(most if space.periodic else 0)
+        self._out = self._places, np.empty((self._most_hits, 9))
 
     def run(self) -> Movements:
         """Move all."""
-        call, state = self._call, self._state
+        call, state, store = self._call, self._state, self._store
         begin = 0
         while begin < len(call.rows):
             begin = self._move_from(begin)
-        hits = self._hits[0] if len(self._hits) == 1 else np.concatenate(self._hits)
-        solid = stops = hits
-        if len(hits):
-            crosses = call.responses[hits[:, 8].astype(np.int64)] == CROSS
-            solid, stops = hits[crosses], hits[~crosses]
-        first = starts_of(stops[:, 8], len(call.rows))
-        paths = Paths(call.rows, self._starts, self._ends, stops, HITS, first)
-        crossed = cross_many(state, paths, self._passes, self._met)
-        if len(self._waiting):
-            self._store.put_many(call.rows[self._waiting], self._places[self._waiting])
-        if len(solid):
-            crossed = with_solid(crossed, solid)
+        hits, crossed = (
+            some[0] if len(some) == 1 else np.concatenate(some) for some in (self._hits, self._crossed)
+        )
+        crossed = concerned(state, call.rows, crossed)
+        waiting = store.static[call.rows] if self._waits else np.False_
+        if waiting.any():
+            store.put_many(call.rows[waiting], self._places[waiting])
+        stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS]
         state.contacts.note_many(call.rows, stops, stopped=True)
         state.contacts.note_many(call.rows, crossed)
         if not call.ignored:
@@ -307,29 +303,27 @@ class _Run:
 
     def _move_from(self, begin: int) -> int:
         """Move some movers in one call of the kernel; which is the next."""
-        call, grid = self._call, self._state.grid
-        movers = *call[:3], self._regions, self._across, self._halts
-        known = kernel.move_many(
-            *(self._table.columns, self._store.marks, self._store.one_way, movers, self._blocking),
-            *(len(self._waiting) > 0, begin),
-            *(self._met[:], grid, self._buffers, (self._frame, self._state.space.lengths)),
-            *(self._ends, self._places, _MOST_TESTS),
-        )
-        next_one, state, found = map(int, known)
+        call, store, state = self._call, self._store, self._state
+        around = store.marks, store.one_way, self._blocking
+        tags, images = (store.group, store.tag_sets.bits), (self._frame, state.space.lengths)
+        known = around, tags, self._movers, begin, state.grid, self._buffers, images, self._out
+        moved = kernel.move_many(self._table.columns, *known, (_MOST_TESTS, self._waits))
+        next_one, done, found, passed = map(int, moved)
         self._hits.append(self._buffers.hits[:found].copy())
-        if state == TOO_FAR:
-            widen(self._state, call.rows, self._near, self._pushes, next_one)
+        self._crossed.append(self._out[1][:passed].copy())
+        if done == TOO_FAR:
+            widen(state, call.rows, self._near, self._pushes, next_one)
             self._look(next_one)
-        elif state == kernel.CROWDED:
+        elif done == kernel.CROWDED:
             self._reserve(2 * len(self._buffers.near) + 1)
-        elif state == FULL and not found:
+        elif done == FULL and not (found or passed):
             self._most_hits *= 2
             self._reserve(len(self._buffers.near))
         elif next_one > begin and self._halts[next_one - 1]:
             at = next_one - 1
             call.carry(self._motion, at, self._starts[at], self._places[at])
             if next_one < len(call.rows):
-                self._starts[next_one:] = self._store.places(call.rows[next_one:])
+                self._starts[next_one:] = store.places(call.rows[next_one:])
                 self._look(next_one)
         return next_one
 

@@ -163,8 +163,9 @@ class Path:
         while True:
             if self._shared:
                 self._buffers, self._frame = broad_phase.buffers, broad_phase.frame
-            known = self.shape, table, store.marks, self._one_way, self._row, rows, self._layers, region
-            self._near, opened = motion.lay_out(*known, self._frame, lengths, self._buffers)
+            around, images = (store.marks, self._one_way, self._layers), (self._frame, lengths)
+            known = self.shape, table, around, self._row, rows, region, images, self._buffers
+            self._near, opened = motion.lay_out(*known)
             if self._near >= 0:
                 break
             self._reserve(2 * len(self._buffers.near))
