@@ -317,7 +317,9 @@ def _in_moves(life, _):
             return None  # who rides on whom is decided when the call begins
         ids = {one.name: k for k, one in enumerate(life.things)}
         ways = sorted(zip(call.who, call.ways, strict=True), key=lambda one: ids[one[0]])
-        return [Call("move", (one,), (way,), {}, True) for one, way in ways]
+        return [
+            Call("move", (one,), (way,), {}, True) for one, way in ways if any(way)
+        ]  # those with a velocity
 
     calls = _each_call(life, change)
     if calls is None:
@@ -591,7 +593,8 @@ class Found(NamedTuple):
         relation = RELATIONS[self.relation]
         again, _, *instead = relation.tell(self.life, random.Random(self.seed))
         life = instead[0] if instead else self.life
-        return f"{self.relation}: {self.said}\n\n{life.program()}\n\n# told again\n{again.program()}"
+        said = f"{self.relation}, {self.seed}: {self.said}"
+        return f"{said}\n\n{life.program()}\n\n# told again\n{again.program()}"
 
 
 def checked(name, life, seed, first=None):

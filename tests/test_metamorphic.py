@@ -43,6 +43,9 @@ _KNOWN = (
     *(("across the edge of a period", 50326), ("across the edge of a period", 17816)),
     ("across the edge of a period", 3626),  # a walker inside of a one-way box by a rounding error
     *(("translated", 3051), ("translated", 3174)),  # crates that push each other, and the contact with them
+    # A slanted side that a round walker met was taken for a round corner, or not, by rounding.
+    *(("across the edge of a period", 11942), ("turned", 9378)),
+    ("transposed", 21510),  # the end of a slot that is exactly as wide as the mover
 )
 
 

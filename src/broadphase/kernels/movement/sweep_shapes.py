@@ -540,6 +540,12 @@ def _surface_of(touched, count, vx, vy):
         against = vx * touched[at, end] + vy * touched[at, end + 1]
         if against < most:
             best, best_end, most = at, end, against
+    # Both lie along the motion where a slot as wide as the mover ends: its end is the surface.
+    for k in range(count if most >= -_PARALLEL * length(vx, vy) else 0):
+        for end in range(0, 4, 2):
+            against = vx * touched[k, end] + vy * touched[k, end + 1]
+            if against < most:
+                best, best_end, most = k, end, against
     return best, best_end
 
 

@@ -350,6 +350,8 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
         if not is_round or _is_there(turn, x - at_x, tolerance):
             break
         log.counts[0] = met
+        if free:  # or it is above its floor, which has tangents from there
+            y = lowered(obstacles, count, shapes, grid, x, y, trip, tolerance, rules)
         count = _gathered(obstacles, scene, mine, region, x, y, trip, tolerance, free, rules)
         if count < 0:
             break

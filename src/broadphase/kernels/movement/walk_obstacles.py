@@ -51,6 +51,8 @@ OUTSIDE = 0.25  # this share of a tolerance counts as outside
 
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
 
+_PARALLEL = 1e-9  # the sine of an angle
+
 
 class WalkSettings(NamedTuple):
     """How to walk."""
@@ -135,12 +137,23 @@ def set_plane(planes, at, nx, ny, c, radius, rules):
 
 @inline
 def _put_plane(obstacles, count, nx, ny, c, radius, is_round, rules):
-    """Append a plane of the last obstacle; returns the count, -1 if the memory is full."""
-    at = obstacles.first[count]
-    if at >= obstacles.planes.shape[0]:
+    """Append a plane of the last obstacle; returns the count, -1 if the memory is full.
+
+    One of a round corner that is a side of the obstacle is left out: what stops there has met that side.
+    """
+    at, planes = obstacles.first[count], obstacles.planes
+    if at >= planes.shape[0]:
         return -1
-    set_plane(obstacles.planes, at, nx, ny, c, radius, rules)
-    obstacles.planes[at, 3] = 1.0 if is_round else 0.0
+    set_plane(planes, at, nx, ny, c, radius, rules)
+    planes[at, 3] = 1.0 if is_round else 0.0
+    if is_round:
+        for j in range(obstacles.first[count - 1], at):
+            across = planes[j, 0] * planes[at, 1] - planes[j, 1] * planes[at, 0]
+            along = planes[j, 0] * planes[at, 0] + planes[j, 1] * planes[at, 1]
+            if planes[j, 3] != 0.0:
+                break
+            if abs(across) < _PARALLEL and along > 0.0:
+                return count
     obstacles.first[count] = at + 1
     return count
 
@@ -215,7 +228,7 @@ def _put_sides(obstacles, count, shapes, row, ring, walker, radius, tangents, ru
                 reach = (nx * x + ny * y) + (_reach_of(shapes, row, nx, ny) + grown)
                 count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
         nx, ny, reach = tangent_of(shapes, row, walker, radius) if tangents else (0.0, 0.0, 0.0)
-        if (nx != 0.0 or ny != 0.0) and count >= 0:
+        if nx != 0.0 and ny != 0.0 and count >= 0:
             count = _put_plane(obstacles, count, nx, ny, reach, radius, True, rules)
     return count
 
