@@ -780,7 +780,9 @@ class BodyStore:
 
     def places(self, rows: Rows) -> Floats:
         """``(m, 2)``: where the bodies of rows are."""
-        return np.column_stack((self.x[rows], self.y[rows]))
+        places = np.empty((len(rows), 2))
+        places[:, 0], places[:, 1] = self.x.take(rows), self.y.take(rows)  # a quarter of `np.column_stack`
+        return places
 
     def shape(self, row: int) -> Shape:
         """The shape of a row where it is now."""

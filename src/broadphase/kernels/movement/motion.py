@@ -224,7 +224,6 @@ ALWAYS, IF_FREE, ONLY_TEST = 0, 1, 2  # when a body moves: always, only if nothi
 EXACT, PADDED, WIDE = 1, 2, 3
 CROWDED = 4  # beside the results of `path.follow`: more images are near than the memory holds
 EVERY_LAYER = 15  # a bit for each layer
-SENSORS = 4  # the bit for sensors in any layer
 ALL_OF_THEM = -1  # in place of layers: what is near blocks, whatever its rules
 
 _EVERYWHERE = -math.inf, -math.inf, math.inf, math.inf
@@ -500,67 +499,6 @@ def check_moves(rows, xs, ys, displacements):
         if far < 0 and not (abs(x) < FARTHEST and abs(y) < FARTHEST):
             far = np.int64(m)
     return ascends, far
-
-
-@jit
-def boxes_in_layers(shapes, bodies, alive, count, layers, movers, regions, classes):
-    """The boxes to search, of the bodies in some layers and of movers: ``rows, boxes, kinds, number_of``.
-
-    There are ``count`` rows.  ``layers`` are bits; the bit beyond those of all layers stands for sensors in
-    any.  The box of a mover is its region.  ``classes`` are those of movers, unless any of them is in the
-    layers, of other moving and of static bodies, and ``kinds`` those of the boxes.  ``number_of[row]`` is the
-    number of a mover, or -1.
-    """
-    rows, boxes, kinds = np.empty(count, np.int32), np.empty((count, 4)), np.empty(count, np.uint8)
-    number_of = np.empty(count, np.int32)
-    for row in range(count):
-        number_of[row] = -1
-    mover_class = np.uint8(classes[0])
-    for m in range(movers.shape[0]):
-        number_of[movers[m]] = m
-        if (layers >> np.int64(bodies.layer[movers[m]])) & 1 != 0:
-            mover_class = np.uint8(0)
-    end, count = count, np.int64(0)
-    sensors = (layers >> SENSORS) & 1 != 0
-    for row in range(end):
-        m = number_of[row]
-        wanted = (layers >> np.int64(bodies.layer[row])) & 1 != 0 or (sensors and bodies.sensor[row])
-        if m >= 0:
-            for column in range(4):
-                boxes[count, column] = regions[m, column]
-            kinds[count] = mover_class
-        elif wanted and alive[row]:
-            boxes[count, 0], boxes[count, 1], boxes[count, 2], boxes[count, 3] = bounds_of(shapes, row)
-            kinds[count] = classes[2 if bodies.static[row] else 1]
-        else:
-            continue
-        rows[count] = row
-        count += 1
-    return rows[:count], boxes[:count], kinds[:count], number_of
-
-
-@jit
-def list_near(pairs, rows, number_of, movers):
-    """From sorted pairs among bodies, what is near each of so many movers: ``first, others``.
-
-    The bodies are ``rows``, ``number_of[row]`` the number of a mover, or -1.  What is near mover ``m`` are
-    ``others[first[m]:first[m + 1]]``, ascending.
-    """
-    first, others = np.zeros(movers + 2, np.int64), np.empty(2 * pairs.shape[0], np.int32)
-    for p in range(pairs.shape[0]):
-        for side in range(2):
-            m = number_of[rows[pairs[p, side]]]
-            if m >= 0:
-                first[m + 2] += 1
-    for m in range(2, first.shape[0]):
-        first[m] += first[m - 1]
-    for p in range(pairs.shape[0]):
-        for side in range(2):
-            m = number_of[rows[pairs[p, side]]]
-            if m >= 0:
-                others[first[m + 1]] = rows[pairs[p, 1 - side]]
-                first[m + 1] += 1
-    return first[: movers + 1], others[: first[movers]]
 
 
 @jit

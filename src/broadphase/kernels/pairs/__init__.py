@@ -1,4 +1,5 @@
 """Pairs after the search.
 
-`order` sorts them, and `changes` finds which began and ended, including the contacts of a world.
+`order` sorts them, `changes` finds which began and ended, including the contacts of a world, and `near` lists
+what is near movers.
 """
