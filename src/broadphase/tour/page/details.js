@@ -261,6 +261,7 @@ export function drawFinds(canvas, width, height, finds, shade) {
   const rows = rowsOf(finds);
   const each = Math.min((height - HEAD - 4) / Math.max(rows.length, 1), 34);
   const size = each * 0.62;
+  const column = Math.min(size + 44, (width - 98) / Math.max(...rows.map(({ length }) => length), 1)); // left of the words
   context.textBaseline = "middle";
   rows.forEach((found, row) => {
     const y = HEAD + 4 + row * each;
@@ -268,8 +269,8 @@ export function drawFinds(canvas, width, height, finds, shade) {
     context.font = canvasFont(0.95, 700);
     context.fillStyle = colour("hit");
     context.fillText(letterOf(row), 8, y + size / 2);
-    found.forEach(({ x: column, y: line, isReported }, k) => {
-      const x = 34 + k * (size + 44);
+    found.forEach(({ x: across, y: line, isReported }, k) => {
+      const x = 34 + k * column;
       context.strokeStyle = context.fillStyle = colour(isReported ? shade : "soft");
       context.lineWidth = 1.5;
       context.setLineDash(isReported ? [] : [3, 3]);
@@ -277,7 +278,7 @@ export function drawFinds(canvas, width, height, finds, shade) {
       context.strokeRect(x, y, size, size);
       context.font = canvasFont(0.85);
       context.fillStyle = colour("soft");
-      context.fillText(`${column}, ${line}`, x + size + 5, y + size / 2);
+      context.fillText(`${across}, ${line}`, x + size + 5, y + size / 2);
     });
     context.setLineDash([]);
     const reported = found.filter(({ isReported }) => isReported).length;
