@@ -36,11 +36,11 @@ from broadphase.recording.frames import (
     Part,
     Rows,
     Sections,
-    Steps,
     defaults_of,
     read_frames,
     read_head,
     read_json,
+    stepped,
 )
 from broadphase.recording.work import Busy, Work, busy_stretches, count_work, sentence
 from broadphase.runtime.memory import PairArray
@@ -232,7 +232,7 @@ class HeldRows:
             self._table = None
 
 
-def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int, steps: Steps) -> None:
+def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int) -> None:
     """Apply the sections that `broadphase.recording.frames.difference` made.
 
     ``tags`` says how many tags there are by now.
@@ -254,11 +254,9 @@ def apply(held: HeldRows, sections: Sections, outlines: list[Any], tags: int, st
         held.numbers[fresh] = _section(sections, Part.PLACES).reshape(len(came), -1)
     if len(changed):
         _describe(held, held.places(changed), sections, outlines, tags)
-    steps.forget(fresh)
     places = held.places(moved)
     if len(moved):
-        wire = _section(sections, Part.GUESS), _section(sections, Part.MISSED)
-        held.numbers[places] = steps.decode(places, held.numbers[places], *wire)
+        held.numbers[places] = stepped(held.numbers[places], _section(sections, Part.STEPS))
     for rows in (fresh, places):
         _check_numbers(held.numbers[rows], held.forms is not None)
 
@@ -643,7 +641,7 @@ class Recording:
         dtype = self.dtype
         is_world = self.about["kind"] == "world"
         held = HeldRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
-        state = _State(-1, begin, held, Steps(dtype), None, [""], self.about["touching"], self.period)
+        state = _State(-1, begin, held, None, [""], self.about["touching"], self.period)
         self._marks.append(state.copy())
         try:
             for after, _, words in self._frames_from(state):
@@ -668,7 +666,7 @@ class Recording:
         for sections, end in read_frames(self._data, state.end, "<" + self.about["dtype"]):
             words = words_of(sections)
             state.tags += words.tags
-            apply(state.held, sections, words.outlines, len(state.tags), state.steps)
+            apply(state.held, sections, words.outlines, len(state.tags))
             state.tiles = apply_tiles(state.tiles, sections, words)
             state.number += 1
             state.end = end
@@ -683,20 +681,19 @@ class _State:
     end: int
     """The byte at which its frame ends in the file."""
     held: HeldRows
-    steps: Steps
     tiles: TileMap | None
     tags: list[str]
     touching: bool
     period: tuple[float | None, ...] | None
 
     def copy(self) -> "_State":
-        return replace(self, held=self.held.copy(), steps=self.steps.copy(), tags=list(self.tags))
+        return replace(self, held=self.held.copy(), tags=list(self.tags))
 
     @property
     def nbytes(self) -> int:
         """The memory that a copy takes."""
         tiles = 0 if self.tiles is None else 2 * self.tiles.solid.nbytes
-        return self.held.nbytes + self.steps.nbytes + tiles + 8 * len(self.tags)
+        return self.held.nbytes + tiles + 8 * len(self.tags)
 
     def frame(self, sections: Sections, words: Words) -> RecordedFrame:
         held, places = self.held, self.held.order

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from broadphase.errors import path_of
 from broadphase.indexes.base import Index
 from broadphase.kernels.boxes.overlap import STATIC
-from broadphase.recording.frames import FrameRows, Part, Steps, TileDifferences, Writer, difference
+from broadphase.recording.frames import FrameRows, Part, TileDifferences, Writer, difference
 from broadphase.world.world import World
 
 _QUERIES = ("query_box", "query_point", "query_radius", "raycast", "query_ray", "nearest")
@@ -95,7 +95,6 @@ class Recorder:
         """How many frames were written."""
         dtype = np.dtype(np.float64 if isinstance(target, World) else target.dtype)
         width = 2 if isinstance(target, World) else 2 * target.dim
-        self._steps = Steps(dtype)
         self._before = FrameRows.nothing(width, dtype, has_forms=self._is_world)
         self._calls: dict[str, list[float]] = {}
         # Unbuffered: a frame that was written survives a crash of the process.
@@ -188,7 +187,7 @@ class Recorder:
             raise
 
     def _write_frame(self, held: FrameRows, found: int | None) -> None:
-        sections, outlines = difference(self._before, held, self._steps)
+        sections, outlines = difference(self._before, held)
         target = self._target
         tiles, words = self._tiles.difference(target.tiles if isinstance(target, World) else None)
         words["calls"] = {
