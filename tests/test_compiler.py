@@ -454,8 +454,8 @@ def test_plain_numba_compiles_every_kernel(part, monkeypatch):
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
 
 
-# Results of their own, named tuples, vectors, tuples as rows.
-FEW = ("tree.queries.search_nearest", "cells.bins.enter", "boxes.brute_force.compare_all", SHARING[0])
+# Named tuples, results that grow, rows, a function that others share.
+FEW = ("boxes.brute_force.compare_all", "tiles.grid.cell_of_point", SHARING[0])
 
 
 @needs_compiler

@@ -185,9 +185,9 @@ def test_threads_that_outlive_the_main_one():
 @compiled
 @signals
 def test_signals_at_random_moments():
-    """`hammer_interrupts` for two seconds; it runs for as long as one likes."""
-    result = hammer(2.0)
-    assert result["signals"] > 20
+    """`hammer_interrupts` for a second; it runs for as long as one likes."""
+    result = hammer(1.0)
+    assert result["signals"] > 10
     assert result["interrupts"] > 0
     assert (result["wrong"], result["errors"], result["ended"], result["stuck"]) == (0, [], "", False)
 

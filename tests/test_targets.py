@@ -72,8 +72,9 @@ def check(library, target, least):
 
 @few_targets
 def test_a_library_is_what_the_loader_takes(target, tmp_path, build, exhaustive):
-    lines = lines_of(FEW) if exhaustive else [f"{kernel}: {listed()[kernel][0]}\n" for kernel in FEW]
-    check(build(target, tmp_path, lines), target, 4)
+    few = FEW if exhaustive else FEW[::2]
+    lines = lines_of(few) if exhaustive else [f"{kernel}: {listed()[kernel][0]}\n" for kernel in few]
+    check(build(target, tmp_path, lines), target, len(few))
 
 
 @pytest.mark.exhaustive

@@ -215,7 +215,7 @@ def test_what_a_function_changes_counts_from_the_next_movement_on(each, period):
         assert _answered(seed, period, True) == _answered(seed, period, False)
 
     with ThreadPoolExecutor(3) as pool:
-        each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=5)
+        each(lambda first: [*pool.map(check, range(first, first + 6))], range(0, 120, 6), of=10)
 
 
 @pytest.mark.smaller_set

@@ -61,6 +61,11 @@ def next_picture(page):
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
 
+def go_to(page, step):
+    page.evaluate("name => { location.hash = name; }", step)
+    until(page, "name => tour.shown?.step.name === name", step)
+
+
 def open_charts(page):
     """Look at the answer, which the charts show, and close it again."""
     page.evaluate("document.querySelectorAll('.step.now details').forEach(one => { one.open = true; })")
@@ -424,10 +429,11 @@ ANSWERED = """
 
 @pytest.mark.parametrize(("width", "height"), [(640, 480), (360, 640)])
 def test_an_embedded_step_fits_into_a_small_frame(tour, width, height):
+    size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+    page = tour(STEPS[0], "?embed=1", width=width, height=height)
     for step in STEPS:
-        page = tour(step, "?embed=1", width=width, height=height)
+        go_to(page, step)
         next_picture(page)
-        size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert page.evaluate(size) == [width, height], step
         for part in (".step.now .question", ".step.now .goal", "#views canvas", "#slider", "#whole"):
             box = page.locator(part).first.bounding_box()
@@ -477,8 +483,7 @@ def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
         if width <= 1024:  # there it lies over what scrolls
             page.evaluate("document.querySelector('.turn').style.display = 'none'")
         for step in STEPS:
-            page.evaluate("name => { location.hash = name; }", step)
-            until(page, "name => tour.shown?.step.name === name", step)
+            go_to(page, step)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, step
             assert (
                 page.evaluate(STICKING_OUT.replace("seen &&", "seen && !element.closest('.steps') &&")) == []
@@ -522,8 +527,7 @@ def test_picture_slider_numbers_and_chart_share_the_first_screen(tour, width, he
     page = tour("strips", width=width, height=height)
     assert page.evaluate(SHIFT) < 0.1
     for step in STEPS:
-        page.evaluate("name => { location.hash = name; }", step)
-        until(page, "name => tour.shown?.step.name === name", step)
+        go_to(page, step)
         open_charts(page)
         *boxes, bar = page.evaluate(BOXES, [*SEEN, ".turn"])
         boxes = dict(zip(SEEN, boxes, strict=True))
@@ -542,16 +546,16 @@ def test_picture_slider_numbers_and_chart_share_the_first_screen(tour, width, he
             assert apart_in_y or apart_in_x, (step, one, other)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (820, 1180)])
-def test_the_question_its_goal_and_the_picture_are_seen_together(tour, width, height):
-    page = tour(width=width, height=height)
+def test_the_question_its_goal_and_the_picture_are_seen_together(tour):
+    page = tour()
     for step in STEPS:
-        page.evaluate("name => { location.hash = name; }", step)
-        until(page, "name => tour.shown?.step.name === name", step)
-        next_picture(page)
-        for part in (".step.now .question", ".step.now .goal", "#views canvas"):
-            box = page.locator(part).first.bounding_box()
-            assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part)
+        go_to(page, step)
+        for width, height in ((1440, 900), (1024, 768), (820, 1180)):
+            page.set_viewport_size({"width": width, "height": height})
+            next_picture(page)
+            for part in (".step.now .question", ".step.now .goal", "#views canvas"):
+                box = page.locator(part).first.bounding_box()
+                assert 0 <= box["y"] < box["y"] + box["height"] <= height, (step, part, width)
 
 
 @pytest.mark.exhaustive
