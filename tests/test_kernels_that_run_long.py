@@ -189,7 +189,9 @@ def test_rows_are_an_array_or_one_tuple(value, text):
 KERNELS = """
 import numpy as np
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, objects, rows
-from broadphase.kernels.machine.objects import attribute, drop, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import (
+    append, append_pair, attribute, drop, is_same, is_there, item, length_of, number_of
+)
 
 @jit
 @rows(boxes=(4, 6))
@@ -221,13 +223,24 @@ def read(things, name, columns):
             drop(number)
         drop(value)
     return rows, np.int64(-1)
+
+@holds_gil
+@objects("things", "other", "found")
+def put(things, other, found):
+    for k in range(length_of(things)):
+        thing = item(things, k)
+        if not is_same(thing, other):
+            append(found, thing)
+            append_pair(found, thing, other)
+        drop(thing)
+    return length_of(found)
 """
 
 USE = """
 import gc, math, sys
 from types import SimpleNamespace as Thing
 import numpy as np
-from kernels_here import read, sums
+from kernels_here import put, read, sums
 
 assert sums((1, 2.0, 3, 4)).tolist() == [10.0]
 assert sums((1, 2, 3, 4, 5, 6.0)).tolist() == [21.0]
@@ -270,10 +283,15 @@ except TypeError:
 else:
     raise AssertionError("5 is no sequence")
 
-held = [things, things[0], things[0].at, things[0].at[1], "at"]
+found = ["before"]
+assert put(things, things[0], found) == 3
+assert found == ["before", things[1], (things[1], things[0])]
+
+held = [things, things[0], things[1], things[0].at, things[0].at[1], "at"]
 before = [sys.getrefcount(one) for one in held]
 for _ in range(1000):
     read(things, "at", 2)
+    put(things, things[0], [])
     read([things[0], Thing(at=(1.0,))], "at", 2)
     try:
         read([things[0], Raises()], "at", 2)
@@ -297,7 +315,7 @@ numba_names.prepare()
 import kernels_here
 
 stem, machine, calls = Path(sys.argv[1]), target_machine(HOST, level()), {}
-kinds = {"read": ("o, o, i8", 3), "sums": ("f8[2]<4|6>", 1)}
+kinds = {"read": ("o, o, i8", 3), "put": ("o, o, o", 3), "sums": ("f8[2]<4|6>", 1)}
 objects = [stem.with_name(name) for name in ("table", *kinds)]
 for name, (types, count) in kinds.items():
     lowered = lower(getattr(kernels_here, name), types)

@@ -501,6 +501,23 @@ def test_a_rect_is_the_box_of_its_numbers(numbers):
     assert world.query_box(Rect(*numbers)) == world.query_box(Box(*numbers))
 
 
+def test_rects_and_vectors_of_pygame_are_boxes_and_points_however_much_they_find():
+    pygame = pytest.importorskip("pygame")
+    world, rng = World(), np.random.default_rng(5)
+    for x, y, static in rng.integers(0, 100, (400, 3)).tolist():
+        world.add(Box(x, y, 6, 5), static=static < 50)
+    for x, y, size in rng.integers(0, 60, (60, 3)).tolist():
+        found = [body for body in world if overlap(Box(x, y, size, size), body.shape)]
+        for rect in (pygame.Rect(x, y, size, size), pygame.FRect(x, y, size, size), Box(x, y, size, size)):
+            assert world.query_box(rect) == found
+            assert world.query_box(rect, as_ids=True).tolist() == [body.id for body in found]
+        found = [body for body in world if overlap(Box(x, y, 0, 0), body.shape)]
+        assert world.query_point(pygame.Vector2(x, y)) == world.query_point((x, y)) == found
+    assert world.query_box(pygame.Rect(-9, -9, 200, 200)) == list(world)
+    with pytest.raises(ValueError, match="width must not be negative"):
+        world.query_box(pygame.Rect(50, 50, -9, 9))
+
+
 @pytest.mark.parametrize("numbers", [(0, 0, -1, 1), (10**400, 0, 1, 1), (math.nan, 0, 1, 1), (0, "a", 1, 1)])
 def test_a_rect_that_is_no_box_is_refused(numbers):
     world, _ = mixed_world(3)

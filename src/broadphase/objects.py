@@ -149,12 +149,13 @@ def colliding(
     read, rule = other_read, other_rule = _read_as(things, "ones", at, radius, size, rect)
     if targets is not things:
         other_read, other_rule = _read_as(targets, "others", at, radius, size, rect)
-    found = _few(read, other_read, rule, other_rule, float(margin), TOUCHING)
-    if found is None:
-        shapes = _shapes_of(read, "ones", *rule)
-        other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
-        found = _touching(shapes, other_shapes, float(margin))
-    return [(things[one], targets[other]) for one, other in found.tolist()]
+    found: list[tuple[Any, Any]] = []
+    if _few(read, other_read, rule, other_rule, (float(margin), TOUCHING), (things, targets, found)):
+        return found
+    shapes = _shapes_of(read, "ones", *rule)
+    other_shapes = None if targets is things else _shapes_of(other_read, "others", *other_rule)
+    touching = _touching(shapes, other_shapes, float(margin))
+    return [(things[one], targets[other]) for one, other in touching.tolist()]
 
 
 def in_range(
@@ -211,15 +212,16 @@ def in_range(
         return near
     rule = CIRCLES, _center_of(things[0], at), radius
     target_rule = CIRCLES, _center_of(targets[0], at), 0.0
-    found = _few(things, targets, rule, target_rule, 0.0, WITHIN if sort == "list" else NEAREST_FIRST)
-    if found is None:
-        circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
-        dim = circles.cores.shape[1] // 2
-        reach = np.broadcast_to(circles.radii, len(things))
-        within = neighbors(circles.cores[:, :dim], reach, other=points.cores[:, : points.cores.shape[1] // 2])
-        found = np.column_stack((within.i, within.j))
-        if sort == "distance":
-            found = found[np.lexsort((within.distance, within.i))]
+    order = WITHIN if sort == "list" else NEAREST_FIRST
+    if _few(things, targets, rule, target_rule, (0.0, order), (things, targets, near)):
+        return near
+    circles, points = _shapes_of(things, "ones", *rule), _shapes_of(targets, "others", *target_rule)
+    dim = circles.cores.shape[1] // 2
+    reach = np.broadcast_to(circles.radii, len(things))
+    within = neighbors(circles.cores[:, :dim], reach, other=points.cores[:, : points.cores.shape[1] // 2])
+    found = np.column_stack((within.i, within.j))
+    if sort == "distance":
+        found = found[np.lexsort((within.distance, within.i))]
     for one, other in found.tolist():
         near[one].append(targets[other])
     return near
@@ -324,21 +326,28 @@ _MOST_TO_SORT = 256
 
 
 def _few(
-    things: list[Any], others: list[Any], rule: _Rule, other_rule: _Rule, margin: float, order: int
+    things: list[Any],
+    others: list[Any],
+    rule: _Rule,
+    other_rule: _Rule,
+    limit: tuple[float, int],
+    result: tuple[list[Any], list[Any], list[Any]],
 ) -> Any:
-    """The pairs of few objects, ``(m, 2)``; None if the kernel does not know them."""
+    """Whether there are few objects that the kernel knows; then it has found those within a margin.
+
+    ``limit`` is the margin and the order, ``result`` what goes into pairs, and the list that takes them.
+    """
     kind = rule[0]
     if kind == _SHAPES or kind != other_rule[0] or len(things) * len(others) > _MOST_TESTS:
-        return None
-    if order == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
-        return None
+        return False
+    if limit[1] == NEAREST_FIRST and len(others) > _MOST_TO_SORT:
+        return False
     a = b = _read_by(things, "ones", rule)
     if others is not things:
         b = _read_by(others, "others", other_rule)
     if a is None or b is None:
-        return None
-    found, count = near_objects(*a[0], *b[0], (a[1], b[1]), (kind, a is b, margin, order))
-    return found if count >= 0 else None
+        return False
+    return near_objects(*a[0], *b[0], (a[1], b[1]), (kind, a is b, *limit), *result)
 
 
 def _read_by(things: list[Any], name: str, rule: _Rule) -> Any:

@@ -636,13 +636,14 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         if bodies._came or len(bodies._groups) > 1:
             bodies._add_new()
         members, store = self._members(), bodies.world._state.store
-        candidates, is_known = members.rows, False
-        if len(candidates) <= _FEW_BOXES and not store.space.periodic:
-            candidates, is_known = sprite_kernels.boxes_among(store.table.places, candidates, rect)
-        if not is_known:
-            candidates = self._queried(rect, members)
-        found = map(members.sprites.__getitem__, candidates.tolist())
-        return [one for one in found if one is not sprite]
+        sprites: list[Any] = members.sprites
+        found: list[Any] = []
+        if len(members.rows) <= _FEW_BOXES and not store.space.periodic:
+            known = store.table.places, members.rows, rect, sprites, sprite, found
+            if sprite_kernels.put_boxes_among(*known):
+                return found
+        near = map(sprites.__getitem__, self._queried(rect, members).tolist())
+        return [one for one in near if one is not sprite]
 
     def _queried(self, rect: Any, members: _Members) -> npt.NDArray[Any]:
         """The positions in the group of the sprites whose bodies overlap a rect, by a query of the world."""

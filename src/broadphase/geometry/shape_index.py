@@ -105,7 +105,6 @@ class ShapeIndex:
         self._boxes.insert_many(self._table.bounds(), env=as_env(settled(env, "env"), len(known)))
         self._moved = False
         self._rows, self._other_tree = np.arange(len(known), dtype=np.int32), BoxTree()
-        self._query = plain_columns(BOX, np.zeros((1, 2)), 0.0, 0.0)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -337,7 +336,7 @@ class ShapeIndex:
         if trees is None or rows is None or not len(self):
             return None
         try:
-            few = _try_nearest(trees, rows, 1, self._query, self._table.columns, _ALL_SHAPES)
+            few = _try_nearest(trees, rows, 1, self._table.columns, _ALL_SHAPES)
         except OverflowError:  # as in `raycast`
             return None
         if few is None or not few[3]:
@@ -411,7 +410,7 @@ class ShapeIndex:
         ):
             return None
         try:
-            few = _try_shapes(trees, rows, radii, radius, self._query, self._table.columns, _ALL_SHAPES)
+            few = _try_shapes(trees, rows, radii, radius, self._table.columns, _ALL_SHAPES)
         except OverflowError:  # as in `raycast`
             return None
         if few is None or few[1] < 0:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Box, Capsule, Shape, finite, known_shape
-from broadphase.geometry.vectors import Vector
+from broadphase.geometry.vectors import Rect, Vector
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, Wanted, place_hint, rectangle_of
 from broadphase.inputs.numeric import plain
@@ -62,6 +62,8 @@ def edges_of(box: Shape | Any) -> Bounds | None:
     if rectangle is None:
         return None
     left, top, width, height = rectangle
+    if type(box).__module__ in ("pygame.rect", "pygame"):
+        RECTANGLES.add(type(box))
     is_plain_one = type(left) is type(top) is type(width) is type(height) in _PLAIN
     if is_plain_one and 0 <= width < _LARGEST > height >= 0 and abs(left) < _LARGEST > abs(top):
         return float(left), float(top), float(left) + width, float(top) + height
@@ -135,22 +137,24 @@ def as_cells(values: Any, dtype: type[np.generic], name: str, advice: str) -> np
     return array
 
 
+RECTANGLES: set[type] = {Rect}
+"""Types whose numbers are ``x, y, width, height``; those of pygame are known when one is first seen."""
 # The types whose numbers are unpacked: a look here takes half the time of asking a type for its module.
-_PAIRS: set[type] = {tuple, Vector}
+PAIRS: set[type] = {tuple, Vector}
 
 
 def _is_pair(value: Any) -> bool:
     """Whether it is a tuple or one of pygame's vectors; their types are known from then on."""
     known = isinstance(value, tuple) or type(value).__module__ == "pygame.math"
     if known:
-        _PAIRS.add(type(value))
+        PAIRS.add(type(value))
     return known
 
 
 def as_two(value: Any, name: str, *, one_for_both: bool = False) -> tuple[float, float]:
     """Two finite numbers; where ``one_for_both`` a single one stands for both."""
     # The usual cases, without an array: 0.1 microseconds; a `Vector2` took 19.
-    if type(value) in _PAIRS or _is_pair(value):
+    if type(value) in PAIRS or _is_pair(value):
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
         x, y = value

@@ -31,6 +31,8 @@ from broadphase.periods.images import nearest_of_images
 from broadphase.periods.rays import along, bounds_between, legs
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import (
+    PAIRS,
+    RECTANGLES,
     as_bounds,
     as_points,
     as_shape,
@@ -141,9 +143,10 @@ class Queries:
 
     def box(self, box: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_box`."""
-        given = box if type(box) is tuple else tuple(box) if type(box) is list else edges_of(box)
+        is_sized = type(box) in RECTANGLES
+        given = box if is_sized or type(box) in (tuple, list) else edges_of(box)
         if given is not None and len(given) == 4:
-            found = self._found_as_given(given, -1.0, rules, as_ids)
+            found = self._found_as_given(given, is_sized, -1.0, rules, as_ids)
             if found is not None:
                 return found
         if is_batch(box):
@@ -159,8 +162,8 @@ class Queries:
 
     def point(self, point: Any, rules: Rules, as_ids: bool) -> Any:
         """See `World.query_point`."""
-        if type(point) is tuple and len(point) == 2:
-            found = self._found_as_given(point, -1.0, rules, as_ids)
+        if type(point) in PAIRS and len(point) == 2:
+            found = self._found_as_given(point, False, -1.0, rules, as_ids)
             if found is not None:
                 return found
         if is_batch(point):
@@ -176,31 +179,28 @@ class Queries:
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules, as_ids)
-        found = self._found_as_given((x, y), radius, rules, as_ids)
+        found = self._found_as_given((x, y), False, radius, rules, as_ids)
         if found is not None:
             return found
         shapes = self._of_kind(CIRCLE, x, y, radius, 0.0)
         return self._overlapping(Circle(x, y, radius).bounds, shapes, rules, as_ids)
 
-    def _found_as_given(self, values: Any, radius: float, rules: Rules, as_ids: bool) -> Any:
+    def _found_as_given(self, place: Any, is_sized: bool, radius: float, rules: Rules, as_ids: bool) -> Any:
         """The bodies in a box, at a point or, with a radius, about it; None: ask in another way.
 
-        ``values`` is a tuple of four or two numbers, a radius that counts is not negative.
+        ``place`` holds four or two numbers, see `put_overlapping`; a radius that counts is not negative.
         """
         trees = self._broad_phase.trees_of_one()
         if trees is None:
             return None
-        known = self._shape, self._store.table.columns, rules or self._known(None)
-        try:
-            found = _try_few(trees, values, _NO_RADII, radius, *known)
-        except OverflowError:  # an int that no float can hold: the general way says which
+        store = self._store
+        found: list[Any] = []
+        shapes = store.table.columns if store.any_round else store.table.places
+        bodies = range(len(store.bodies)) if as_ids else store.bodies
+        rules = rules or self._known(None)
+        if not in_trees.put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found):
             return None
-        if found is None or found[1] < 0:
-            return None
-        if as_ids:
-            return found[0][:, 1].copy()
-        bodies: list[Any] = self._store.bodies
-        return [bodies[row] for _, row in found[0].tolist()]
+        return np.array(found, np.int32) if as_ids else found
 
     def _overlapping(
         self, bounds: Bounds, shapes: ShapeColumns | None, rules: Rules, as_ids: bool
@@ -293,7 +293,7 @@ class Queries:
             if not 0.0 <= radius < _FARTHEST:
                 return None
         known = self._store.table.columns, rules or self._known(None)
-        found = _try_few(trees, values, radii, radius, self._shape, *known)
+        found = _try_few(trees, values, radii, radius, *known)
         return None if found is None or found[1] < 0 else found[0]
 
     def cone(
@@ -662,7 +662,7 @@ class Queries:
         """See `World.nearest`, for many points."""
         trees = self._few_trees(points) if _no_empty(ignore) is None else None
         if trees is not None and type(k) is int and 0 < k <= _MOST_AT_ONCE:
-            known = self._shape, self._store.table.columns, rules or self._known(None)
+            known = self._store.table.columns, rules or self._known(None)
             few = _try_few_nearest(trees, points, k, *known)
             if few is not None and few[3]:
                 return Nearest(few[0], few[1])

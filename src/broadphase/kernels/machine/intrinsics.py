@@ -548,9 +548,27 @@ def is_there(typingctx, thing):
 
 
 @intrinsic
+def is_same(typingctx, thing, other):
+    def codegen(context, builder, signature, args):
+        return builder.icmp_unsigned("==", *args)
+
+    return types.boolean(_OBJECT, _OBJECT), codegen
+
+
+@intrinsic
 def drop(typingctx, thing):
     def codegen(context, builder, signature, args):
         _call(builder, "broadphase_drop", ir.VoidType(), args[0])
         return context.get_dummy_value()
 
     return types.none(_OBJECT), codegen
+
+
+@intrinsic
+def append(typingctx, things, thing):
+    return _of_library("append", types.int32, _I32, _OBJECT, _OBJECT)
+
+
+@intrinsic
+def append_pair(typingctx, things, thing, other):
+    return _of_library("append_pair", types.int32, _I32, _OBJECT, _OBJECT, _OBJECT)

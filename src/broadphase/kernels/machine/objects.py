@@ -44,8 +44,26 @@ def is_there(thing):
 
 
 @twin
+def is_same(thing, other):
+    """Whether both are the same object."""
+    return thing is other
+
+
+@twin
 def drop(thing):
     """Release an object."""
+
+
+@twin
+def append(things, thing):
+    """Append an object to a list."""
+    things.append(thing)
+
+
+@twin
+def append_pair(things, thing, other):
+    """Append a tuple of two objects to a list."""
+    things.append((thing, other))
 
 
 @twin

@@ -17,6 +17,8 @@ FUNCTIONS = (
     "PyFloat_FromDouble",
     "PyGILState_Ensure",
     "PyGILState_Release",
+    "PyList_Append",
+    "PyLong_AsDouble",
     "PyLong_AsLongLong",
     "PyLong_AsUnsignedLongLong",
     "PyLong_FromLongLong",

@@ -8,9 +8,17 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.machine.jit import holds_gil, inline, objects
-from broadphase.kernels.machine.objects import attribute, drop, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import (
+    append,
+    append_pair,
+    attribute,
+    drop,
+    is_there,
+    item,
+    length_of,
+    number_of,
+)
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
 from broadphase.kernels.points.distance import double_length
 
@@ -19,8 +27,6 @@ NUMBER, NAMED, ITSELF = range(3)
 """Where a number or a place is: the same for all, an attribute of each object, or the object itself."""
 TOUCHING, WITHIN, NEAREST_FIRST = range(3)
 """Which pairs: nearer than a limit; or at it, too; or these, for each thing the nearest first."""
-UNSUITABLE = -1
-"""Instead of the number of pairs: an object is not understood."""
 
 # Columns of what is read: the edges of a box, of a circle those of its centre, and how far it reaches beyond;
 # then the bounds of all, a little too large for what is rounded.
@@ -111,28 +117,48 @@ def _near_lanes(a, i, b, j):
     return bits(across & (load(b, _BOUNDS + 1, j) <= bottom) & (top <= load(b, _BOUNDS + 3, j)))
 
 
+@inline
+def _append_near(ones, i, targets, near, count, order, found):
+    """Append object i with each that is near; or these alone to the list of object i in ``found``."""
+    one = item(ones if order == TOUCHING else found, i)
+    for at in range(count):
+        target = item(targets, np.int64(near[at]))
+        if order == TOUCHING:
+            append_pair(found, one, target)
+        else:
+            append(one, target)
+        drop(target)
+    drop(one)
+
+
 @holds_gil
 @objects("things", "at", "measured", "name", "others", "other_at", "other_measured", "other_name")
-def near_objects(things, at, measured, name, others, other_at, other_measured, other_name, kinds, rule):
-    """Pairs of objects that overlap or are nearer than a margin: ``pairs, found``.
+@objects("ones", "targets", "found")
+def near_objects(
+    things, at, measured, name, others, other_at, other_measured, other_name,
+    kinds, rule, ones, targets, found,
+):  # fmt: skip
+    """Find objects that overlap or are nearer than a margin; whether all are understood.
 
     ``at`` is the attribute of things that is their centre or rectangle, ``name`` that with radius or sides,
     unless ``measured`` are these, or all have the same.  ``kinds`` say how each is read: ``how, how_measured,
     width, height``.  The ``rule`` is ``kind, among, margin, order``; ``among``: pairs ``i < j`` of things.
+
+    What is appended to ``found`` are pairs of ``ones`` and ``targets``, or, if the order is not `TOUCHING`,
+    targets to a list for each of ``ones``.
     """
     (of_things, of_others), (kind, among, margin, order) = kinds, rule
     n, m = np.int64(length_of(things)), np.int64(length_of(others))
-    pairs, distances = np.empty((4 * n + LANES, 2), np.int32), np.empty(m)
     reach = 0.5 * margin
     a, fits = _read(things, at, measured, name, of_things, kind, reach)
     b = a
     if fits and not among:
         b, fits = _read(others, other_at, other_measured, other_name, of_others, kind, reach)
     if not fits:
-        return pairs[:0], UNSUITABLE
-    found = np.int64(0)
+        return False
+    numbers, distances = np.empty(m, np.int32), np.empty(m)
     for i in range(n):
-        first = found
+        count = np.int64(0)
         for j in range(i + 1 if among else 0, m, LANES):
             near = _near_lanes(a, i, b, j)
             while near != 0:
@@ -145,16 +171,14 @@ def near_objects(things, at, measured, name, others, other_at, other_measured, o
                 overlaps = across < 0.0 and down < 0.0
                 if not (overlaps or distance < limit or (order != TOUCHING and distance == limit)):
                     continue
-                if found == pairs.shape[0]:
-                    pairs = larger(pairs, found)
-                pairs[found, 0] = i
-                place = found
+                place = count
                 if order == NEAREST_FIRST:
-                    while place > first and distances[place - first - 1] > distance:
-                        pairs[place, 1] = pairs[place - 1, 1]
-                        distances[place - first] = distances[place - first - 1]
+                    while place > 0 and distances[place - 1] > distance:
+                        numbers[place], distances[place] = numbers[place - 1], distances[place - 1]
                         place -= 1
-                    distances[place - first] = distance
-                pairs[place, 1] = k
-                found += 1
-    return pairs[:found], found
+                    distances[place] = distance
+                numbers[place] = k
+                count += 1
+        if count > 0:
+            _append_near(ones, i, targets, numbers, count, order, found)
+    return True

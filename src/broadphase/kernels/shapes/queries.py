@@ -315,14 +315,17 @@ def put_near(near, count, ids, rows):
 
 @inline
 def sort_near(near, count):
-    """Sort ascending, by insertion."""
-    for k in range(1, count):
-        row = near[k]
-        at = k
-        while at > 0 and near[at - 1] > row:
-            near[at] = near[at - 1]
-            at -= 1
-        near[at] = row
+    """Sort ascending, by insertion among rows that are ever closer together (D. L. Shell, 1959)."""
+    gap = 40 if count > 120 else 13 if count > 40 else 4 if count > 12 else 1
+    while gap > 0:
+        for k in range(gap, count):
+            row = near[k]
+            at = k
+            while at >= gap and near[at - gap] > row:
+                near[at] = near[at - gap]
+                at -= gap
+            near[at] = row
+        gap //= 3
 
 
 @holds_gil

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import holds_gil, inline, jit, objects
 from broadphase.kernels.machine.memory import few
-from broadphase.kernels.machine.objects import drop, is_there, item, length_of, number_of
+from broadphase.kernels.machine.objects import append, drop, is_same, is_there, item, length_of, number_of
 from broadphase.kernels.shapes.table import BOX
 
 FARTHEST = 1e300  # beyond, no body has its place
@@ -106,41 +106,46 @@ def agree(rects, rows, kinds, xs, ys, agreed):
 
 
 @holds_gil
-@objects("rect")
-def boxes_among(shapes, rows, rect):
-    """Which of ``rows`` are boxes with an area that overlap a rect: their positions in ``rows``, in order.
+@objects("rect", "sprites", "sprite", "found")
+def put_boxes_among(shapes, rows, rect, sprites, sprite, found):
+    """Append the sprites whose ``rows`` are boxes with an area that overlap a rect, without ``sprite``.
 
     ``rect`` is ``x, y, width, height`` as the caller has it: reading it in Python takes as long as the rest.
-    Rows of -1 are passed over.  And whether the positions say it: the rect is one, and all are boxes.
+    Rows of -1 are passed over.  Returns whether this is known: the rect is one, and all are boxes.
     """
-    near, sides, found = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
+    near, sides, count = np.empty(rows.shape[0], np.int32), few(4, np.float64), 0
     if length_of(rect) != 4:
-        return near[:0], False
+        return False
     for k in range(4):
         value = item(rect, k)
         if not is_there(value):
-            return near[:0], False
+            return False
         sides[k] = number_of(value)
         drop(value)
         if not abs(sides[k]) < math.inf:
-            return near[:0], False
+            return False
     left, right = min(sides[0], sides[0] + sides[2]), max(sides[0], sides[0] + sides[2])
     top, bottom = min(sides[1], sides[1] + sides[3]), max(sides[1], sides[1] + sides[3])
     if not (left < right and top < bottom):
-        return near[:0], True
+        return True
     for k in range(rows.shape[0]):
         row = rows[k]
         if row < 0:
             continue
         if shapes.kinds[row] != BOX:
-            return near[:0], False
+            return False
         x, y = shapes.x[row], shapes.y[row]
         far_x, far_y = x + shapes.width[row], y + shapes.height[row]
-        near[found] = k
+        near[count] = k
         # Without a branch: a thousand boxes take 1 us.
         across = (max(x, left) < min(far_x, right)) & (x < far_x)
-        found += across & (max(y, top) < min(far_y, bottom)) & (y < far_y)
-    return near[:found], True
+        count += across & (max(y, top) < min(far_y, bottom)) & (y < far_y)
+    for at in range(count):
+        one = item(sprites, np.int64(near[at]))
+        if not is_same(one, sprite):
+            append(found, one)
+        drop(one)
+    return True
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -9,12 +9,13 @@ import numpy as np
 
 from broadphase.kernels.arrays.growing import larger
 from broadphase.kernels.arrays.passes import answers_at
-from broadphase.kernels.arrays.results import FEW, STACK_CAPACITY, result
+from broadphase.kernels.arrays.results import STACK_CAPACITY, STACK_ROWS, result
 from broadphase.kernels.boxes.queries import ray_distance, set_array
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.interrupts import goes_on
-from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, rows
+from broadphase.kernels.machine.jit import holds_gil, inline, jit, numbers, objects, rows
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows, with_columns
+from broadphase.kernels.machine.objects import append, drop, is_there, item, length_of, number_of
 from broadphase.kernels.machine.simd import lowest_lane
 from broadphase.kernels.shapes.contact import contact_of
 from broadphase.kernels.shapes.queries import (
@@ -25,7 +26,7 @@ from broadphase.kernels.shapes.queries import (
     ray_of,
     sort_near,
 )
-from broadphase.kernels.shapes.table import BOX, CIRCLE
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tree.dynamic_tree import (
     NODE_0,
     WIDTH,
@@ -82,7 +83,7 @@ def _overlapping(trees, limits, queue, query, shapes, rules, near):
             row = names[queue[0, at]]
             known = query.kinds[0] == BOX and shapes.kinds[row] == BOX
             if fits(rules, row) and (known or contact_of(query, 0, shapes, row, False)[0]):
-                if count == FEW:
+                if count == STACK_ROWS:
                     return REFUSED
                 near[0, count] = row
                 count += 1
@@ -91,43 +92,87 @@ def _overlapping(trees, limits, queue, query, shapes, rules, near):
 
 
 @inline
-def _take_box(left, top, right, bottom, limits, query):
-    """Write a box as the query and its limits; whether it is sound."""
+def _one_shape(kind, sides, none, no_points):
+    """A box or a circle in memory on the stack, which only the kernel itself can take."""
+    return ShapeColumns(kind, sides[0], sides[1], sides[2], sides[3], none, none, no_points, no_points)
+
+
+@inline
+def _take_query(left, top, right, bottom, radius, limits, query):
+    """Write a box, or a circle with a ``radius`` of at least 0, as query and limits; whether it is sound."""
     width, height = right - left, bottom - top
-    limits[NODE_0, 0], limits[NODE_0, 1], limits[NODE_0, 2], limits[NODE_0, 3] = left, top, right, bottom
     query.kinds[0], query.x[0], query.y[0], query.width[0], query.height[0] = BOX, left, top, width, height
+    if radius >= 0.0:
+        query.kinds[0], query.width[0] = CIRCLE, radius
+        left, top, right, bottom = left - radius, top - radius, right + radius, bottom + radius
+        width, height = right - left, bottom - top
+    limits[NODE_0, 0], limits[NODE_0, 1], limits[NODE_0, 2], limits[NODE_0, 3] = left, top, right, bottom
     is_near = not _is_far(left, top) and not _is_far(left + width, top + height)
     return is_near and width >= 0.0 and height >= 0.0
 
 
 @holds_gil
+@objects("place", "bodies", "found")
+def put_overlapping(trees, place, is_sized, radius, shapes, rules, bodies, found):
+    """Append those of ``bodies`` that overlap a box or a circle or hold a point to ``found``, by row.
+
+    ``place`` are the edges of a box, or its corner and sides if it is sized, or a point, the centre of a
+    circle with a ``radius`` of at least 0.  Returns whether its numbers are sound and find not too much.
+    """
+    count, sides = length_of(place), few(4, np.float64)
+    limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
+    near, edges, no_points = (
+        some_rows(1, STACK_ROWS, np.int32),
+        some_rows(4, 1, np.float64),
+        one_row(2, np.float64),
+    )
+    query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
+    if not (count == 4 or count == 2):
+        return False
+    for k in range(count):
+        value = item(place, k)
+        if not is_there(value):
+            return False
+        sides[k] = number_of(value)
+        drop(value)
+    left, top, right, bottom = sides[0], sides[1], sides[count - 2], sides[count - 1]
+    if is_sized:
+        right, bottom = left + right, top + bottom
+    if not _take_query(left, top, right, bottom, radius, limits, query):
+        return False
+    total = _overlapping(trees, limits, queue, query, shapes, rules, near)
+    for at in range(total):
+        body = item(bodies, np.int64(near[0, at]))
+        append(found, body)
+        drop(body)
+    return total >= 0
+
+
+@holds_gil
 @rows(values=(2, 4))
-def shapes_of_few(trees, values, radii, radius, query, shapes, rules):
+def shapes_of_few(trees, values, radii, radius, shapes, rules):
     """The shapes that overlap each of few boxes or circles, or hold points: rows ``[k, row]``, and how many.
 
     ``values`` are rows of a box or a point; with ``radii``, or a ``radius`` of at least 0, the points are
-    centres.  ``query`` is scratch, a table of one shape.  How many is `REFUSED` if numbers are not sound, or
-    if one finds too much.
+    centres.  How many is `REFUSED` if numbers are not sound, or if one finds too much.
     """
     m, columns, total = np.int64(values.shape[0]), values.shape[1], np.int64(0)
     limits, queue = one_row(4, np.float64), some_rows(1, STACK_CAPACITY, np.int32)
-    near, found = some_rows(1, FEW, np.int32), np.empty((8 * m, 2), np.int32)
+    near, found = some_rows(1, STACK_ROWS, np.int32), np.empty((8 * m, 2), np.int32)
+    edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
+    query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     around = radii.shape[0] > 0 or radius >= 0.0
     if not (columns == 4 or columns == 2) or (radii.shape[0] > 0 and radii.shape[0] != m):
         return found[:0], REFUSED
     if around and columns != 2:
         return found[:0], REFUSED
     for k in range(m):
-        left, top = values[k, 0], values[k, 1]
         right, bottom = values[k, columns - 2], values[k, columns - 1]
         reach = radii[k] if radii.shape[0] > 0 else radius
-        if around:
-            left, top, right, bottom = left - reach, top - reach, right + reach, bottom + reach
-        if not _take_box(left, top, right, bottom, limits, query):
+        if around and not reach >= 0.0:
             return found[:0], REFUSED
-        if around:
-            query.kinds[0], query.width[0], query.height[0] = CIRCLE, reach, 0.0
-            query.x[0], query.y[0] = values[k, 0], values[k, 1]
+        if not _take_query(values[k, 0], values[k, 1], right, bottom, reach, limits, query):
+            return found[:0], REFUSED
         count = _overlapping(trees, limits, queue, query, shapes, rules, near)
         if count < 0:
             return found[:0], REFUSED
@@ -435,17 +480,18 @@ def nearest_shapes(trees, values, k, shapes, rules):
 
 @holds_gil
 @rows(points=(2,))
-def nearest_of_few(trees, points, k, query, shapes, rules):
+def nearest_of_few(trees, points, k, shapes, rules):
     """The same for few points: ``ids, distances, places, done``; -1 and inf where there are fewer.
 
-    Rows of ``places`` are the nearest point of a shape, and the unit vector from there.  ``query``: as of
-    `shapes_of_few`.
+    Rows of ``places`` are the nearest point of a shape, and the unit vector from there.
     """
     m = np.int64(points.shape[0])
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k), np.float64)
     places = np.empty((m, k, 4), np.float64)
     stack, keys = _memory_for(trees)
     own = one_row(1, np.int32)
+    edges, no_points = some_rows(4, 1, np.float64), one_row(2, np.float64)
+    query = _one_shape(few(1, np.uint8), edges, few(1, np.int64), no_points)
     own[0, 0] = NO_ROW
     far = _largest_coordinate(trees, stack, keys)
     for at in range(m):
