@@ -4,7 +4,6 @@ One row an id, in contiguous arrays that grow by doubling.  The row of a removed
 overlaps nothing, so that a kernel may scan all rows without checking which are live.
 """
 
-import heapq
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from broadphase.inputs.arrays import MOST_IDS
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.boxes.checks import put_box, put_rows
+from broadphase.kernels.boxes.checks import find_free, put_box, put_new, put_rows
 from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.runtime.slices import FIRST_ROWS, rows_at
@@ -33,9 +32,6 @@ _COLUMNS = {
 _FIRST_CAPACITY = 16
 _NAN = float("nan")
 _try_to_put = try_call(put_box)
-# Below this share of all rows, bulk operations use the heap of free ids; above it, one pass over all rows is
-# cheaper.
-_BULK = 16
 
 
 _T = TypeVar("_T", bound=np.generic)
@@ -54,8 +50,6 @@ class Places(NamedTuple):
     ids: IdArray
     fresh: int
     """How many of the ids are new."""
-    free: list[int] | None
-    """The heap of free ids without them."""
 
 
 class BoxStore:
@@ -79,8 +73,8 @@ class BoxStore:
         self.any_static = False
         self.any_sets = False
         """Whether a category or mask other than the usual was ever given."""
-        self._free: list[int] | None = []
-        """A heap of the free ids below ``end``; ``None`` when it has to be collected again."""
+        self._lowest = 0
+        """No id below is free."""
         self._ids: IdArray | None = None
         self._spare: BoxArray | None = None
         self._next: BoxArray | None = None
@@ -140,33 +134,29 @@ class BoxStore:
         """The lowest free id, where `add` puts a box."""
         if self.live == self.end:
             return self.end
-        if self._free is None:
-            self._free = np.flatnonzero(~self.alive[: self.end]).tolist()
-        return self._free[0]
+        if self.alive[self._lowest]:
+            self._lowest = self.next_ids(1).ids.item()
+        return self._lowest
 
     def add(self, box: tuple[float, ...], static: bool, category: int, mask: int, env: int = 0) -> int:
         """Put a box at the lowest free id.  `use_envs` comes before the first ``env`` that is not 0."""
-        new, row = self.next_id(), np.array(box, self.boxes.dtype)
-        free = self._free
+        new = self.next_id()
         if new == len(self.alive):
             self._grow(1)
-        self._free = None  # to be collected again, should this be interrupted
-        if free:
-            heapq.heappop(free)
+        bits = int(STATIC) if static else 0
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
-        self._free = free
         self.end += new == self.end
-        self.boxes[new] = row
-        self.alive[new] = True
-        self.renewed[new] = True
-        self.any_static |= static
-        self.any_sets |= category != 1 or mask != EVERY_BIT
-        self.classes[new] = STATIC if static else 0
-        self.categories[new], self.masks[new] = category, mask
-        if self.envs is not None:
-            self.envs[new] = env
+        self._lowest = new + 1
         self.live += 1
         self._ids = None
+        self.any_static |= static
+        self.any_sets |= category != 1 or mask != EVERY_BIT
+        if self.envs is not None:
+            self.envs[new] = env
+        put_new(
+            self.boxes, self.alive, self.renewed, self.classes, self.categories, self.masks,
+            new, box, bits, category, mask,
+        )  # fmt: skip
         return new
 
     def add_many(
@@ -181,8 +171,9 @@ class BoxStore:
         """Put boxes at the lowest free ids, in their order, which are ``places``; see `add`."""
         any_static = self.any_static or bool(static.any())
         any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
-        ids, fresh, free = places or self.next_ids(len(boxes))
+        ids, fresh = places or self.next_ids(len(boxes))
         run, live = _run_of(ids), self.live + len(ids)
+        lowest = ids.item(-1) + 1 if len(ids) else self._lowest
         try:
             self.boxes[run] = boxes
             self.alive[run] = self.renewed[run] = True
@@ -198,31 +189,20 @@ class BoxStore:
         self.any_static, self.any_sets = any_static, any_sets
         self.end += fresh
         self.live = live
-        self._free = free
+        self._lowest = lowest
         self._ids = None
         return ids
 
     def drop(self, ids: IdArray) -> None:
-        """Free these live ids."""
-        free, live = self._free, self.live - len(ids)
-        self._free = None  # to be collected again, should this be interrupted
-        if len(ids) == 1:  # half the time
-            removed = ids.item()
-            if free is not None:
-                heapq.heappush(free, removed)
-        else:
-            removed = _run_of(ids)
-            if len(ids) * _BULK >= self.end:
-                free = None
-            if free is not None:
-                for freed in ids.tolist():
-                    heapq.heappush(free, freed)
+        """Free these live ids, ascending."""
+        live, lowest = self.live - len(ids), min(self._lowest, ids.item(0))
+        removed = ids.item() if len(ids) == 1 else _run_of(ids)  # one takes half the time
         # Commit: nothing interrupts the lines from here on (`tests/test_commits.py`).
         self.boxes[removed] = _NAN
         self.alive[removed] = False
         self.live = live
+        self._lowest = lowest
         self._ids = None
-        self._free = free
 
     def next_boxes(self) -> BoxArray:
         """Rows for new boxes of all ids, none of which is free: to be filled, and handed to `write`.
@@ -271,7 +251,7 @@ class BoxStore:
         self.end = self.live = 0
         self._spare = self._next = None
         self.any_static = self.any_sets = False
-        self._free = []
+        self._lowest = 0
         self._ids = None
 
     def restore(self, alive: npt.NDArray[np.bool_], rows: dict[str, npt.NDArray[Any]]) -> None:
@@ -284,7 +264,7 @@ class BoxStore:
             getattr(self, name)[ids] = column
         self.any_static = bool(self.classes[ids].any())
         self.any_sets = bool((self.categories[ids] != 1).any() or (self.masks[ids] != EVERY_BIT).any())
-        self._free = self._ids = None
+        self._lowest, self._ids = 0, None
 
     def check(self) -> None:
         """Raise ``AssertionError`` where the bookkeeping contradicts itself."""
@@ -302,11 +282,10 @@ class BoxStore:
             "any_sets knows of categories and masks",
         )
         expect(np.array_equal(self.ids(), np.flatnonzero(alive)), "ids lists the live rows")
-        if self._free is not None:
-            expect(sorted(self._free) == np.flatnonzero(~alive).tolist(), "the heap holds the free ids")
+        expect(bool(alive[: self._lowest].all()), "no id below the lowest is free")
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__ | {"_free": None, "_ids": None, "_spare": None, "_next": None}
+        state = self.__dict__ | {"_ids": None, "_spare": None, "_next": None}
         return state | {name: column[: self.end] for name, column in self._columns().items()}
 
     def has_all(self, ids: IdArray) -> bool:
@@ -315,21 +294,14 @@ class BoxStore:
 
     def next_ids(self, count: int) -> Places:
         """The lowest free ids, where `add_many` puts so many boxes."""
-        holes = self.end - self.live
-        reused = min(count, holes)
+        reused = min(count, self.end - self.live)
         fresh = count - reused
         if self.end + fresh > len(self.alive):
             self._grow(fresh)
         ids = np.empty(count, np.int32)
         ids[reused:] = np.arange(self.end, self.end + fresh)
-        free = self._free
-        if free is not None and reused * _BULK < self.end:
-            self._free = None  # to be collected again, should this be interrupted
-            ids[:reused] = [heapq.heappop(free) for _ in range(reused)]
-        else:
-            ids[:reused] = np.flatnonzero(~self.alive[: self.end])[:reused]
-            free = None if reused < holes else []
-        return Places(ids, fresh, free)
+        find_free(self.alive, self._lowest, ids[:reused])
+        return Places(ids, fresh)
 
     def _grow(self, more: int) -> None:
         if self.end + more > MOST_IDS:

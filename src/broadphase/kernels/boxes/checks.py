@@ -178,7 +178,33 @@ def join_rays(origins, directions, distances, rays):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Replace boxes of an index: many that were checked, or one that the caller wrote.
+# The rows of an index by id: which are free, and boxes that are put into them.
+
+
+@jit
+def find_free(alive, first, ids):
+    """Write the lowest ids that are not ``alive``, from ``first`` on, into ``ids``; there are as many."""
+    found, begin = np.int64(0), np.int64(first)
+    while found < ids.shape[0] and begin < alive.shape[0]:
+        end = min(begin + BLOCK, alive.shape[0])
+        count = np.int32(0)
+        for i in range(begin, end):  # in blocks, as in `_first_unsound`
+            count += alive[i]
+        if count < end - begin:
+            for i in range(begin, end):
+                if not alive[i] and found < ids.shape[0]:
+                    ids[found] = i
+                    found += 1
+        begin = end
+
+
+@holds_gil
+@numbers(values=(2, 3, 4, 6))
+def put_new(boxes, alive, renewed, classes, categories, masks, i, values, bits, category, mask):
+    """Write a new row, a box or a point that was checked, and its rules."""
+    for column in range(boxes.shape[1]):
+        boxes[i, column] = values[column]
+    alive[i], renewed[i], classes[i], categories[i], masks[i] = True, True, bits, category, mask
 
 
 @jit
