@@ -25,7 +25,7 @@ from broadphase.inputs.rules import as_filter
 from broadphase.kernels.arrays.sorting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
-from broadphase.methods import few_among_many, strips
+from broadphase.methods import strips, thresholds
 from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.strips import bin_boxes, cut_world
 from broadphase.methods.task import Task
@@ -192,11 +192,11 @@ def leaving_out(n: int) -> Trick:
     few = np.ascontiguousarray(many[::100])
 
     def with_all() -> int:
-        usual, few_among_many.ENOUGH = few_among_many.ENOUGH, n + 1
+        usual, thresholds.MANY_BOXES = thresholds.MANY_BOXES, n + 1
         try:
             return len(bp.join(few, many, sort=False))
         finally:
-            few_among_many.ENOUGH = usual
+            thresholds.MANY_BOXES = usual
 
     return Trick(
         "a few joined with many, of which most are left out",

@@ -10,7 +10,7 @@ from interrupting import Interrupt
 from oracle import pairs as expected_pairs
 
 import broadphase as bp
-from broadphase.indexes import adaptive, box_tree
+from broadphase.indexes import adaptive, thresholds
 
 SHARES = (0.0, 0.002, 0.05, 0.5, 1.0)
 
@@ -37,7 +37,7 @@ def limits(request, monkeypatch):
         monkeypatch.setattr(adaptive, "NS_AT_LEAST", request.param)
         monkeypatch.setattr(adaptive, "NS_TOUCHED", 1.0)
         monkeypatch.setattr(adaptive, "NS_KEPT", 0.0)
-        monkeypatch.setattr(box_tree, "UNREAD", 1)
+        monkeypatch.setattr(thresholds, "UNREAD", 1)
         monkeypatch.setattr(adaptive, "SPARSE", 1)
         monkeypatch.setattr(adaptive, "FEW_STATIC", 0)
 

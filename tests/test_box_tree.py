@@ -9,7 +9,7 @@ from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import box_tree, changes
+from broadphase.indexes import thresholds
 from broadphase.kernels.tree.dynamic_tree import HEIGHT, LEAST, WIDTH
 from broadphase.methods.tree import TreeArrays
 
@@ -55,8 +55,8 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_any_margin_does(variant, dim, monkeypatch):
     options, few = VARIANTS[variant]
-    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
-    monkeypatch.setattr(box_tree, "_FEW", few)
+    monkeypatch.setattr(thresholds, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(thresholds, "FEW_CHANGED", few)
     monkeypatch.setitem(NEEDED, "box_tree", lambda dim: options)
     machine = type("Machine", (IndexMachine,), {"name": "box_tree", "dim": dim}).TestCase
     machine.settings = machine_settings(8, 30)

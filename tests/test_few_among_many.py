@@ -7,7 +7,7 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase.methods import few_among_many
+from broadphase.methods import thresholds
 from broadphase.methods.few_among_many import boxes_near
 from broadphase.runtime.memory import Scratch
 
@@ -18,8 +18,8 @@ CASES = [(name, dim) for name, dims in scenes._DIMENSIONS.items() for dim in dim
 @pytest.fixture
 def few_enough(monkeypatch):
     """Try it on small scenes too, and where it leaves out little."""
-    monkeypatch.setattr(few_among_many, "ENOUGH", 0)
-    monkeypatch.setattr(few_among_many, "_MOST_KEPT", np.inf)
+    monkeypatch.setattr(thresholds, "MANY_BOXES", 0)
+    monkeypatch.setattr(thresholds, "MOST_KEPT", np.inf)
 
 
 def squares(n, world, seed, dim=2, dtype=np.float32):

@@ -9,7 +9,7 @@ from method_checks import KINDS, assert_exact, degenerate_boxes, pairs_of, scene
 from broadphase.indexes.classes import Strips
 from broadphase.inputs.rules import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
-from broadphase.methods import strips
+from broadphase.methods import strips, thresholds
 from broadphase.methods.strips import Cut, Division
 
 WAYS = ("in one call", "call by call")
@@ -20,7 +20,7 @@ def take(motion, patch, counts=None):
     if counts is not None:
         patch.setattr(strips, "cut_world", cut_into(counts))
     if motion == "call by call":
-        patch.setattr(strips, "TOO_MANY", 0)
+        patch.setattr(thresholds, "ONE_CALL", 0)
     elif counts is not None:
         patch.setattr(strips, "find_at_once", find_in(counts))
 

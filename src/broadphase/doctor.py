@@ -21,7 +21,7 @@ from broadphase.indexes.results import Stats
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import readable
-from broadphase.methods.choose import FEW_BOXES
+from broadphase.methods.thresholds import FEW_BOXES
 from broadphase.recording.reader import Calls, RecordedFrame, Recording
 from broadphase.recording.work import (
     compared,

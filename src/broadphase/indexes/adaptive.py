@@ -46,9 +46,9 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.kernels.boxes.overlap import STATIC, no_filter
 from broadphase.kernels.pairs.changes import replace_pairs
-from broadphase.methods.choose import FEW_BOXES
 from broadphase.methods.pair_order import one_array, sorted_pairs
 from broadphase.methods.task import Found, Task
+from broadphase.methods.thresholds import FEW_BOXES
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import first_of, rows_at
 

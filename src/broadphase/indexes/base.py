@@ -13,7 +13,7 @@ from broadphase.indexes import arguments
 from broadphase.indexes.arguments import NO_RULE, NO_RULES, BoxRules, Reader, Rows
 from broadphase.indexes.by_id import ById
 from broadphase.indexes.changes import History, Journal
-from broadphase.indexes.new_boxes import MOST_SCANNED, MadeLater, NewBoxes
+from broadphase.indexes.new_boxes import MadeLater, NewBoxes
 from broadphase.indexes.protocol import NO_IDS, Shared, Structure
 from broadphase.indexes.results import (
     HowToCast,
@@ -27,6 +27,7 @@ from broadphase.indexes.results import (
 )
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
+from broadphase.indexes.thresholds import MOST_SCANNED
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds

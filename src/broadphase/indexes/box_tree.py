@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes import protocol
+from broadphase.indexes import protocol, thresholds
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -50,22 +50,9 @@ from broadphase.methods.task import Found, Task
 from broadphase.methods.tree import TreeArrays, pairs_of_trees
 from broadphase.runtime.memory import PairArray, Scratch
 
-# If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
-_SHARE = 4
-_FEW = 64
 _MOST_LEVELS = 32
-# With so many times as many static boxes, there is one query for each moving box: 10,000 among 1,000,000 take
-# a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
-_SPARSE = 4
-# A tree for queries follows any change of one box in so many, and so many larger ones that nothing read in
-# between (measured by `benchmarks/who_wins.py`).
-FOLLOWED, UNREAD = 16, 8
-_FOLLOWED_ALWAYS = 8
 # The margin of a moving box is so many times its last step.
 STEPS = 4.0
-# Among a million boxes so many points are found faster in the order of a curve, which takes half of the time
-# for 200 points, and never pays among 100,000.
-_ENOUGH_TO_ORDER = 20_000
 _NO_DISTANCES = np.empty((0, 0))
 _NO_FLOATS = np.empty(0)
 _try_boxes, _try_rays, _try_nearest, _try_move = map(
@@ -152,12 +139,13 @@ class TreeStructure(SearchTree):
 
     def _most_changes(self, tree: int) -> int:
         """How many boxes may be added or removed before building the tree again costs less."""
-        return max(int(self._arrays.children[0, kernel.HELD + tree]) // _SHARE, _FEW)
+        held = int(self._arrays.children[0, kernel.HELD + tree])
+        return max(held // thresholds.PART_REBUILT, thresholds.FEW_CHANGED)
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         if not fresh:
             ids, self._leaving = self._leaving, protocol.NO_IDS
-        elif len(ids) > _FEW:
+        elif len(ids) > thresholds.FEW_CHANGED:
             for tree, own in self._by_tree(ids):
                 if len(own) > self._most_changes(tree):
                     self._build_later(tree)
@@ -237,7 +225,7 @@ class TreeStructure(SearchTree):
         pairs = tests = 0
         moving, static = self._arrays.children[0, kernel.HELD : kernel.HELD + 2].tolist()
         for other in (kernel.MOVING, kernel.STATIC_TREE):
-            few = other == kernel.STATIC_TREE and 0 < moving * _SPARSE < static
+            few = other == kernel.STATIC_TREE and 0 < moving * thresholds.SPARSE < static
             found = self._few_with_static(limit) if few else self._pairs_with(other, limit)
             chunks += found.chunks
             pairs += found.pairs
@@ -342,7 +330,7 @@ class TreeStructure(SearchTree):
             )  # fmt: skip
         arguments = self._search_arguments()
         out = np.empty((len(points), k), np.int32), np.empty((len(points), k))
-        order = order_along(points) if len(points) >= _ENOUGH_TO_ORDER else None
+        order = order_along(points) if len(points) >= thresholds.ORDERED_POINTS else None
         some = points if order is None else points[order]
 
         def search(begin: int, end: int) -> NearestIds:
@@ -391,13 +379,13 @@ class QueryTree(TreeStructure):
                 self.stale = True  # the next read clears it, which shows that there was one
 
     def _are_many(self, ids: IdArray) -> bool:
-        return len(ids) > max(self.store.live // FOLLOWED, _FOLLOWED_ALWAYS)
+        return len(ids) > 1 + self.store.live // thresholds.FOLLOWED
 
     def _prepare(self, ids: IdArray) -> None:
         """Before a large change, discard the tree if nothing has read it for long."""
         if self.follows_moving and self._are_many(ids):
             self._unread = self._unread + 1 if self.stale else 0
-            if self._unread > UNREAD:
+            if self._unread > thresholds.UNREAD:
                 self._unread = 0
                 if self.store.any_static:
                     self._build_later(kernel.MOVING)

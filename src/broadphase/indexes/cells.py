@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes import protocol
+from broadphase.indexes import protocol, thresholds
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given, Rows
 from broadphase.indexes.protocol import NO_IDS, NO_ROWS, FoundInBoxes, Ids, Searched
 from broadphase.indexes.results import expected_rows
@@ -46,8 +46,6 @@ from broadphase.runtime.slices import joined
 
 Part: TypeAlias = tuple[Bins, npt.NDArray[np.uint8], IdArray]
 
-# A box costs about as much to enter as so many loose boxes cost to test.
-_AS_LOOSE = 64
 # Boxes that share a cell with more others than this spend most time on comparisons.
 _CROWD = 24.0
 # More rows or columns of cells would be one grey area in a picture.
@@ -65,7 +63,7 @@ class Filled:
     def __init__(self, moving: Bins, static: Bins, capacity: int) -> None:
         self.moving, self.static = moving, static
         self.large = joined([moving.large, static.large])
-        self.most = FEW + math.isqrt(_AS_LOOSE * (len(moving.small) + len(static.small)))
+        self.most = FEW + math.isqrt(thresholds.LOOSE_FOR_ONE * (len(moving.small) + len(static.small)))
         """How many boxes may be loose before all are entered again."""
         self.loose = 0
         self.listed = np.zeros(capacity, np.uint8)
@@ -174,7 +172,7 @@ class CellStructure(Searched):
         """The cells for so many queries: without loose boxes, where testing those would cost more."""
         filled = self._filled
         assert filled is not None
-        if filled.loose * queries > _AS_LOOSE * self.store.live:
+        if filled.loose * queries > thresholds.LOOSE_FOR_ONE * self.store.live:
             self._settle()
             filled = self._filled
             assert filled is not None

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import methods
+from broadphase.indexes import thresholds
 from broadphase.indexes.results import PairChanges, expected_rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.numeric import thread_count
@@ -49,11 +50,8 @@ FindAll = Callable[..., tuple[PairArray, int]]
 Compared = tuple[PairArray, PairArray, int]
 """The pairs that began, those that ended, and the tests made."""
 
-# Among fewer boxes than this, finding all pairs takes less time than queries for some.
-FEWEST_BOXES = 1000
 _FIRST_CAPACITY = 64
 _SMALLEST_MERGE = 1024
-_A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 
 
 class Step(NamedTuple):
@@ -155,7 +153,7 @@ class Journal:
         """Open it for so many entries, or for none; ``entries`` is what it held, to be forgotten."""
         if entries.held:
             kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
-        self._most = int(share * store.live) if store.live >= FEWEST_BOXES else 0
+        self._most = int(share * store.live) if store.live >= thresholds.FEWEST_BOXES else 0
         self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
 
     @property
@@ -323,7 +321,7 @@ def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, P
         return ended[:0], ended, tests
 
     # The rows of a part are compared while they are in the cache.
-    parts = planned // _A_PART + 1
+    parts = planned // thresholds.QUERIES_AT_ONCE + 1
     calls: list[Callable[[], Compared]] = [search_old]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
     most = len(threads.shares(planned, thread_count(structure.threads), cost=1_000.0))

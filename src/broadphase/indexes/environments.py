@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import (
     NO_RULES,
     Axes,
@@ -70,17 +71,11 @@ from broadphase.methods.task import Found
 from broadphase.runtime.memory import PairArray, Scratch, aligned, result_array
 from broadphase.runtime.slices import ranges
 
-# Moving so many boxes at once, it is quicker to write all columns again.
-MANY = 64
 _LEAST_CAPACITY = 1024
-# Grown by moves so many times, the bounding boxes of a curve are worth another sort.
-_LOOSE = 1.5
 _LARGE = 1e300
 _ENVS = 1 << 63
 # So many rays take 0.1 s at most.
 _RAYS_AT_ONCE = 1 << 20
-# Smaller groups of rays leave too many lanes empty.
-_LEAST_GROUP = 8
 
 
 class Worlds(SearchTree):
@@ -116,7 +111,7 @@ class Worlds(SearchTree):
         self._own.unsettle()
         if fresh:
             self.reset()
-        elif len(ids) > MANY:
+        elif len(ids) > thresholds.FEW_CHANGED:
             self.stale = True
         elif not self.stale:
             kernel.follow(self.store.boxes, ids, self._slots, self._starts, self._firsts, self._columns)
@@ -128,7 +123,7 @@ class Worlds(SearchTree):
         grouped = self._ids is None
         if not grouped:
             spread = self._lay()
-            grouped = spread > _LOOSE * self._spread
+            grouped = spread > thresholds.LOOSE_CURVE * self._spread
         if grouped:
             self._group()
             self._spread = self._lay()
@@ -385,7 +380,7 @@ def _ray_groups(
         return None
     envs = _envs_of_groups(axes, env)
     size = math.prod(axes) // len(envs) if len(envs) else 0
-    if size < _LEAST_GROUP:
+    if size < thresholds.LEAST_GROUP:
         return None
     try:
         ignored = NO_IDS if ignore is None else np.broadcast_to(ignore, axes)

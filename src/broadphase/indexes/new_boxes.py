@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.indexes import thresholds
 from broadphase.indexes.arguments import NO_RULES, BoxRules, Given
 from broadphase.indexes.protocol import NO_ROWS
 from broadphase.indexes.results import Nearest
@@ -16,10 +17,6 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes import brute_force
 from broadphase.kernels.machine.kernel import try_call
 
-# A scan holds the GIL: a millisecond for so many boxes.
-MOST_SCANNED = 1 << 20
-# So many boxes, and so many for each box of the index, are compared in the time in which a tree is built.
-_AT_LEAST, _EACH = 50_000, 100
 _scan_for_boxes, _scan_for_nearest = map(try_call, (brute_force.scan_for_boxes, brute_force.scan_for_nearest))
 _NO_SETS = np.empty(0, np.uint32)
 _new = tuple.__new__
@@ -48,7 +45,7 @@ class NewBoxes:
         self.rows = rows
         """The boxes, sound, which belong to the index."""
         self._touching = touching
-        self._left = _AT_LEAST + _EACH * len(rows)
+        self._left = thresholds.SCANNED_AT_LEAST + thresholds.SCANS * len(rows)
         self.last = ("", 0, 0)
 
     def in_boxes(self, call: str, boxes: Given, rules: BoxRules) -> IdArray | None:

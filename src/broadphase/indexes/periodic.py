@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes import changes
+from broadphase.indexes import changes, thresholds
 from broadphase.indexes.arguments import NO_RULES, BoxRules, FloatTuple, Given, Reader, Rows
 from broadphase.indexes.protocol import NO_IDS, Ids, SearchTree, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, hits_of_rows
@@ -40,8 +40,6 @@ from broadphase.runtime.memory import Scratch
 
 # Distances are rounded; an image farther away than this factor is certainly farther.
 _WIDER = 1.0 + 1e-6
-# If more boxes than this change at once, how far all reach is found again when it is needed.
-MANY = 64
 # Of a period: where a ray crosses an edge is rounded; a cast from one image too many does no harm.
 _SLACK = 1e-9
 # An origin farther away than so many periods is brought into the world.
@@ -92,7 +90,7 @@ class PeriodicSpace(PlainSpace):
         super().enter(ids, fresh)
         # Discarded first, in case this is interrupted.
         around, self._reach = self._reach, None
-        if around is not None and len(ids) <= MANY:
+        if around is not None and len(ids) <= thresholds.FEW_CHANGED:
             self._note(around, self.store.boxes[ids])
 
     def unsettle(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.indexes import changes
+from broadphase.indexes import changes, thresholds
 from broadphase.indexes.arguments import (
     NO_RULES,
     BoxRules,
@@ -50,8 +50,6 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 from broadphase.runtime.slices import joined
 
 NO_HIT = RayHit(-1, np.inf, ())
-# A box query costs as much as finding the pairs of about this many boxes from scratch.
-_QUERY = 10
 _try_around = try_call(box_queries.box_around)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
@@ -303,7 +301,8 @@ def join(mine: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, in
     if not few.store.live:
         return np.empty((0, 2), np.int32), 0
     plain = mine.period is None and mine.store.envs is None and there.store.envs is None
-    if plain and few.store.live * _QUERY < many.store.live and many.searched.has_fast_box_queries:
+    far_fewer = few.store.live * thresholds.PAIRS_OF_A_QUERY < many.store.live
+    if plain and far_fewer and many.searched.has_fast_box_queries:
         many.searched.ready()
         queries = few.store.live_boxes().astype(np.float64, copy=False)
         rows, tests = find_rows(many.searched, queries, mine.touching, NO_RULES)

@@ -14,6 +14,7 @@ to a box tree, which is built when it is asked and follows small changes.  `broa
 these strips for the frames in which much has moved, and finds the pairs of what has changed with a tree.
 """
 
+from broadphase.indexes import thresholds
 from broadphase.indexes.protocol import Structure, search_live
 from broadphase.indexes.storage import IdArray
 from broadphase.inputs.boxes import BoxArray
@@ -28,9 +29,6 @@ from broadphase.methods.strips import (
 )
 from broadphase.methods.task import Found, Task
 from broadphase.runtime.memory import Scratch
-
-# The world is cut again when copies share their strips with so many times more others than when it was cut.
-_CROWDED = 1.5
 
 
 class StripsFrame:
@@ -47,7 +45,7 @@ class StripsFrame:
         """Find the pairs of a task, in the last frame's strips if they still suit."""
         if len(task.boxes) < 2:
             return Found([], 0, 0)
-        parts, plan, most = parts_for(task), self.plan, _CROWDED * self._crowding
+        parts, plan, most = parts_for(task), self.plan, thresholds.CROWDED * self._crowding
         if plan is not None:
             found = find_at_once(task, plan, most)
             self.in_one_call = found is not None

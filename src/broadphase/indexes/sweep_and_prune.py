@@ -23,6 +23,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.indexes import thresholds
 from broadphase.indexes.changes import History, PairKeys, as_pairs, from_all_pairs, pair_keys
 from broadphase.indexes.protocol import Shared, Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
@@ -36,10 +37,6 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import joined, rows_at, sorted_keys
 
-# When more boxes moved than this share, sorting everything is cheaper than moving so many ...
-MOST_TOUCHED = 1 / 3
-# ... and when so many ends per box were passed, or so many in all if there are few boxes.
-MOST_PASSED, ALWAYS_PASSED = 4, 1 << 14
 _MOST_IDS = 2**30
 
 
@@ -171,13 +168,13 @@ class SweepStructure(Structure):
         store, touched = self.store, self._touched.ids()
         gone = self._gone.ids()
         gone = gone[ends.has(gone)]
-        if len(gone) > MOST_TOUCHED * store.live:
+        if len(gone) > thresholds.MOST_TOUCHED * store.live:
             return False
         if len(gone):
             self._note(-pair_keys([self._pairs_of(ends, gone)]))
             ends.drop(gone)
         moved = ends.moved(store, touched)
-        if len(moved) > MOST_TOUCHED * store.live:
+        if len(moved) > thresholds.MOST_TOUCHED * store.live:
             return False
         if not len(moved):
             return True
@@ -196,7 +193,7 @@ class SweepStructure(Structure):
     def _move(self, ends: Ends, ids: IdArray) -> bool:
         """Let ends pass each other until all are in order; False when too many do."""
         store = self.store
-        most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
+        most = max(thresholds.MOST_PASSED * store.live, thresholds.ALWAYS_PASSED)
         boxes = (store.boxes, bits_of(store.boxes), ends.before, self.touching, store.filter())
         events, passed = move_ends(ids, *boxes, ends.keys, ends.items, ends.places, ends.count, most)
         if passed > most:

@@ -14,6 +14,7 @@ from broadphase.kernels.arrays.sorting import stable_argsort
 from broadphase.kernels.cells import bins as kernel
 from broadphase.kernels.cells.bins import Bins, Lattice
 from broadphase.kernels.cells.pairs import pairs_in_cells, pairs_of_lists
+from broadphase.methods import thresholds
 from broadphase.methods.even_cells import side_for
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import Found, Task, find_in_shares
@@ -23,9 +24,6 @@ from broadphase.runtime.slices import joined, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
-# Sorting all boxes costs less than comparing them unsorted if a box is compared with more others than this,
-# on average, or if so many are large.
-MANY_TESTS, MANY_LARGE = 32, 8
 MOST_WORK = 2**62
 # The largest table: places are numbers of 32 bits.
 MOST_PLACES = 2**31 - 1
@@ -69,7 +67,7 @@ def fill(boxes: BoxArray, ids: IdArray, lattice: Lattice, axis: int = -1) -> Bin
         # NumPy would treat denormals as equal if the calling thread flushes them to zero.
         order = rows_at(ids, stable_argsort(rows_at(np.ascontiguousarray(boxes[:, axis]), ids)))
     heads = np.zeros(lattice.slots or int((lattice.last + 1.0).prod()), np.int32)
-    most = (MANY_LARGE, MANY_TESTS * n) if axis < 0 else (n, MOST_WORK)
+    most = (thresholds.MANY_LARGE, thresholds.MANY_TESTS * n) if axis < 0 else (n, MOST_WORK)
     entries, reach, small, large, tally = kernel.enter(boxes, order, lattice, heads, *most)
     if tally[kernel.ENTRIES] > kernel.MOST_ENTRIES:
         raise MemoryError("the cells hold too many boxes; make them larger")

@@ -9,10 +9,8 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.rules import join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
+from broadphase.methods.thresholds import FEW_BOXES
 
-# Up to this many boxes brute force, 16 boxes at a time, is faster than sorting: 250 boxes take 10
-# microseconds, half of it in Python, while strips take 13.
-FEW_BOXES = 250
 _SAMPLE = 1_000
 
 # Cost estimates of `explain`, measured by `benchmarks/methods.py --threads 1` on 100,000 uniform boxes in

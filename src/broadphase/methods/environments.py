@@ -32,7 +32,7 @@ from broadphase.kernels.partition import (
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sweep import RAW_APART, RAW_TOUCHING
-from broadphase.methods import brute_force, tree
+from broadphase.methods import brute_force, thresholds, tree
 from broadphase.methods.strips import strips_of, tags_of
 from broadphase.methods.task import Found, Task, find_in_shares, together
 from broadphase.runtime import threads
@@ -43,8 +43,6 @@ Find = Callable[[Task], Found]
 _FEW_WORLDS = 1024
 # Two boxes that share a class bit are never paired; `broadphase.methods.periodic` has the bit before.
 _SHARED, _OTHERS = np.uint8(16), np.uint8(32)
-# Comparing so many with all boxes costs half of a tree.
-_FEW_SHARED = 128
 
 
 class Grouped(NamedTuple):
@@ -92,7 +90,7 @@ def _with_shared(task: Task, shared: npt.NDArray[np.bool_]) -> Found:
         classes |= task.filter.classes
     task = replace(task, filter=task.filter._replace(classes=classes))
     few = int(np.count_nonzero(shared))
-    if few > _FEW_SHARED:
+    if few > thresholds.FEW_SHARED:
         return tree.find(task)
     rows = np.argsort(~shared, kind="stable").astype(np.int32)
     boxes, rules = task.boxes.take(rows, 0), rules_of(task.filter, rows)

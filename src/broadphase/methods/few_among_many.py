@@ -19,20 +19,16 @@ from broadphase.inputs.boxes import BoxArray
 from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near
+from broadphase.methods import thresholds
 from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
 
-# Below these numbers searching all boxes costs no more than dropping some.
-ENOUGH = 20_000
-FEW = 24
 _SAMPLE = 256
 # Cells of the lattice, one bit each: they fit into the L1 cache.
 _MOST_CELLS = 1 << 22
 # The ratio of the region around one of the few in which another box may begin to the side of a cell.
 _CELLS_ACROSS = 3.0
-# If more than this share of the many would be kept, none are dropped.
-_MOST_KEPT = 0.5
 _QUANTILES = (0.5, 0.75, 0.9, 1.0)
 
 
@@ -65,7 +61,7 @@ class _Picture(NamedTuple):
 
 def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> Near | None:
     """The boxes of ``many``, of the same type, that may overlap one of ``few``; ``None`` if all may."""
-    if not len(few) or len(many) < max(ENOUGH, FEW * len(few)):
+    if not len(few) or len(many) < max(thresholds.MANY_BOXES, thresholds.MANY_FOR_EACH * len(few)):
         return None
     picture = _plan(few, many)
     if picture is None:
@@ -99,13 +95,13 @@ def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> N
 def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
     """Which boxes have the class, such as static, that nearly all have; ``None`` if few have it."""
     classes = task.filter.classes
-    if len(classes) < ENOUGH:
+    if len(classes) < thresholds.MANY_BOXES:
         return None
     usual = np.bincount(classes[:: len(classes) // _SAMPLE]).argmax()
     if usual == 0:
         return None  # boxes without a class are paired with each other
     many: npt.NDArray[np.bool_] = classes == usual
-    return many if (len(many) - np.count_nonzero(many)) * FEW <= len(many) else None
+    return many if (len(many) - np.count_nonzero(many)) * thresholds.MANY_FOR_EACH <= len(many) else None
 
 
 @np.errstate(all="ignore")  # if all is one point, or a box is infinite
@@ -125,7 +121,7 @@ def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
     longer = (lengths > slack[:, None]).any(axis=2).mean(axis=1)
     kept = np.where(np.isfinite(space + cell).all(axis=1), longer + len(few) * reached, np.inf)
     best = int(kept.argmin())
-    if not kept[best] < _MOST_KEPT:
+    if not kept[best] < thresholds.MOST_KEPT:
         return None
     # Numbers computed in the boxes' own type may be rounded.
     wide = (slack[best] * (1.0 + 8.0 * np.finfo(kind).eps)).astype(kind)

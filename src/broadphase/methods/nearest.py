@@ -29,6 +29,7 @@ from broadphase.kernels.points.nearest_points import (
     search_points,
     take_in_order,
 )
+from broadphase.methods import thresholds
 from broadphase.runtime import threads
 from broadphase.runtime.memory import result_array
 
@@ -36,9 +37,6 @@ Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
 Sets = npt.NDArray[np.uint32]
 
-# Sorting boxes pays for so many results and one more for each box, else an index's tree is faster (1 to 9
-# nearest among 1,000 to 200,000 boxes, on two threads); up to 128 are sorted by rank.
-_MOST_WANTED, _AT_LEAST, _PER_BOX = 128, 4_000, 1.0
 _NONE = np.empty(0, np.int32)
 _SAMPLE = 4096
 _TRIMMED = 0.005
@@ -164,7 +162,8 @@ def find_nearest(
         Threads.
     """
     (m, dim), n = points.shape, len(boxes)
-    if k > _MOST_WANTED or k * m < _AT_LEAST + _PER_BOX * n or not np.abs(points).max() <= LARGEST:
+    least = thresholds.LEAST_RESULTS + thresholds.RESULTS_A_BOX * n
+    if k > thresholds.MOST_RANKED or k * m < least or not np.abs(points).max() <= LARGEST:
         return None
     sample = boxes[:: max(n // _SAMPLE, 1)].astype(np.float64)
     sample = sample[np.isfinite(sample).all(axis=1)]

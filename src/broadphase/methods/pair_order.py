@@ -13,6 +13,7 @@ from broadphase.kernels.pairs.order import (
     scatter_to_partitions,
     sort_partitions,
 )
+from broadphase.methods import thresholds
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import ranges
@@ -20,8 +21,6 @@ from broadphase.runtime.slices import ranges
 _COST = 4.0  # nanoseconds to sort or copy a pair
 # A partition of more pairs than this is not sorted in one step: it takes a tenth of a second.
 _MOST_AT_ONCE = 4_000_000
-# The counters of this many ids fit into the L1 or L2 cache.
-FEW_IDS = 1 << 17
 
 
 def one_array(
@@ -43,7 +42,7 @@ def sorted_pairs(
     parts = len(threads.shares(total, parts, _COST))
     out = pair_array(total)
     many = total >= MANY * (n + 1)  # partners for each id
-    if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= _MOST_AT_ONCE:
+    if len(chunks) == 1 and n <= thresholds.FEW_IDS and parts == 1 and total <= _MOST_AT_ONCE:
         # All ids fit into one partition, so no pass to partition the pairs is needed.
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", (n + 1,), np.int32)

@@ -55,7 +55,7 @@ from broadphase.kernels.strips.sweep import (
     RAW_TOUCHING,
     sweep_strips,
 )
-from broadphase.methods import finder
+from broadphase.methods import finder, thresholds
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Kernel, Task, find_in_shares
 from broadphase.runtime import threads
@@ -66,11 +66,8 @@ from broadphase.runtime.memory import Group, aligned
 # The general path is below.
 
 
-# From this many boxes on, several threads, step by step, are faster.
-TOO_MANY = 40_000
-# The size of the sample that decides how to divide a world, and the number of boxes for which it is enough.
+# The size of the sample that decides how to divide a world.
 _SAMPLES = (32, 64, 128)
-_FEW, SMALL_WORLD = 2_000, 12_000
 SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LINE = 64  # bytes of a cache line
 
@@ -82,10 +79,10 @@ def find_at_once(task: Task, plan: "Division | None" = None, most_crowding: floa
     """
     boxes = task.boxes
     n, width = boxes.shape
-    if n >= TOO_MANY or (plan is not None and plan.borders.size):
+    if n >= thresholds.ONE_CALL or (plan is not None and plan.borders.size):
         return None
     memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
-    memory = memories[0 if n <= _FEW else 1 if n <= SMALL_WORLD else 2]
+    memory = memories[0 if n <= thresholds.TINY_WORLD else 1 if n <= thresholds.SMALL_WORLD else 2]
     axes = _AXES[width]
     if plan is not None:
         axes = plan.axes
@@ -210,7 +207,7 @@ class Cut(NamedTuple):
 def cut_world(task: Task) -> Cut:
     """Take a sample and decide."""
     n = len(task.boxes)
-    size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
+    size = min(n, SMALL_SAMPLE if n <= thresholds.SMALL_WORLD else SAMPLE)
     boxes, dim = task.boxes, task.dim
     edges, spanned, statistics = np.empty((2, size)), np.empty((dim, size)), np.empty((dim, 4))
     cuts, counts = np.empty(dim - 1, np.int64), np.empty(dim - 1, np.int64)
@@ -223,7 +220,7 @@ def cut_world(task: Task) -> Cut:
 
 def parts_for(task: Task) -> int:
     """Into how many parts the boxes are divided, one for each thread."""
-    return task.threads if len(task.boxes) >= TOO_MANY else 1
+    return task.threads if len(task.boxes) >= thresholds.ONE_CALL else 1
 
 
 def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Division, Binned]:

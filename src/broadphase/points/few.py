@@ -21,13 +21,8 @@ from broadphase.kernels.points.any_few import MOST_SORTED, MOST_TESTS, find_near
 from broadphase.kernels.points.few_images import find_images_of_few
 from broadphase.kernels.points.fixed_radius import Cells, near_points
 from broadphase.periods.lattice import Lattice
+from broadphase.points import thresholds
 from broadphase.runtime.arrays import Floats
-
-_MOST_FOR_NEAREST = 8_000
-"""Points times the square of how many of the nearest are wanted."""
-_MOST_TESTS_FOR_NEAREST, _MOST_TESTS_OF_SORTED = 1 << 15, MOST_SORTED**2
-"""Of each point with each point to search among: from here on, other searches are faster."""
-
 
 Pairs = tuple[Numbers, Numbers, Points]
 Images = tuple[Numbers, Numbers, Points, Points, Numbers]
@@ -44,7 +39,6 @@ _UNLIMITED = 1 << 62
 
 _LENGTHS = (float, int, type(None))
 _WIDER = 1e-9
-_MOST_LOOKS = 1 << 17  # at a pair and an image of it
 
 _images_of_few, _near_points = try_call(find_images_of_few), try_call(near_points)
 _near_of_few, _nearest_of_any = try_call(find_near_of_few), try_call(find_nearest_of_any)
@@ -109,7 +103,7 @@ def _few(given: GivenPoints, most: int) -> _Few | None:
 def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, limit: int) -> Pairs | None:
     """All pairs of few points of any kind, in order, with distances; None if another search must say."""
     plain = given.other is given.period is given.env is None and type(r) is float
-    few = _few(given, _MOST_TESTS_OF_SORTED if plain else MOST_TESTS)
+    few = _few(given, thresholds.TESTS_OF_SORTED if plain else MOST_TESTS)
     if few is None:
         return None
     points, found, among, world, envs, other_envs = few
@@ -135,10 +129,9 @@ def find_few(given: GivenPoints, r: Any, r_min: float, half: bool, alone: bool, 
 def find_nearest_few(given: GivenPoints, k: int, r: Any) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest of few points of any kind; None if another search must say."""
     plain = given.other is given.period is given.env is None
-    few = (
-        _few(given, _MOST_TESTS_OF_SORTED if plain else _MOST_TESTS_FOR_NEAREST) if type(r) is float else None
-    )
-    if few is None or len(few.points) * k * k > _MOST_FOR_NEAREST:
+    most = thresholds.TESTS_OF_SORTED if plain else thresholds.TESTS_FOR_NEAREST
+    few = _few(given, most) if type(r) is float else None
+    if few is None or len(few.points) * k * k > thresholds.RANKS_FOR_NEAREST:
         return None
     near = _nearest_of_any(*_flat(few), k, r)
     return near[:2] if near is not None and near[2] == 0 else None
@@ -165,7 +158,7 @@ def find_few_images(given: GivenPoints, r: Any, limit: int) -> Images | None:
     # The distance of each pair is computed from where the points are, so that it may be searched farther.
     wide = gradients * (r * (1.0 + _WIDER)) + _WIDER * (gradients > 0.0)
     found = points if other is None else other
-    near = _images_of_few(points, found, other is None, cell, inverse, wide, r, _MOST_LOOKS)
+    near = _images_of_few(points, found, other is None, cell, inverse, wide, r, thresholds.LOOKS_AT_IMAGES)
     return near[:5] if near is not None and 0 <= near[5] <= limit else None
 
 
@@ -212,7 +205,10 @@ def find_in_cells(query: PointQuery, cells: Cells, points: Any, r: float) -> Pai
 
 def find_small_nearest(query: PointQuery, k: int, r: float) -> tuple[Numbers, Points] | None:
     """Ids and distances of the ``k`` nearest, of a query of any kind; None if it is not small."""
-    if not _is_small(query, _MOST_TESTS_FOR_NEAREST) or len(query.points) * k * k > _MOST_FOR_NEAREST:
+    if (
+        not _is_small(query, thresholds.TESTS_FOR_NEAREST)
+        or len(query.points) * k * k > thresholds.RANKS_FOR_NEAREST
+    ):
         return None
     ids, distances, status = find_nearest_of_any(*_flat(_few_of(query)), k, float(r))
     return (ids, distances) if status == 0 else None

@@ -40,6 +40,7 @@ from broadphase.kernels.points.pair_lists import keep_near
 from broadphase.methods.even_cells import side_for
 from broadphase.methods.nearest import curve_for
 from broadphase.methods.task import NO_LIMIT
+from broadphase.points import thresholds
 from broadphase.points.few import find_in_cells, find_small_pairs
 from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
@@ -59,9 +60,6 @@ from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, res
 _WIDER = 1.0 + 2.0**-9
 _LAST_CELL = 2.0**41
 _NARROWEST, _WIDEST, _LAST_WIDTH = 1e-290, 1e290, 1e306
-# The most cells for each point; a point that shares its cell with this many more than expected is in a crowd.
-_CELLS_EACH = 1.0
-_CROWDED = 12.0
 _TABLE_EACH = 4
 _SAMPLE = 1024
 _FINEST = 2.0**-20
@@ -171,7 +169,7 @@ def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     lengths = [spread[axis] / each[axis] for axis in range(dim)]
     if not max(lengths) < _WIDEST:
         return None
-    budget = max(_CELLS_EACH * len(query.found) / query.worlds, 1.0)
+    budget = max(thresholds.CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
     side = max(least, side_for(lengths, budget))
     counts, per_unit = [1] * dim, [one / min(side, _WIDEST) for one in each]
@@ -253,7 +251,7 @@ def _placed(
     starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)
     starts[0] = 0
     _, _, crowding = starts_from_counts(counts, starts[1:])
-    if crowd_counts and crowding > _CROWDED * n:
+    if crowd_counts and crowding > thresholds.CROWDED * n:
         return None
     # What is after the last point is read and never used; it only must not trap.
     columns = scratch.array(f"{name} columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
@@ -278,7 +276,6 @@ def _placed(
 _PIECES = 4  # for each thread, so that no thread waits long for the last
 _NODES = 64  # boxes from which pairs are counted, if there are so many
 _USUAL = 8
-_MOST_QUERIES = 16  # that are searched in one call, with the GIL
 
 
 class Reach(NamedTuple):
@@ -322,8 +319,8 @@ def find_near(
     kind = query.points.dtype
     if len(query.points) == 0 or len(query.found) == 0:
         return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
-    few_points = query.others is not None and query.worlds == 1 and len(query.points) <= _MOST_QUERIES
-    if kept is not None and len(reach.radii) == 0 and few_points:
+    plain = query.others is not None and query.worlds == 1 and len(reach.radii) == 0
+    if kept is not None and plain and len(query.points) <= thresholds.POINTS_AT_ONCE:
         points = query.points.astype(np.float64, copy=False)
         few = find_in_cells(query, kept.cells(query, reach.r, parts), points, reach.r)
         if few is not None and len(few[0]) <= limit:
@@ -575,9 +572,6 @@ def _result_arrays(total: int, kind: Any) -> tuple[NearRows, PairRows]:
 # distance decides.
 
 
-# If a radius is this many times that of half of the points, boxes are faster.
-_LARGE = 4.0
-_ENOUGH = 500
 # From about here on squares of differences are computed from scaled numbers.
 _HUGE = 2.0**29
 # Edges are farther away by so many units of rounding of a distance.
@@ -596,7 +590,7 @@ def find_near_mixed(
         one = one_reach(reach.r, query.points.dtype)
         return _within_radii(reach, find_near(query, one, sort, parts, limit))
     mixed = _differ(reach.radii) or (query.others is not None and _differ(reach.other_radii))
-    if mixed and reach.r < _HUGE and len(query.points) + len(query.found) >= _ENOUGH:
+    if mixed and reach.r < _HUGE and len(query.points) + len(query.found) >= thresholds.LEAST_IN_BOXES:
         found = _in_boxes(query, reach, sort, parts, limit)
         if found is not None:
             return found
@@ -606,7 +600,7 @@ def find_near_mixed(
 def _differ(radii: Points) -> bool:
     """Whether some of the radii are far larger than most others."""
     middle = len(radii) // 2
-    return bool(len(radii) and radii.max() / _LARGE > np.partition(radii, middle)[middle])
+    return bool(len(radii) and radii.max() / thresholds.LARGE_RADIUS > np.partition(radii, middle)[middle])
 
 
 def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int) -> NearRows | None:
@@ -614,7 +608,7 @@ def _in_boxes(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: in
     worlds = len(query.envs) > 0
     period = query.period if np.isfinite(query.period).any() else None
     how: dict[str, Any] = {"period": period, "sort": sort, "threads": parts}
-    how["max_pairs"] = min(4 * limit + _ENOUGH, NO_LIMIT)
+    how["max_pairs"] = min(4 * limit + thresholds.LEAST_IN_BOXES, NO_LIMIT)
     boxes = _around(query.points, reach.radii)
     try:
         if query.others is None:

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from broadphase.indexes.arguments import Given
+from broadphase.indexes.thresholds import MOST_SCANNED, SCANNED_AT_LEAST, SCANS
 from broadphase.inputs.points import GivenPoints, Numbers, Points
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.one_point import scan_near, scan_nearest, take_points
+from broadphase.points import thresholds
 from broadphase.points.few import find_few
 
-_MOST = 1 << 20
-"""A scan holds the GIL: half a millisecond for so many points."""
-_MOST_WANTED, _MOST_TESTS = 64, 1 << 18
-# So many points, and so many for each point of the index, are compared in the time in which a tree is made.
-_AT_LEAST, _EACH = 50_000, 100
 _take_points, _scan_near, _scan_nearest = map(try_call, (take_points, scan_near, scan_nearest))
 
 
@@ -33,7 +30,7 @@ class NewPoints:
     def __init__(self, columns: Points) -> None:
         self.columns = columns
         """One for each axis, ended by infinite points."""
-        self._left = _AT_LEAST + _EACH * columns.shape[1]
+        self._left = SCANNED_AT_LEAST + SCANS * columns.shape[1]
         self._rows: Points | None = None
 
     @property
@@ -54,7 +51,7 @@ class NewPoints:
 
     def nearest_one(self, point: Given, k: int, r: float) -> tuple[Numbers, Points] | None:
         """The ``k`` nearest of a point and how far they are, -1 and inf where there are fewer."""
-        found = self._scanned(_scan_nearest, point, k, r) if k <= _MOST_WANTED else None
+        found = self._scanned(_scan_nearest, point, k, r) if k <= thresholds.SCANNED_RESULTS else None
         return None if found is None else (found[0][0], found[1][0])
 
     def _scanned(self, scan: Any, point: Given, *how: Any) -> tuple[Numbers, Points] | None:
@@ -74,7 +71,7 @@ class NewPoints:
 
     def nearest_many(self, points: Points, k: int, r: Any) -> tuple[Numbers, Points] | None:
         """The ``k`` nearest of several."""
-        if not self._pays(points) or k > _MOST_WANTED or type(r) is not float:
+        if not self._pays(points) or k > thresholds.SCANNED_RESULTS or type(r) is not float:
             return None
         rows = points.astype(np.float64, copy=False)
         found: tuple[Any, Any, bool] | None = _scan_nearest(self.columns, rows, k, r)
@@ -83,7 +80,7 @@ class NewPoints:
     def _pays(self, points: Points) -> bool:
         """Whether so many are compared with all in less time than a tree takes."""
         tests = len(points) * self.columns.shape[1]
-        if self._left < 0 or tests > _MOST_TESTS:
+        if self._left < 0 or tests > thresholds.SCANNED_TESTS:
             return False
         self._left -= tests
         return True
@@ -91,7 +88,7 @@ class NewPoints:
 
 def new_points(points: Any, dim: int | None, dtype: "np.dtype[Any] | None") -> NewPoints | None:
     """An array of sound points; None for what has to be read in another way."""
-    if type(points) is not np.ndarray or points.ndim != 2 or len(points) > _MOST:
+    if type(points) is not np.ndarray or points.ndim != 2 or len(points) > MOST_SCANNED:
         return None
     width = points.shape[1]
     if width not in (2, 3) or (dim is not None and dim != width):
