@@ -21,7 +21,7 @@ from catalogue import Boxes, uniform
 from timing import best_of
 
 import broadphase as bp
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.kernels.arrays.sorting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies

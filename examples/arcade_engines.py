@@ -34,7 +34,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, near_slots
+from broadphase.adapters.arcade import arcade, corners_of, has_arrays, near_slots
 from broadphase.geometry.shapes import extent
 from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.runtime.arrays import Floats

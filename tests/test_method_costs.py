@@ -8,7 +8,7 @@ import pytest
 from method_checks import KINDS, around, assert_exact, scenes, task
 
 from broadphase.inputs.boxes import as_boxes
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.kernels.cells.bins import BOX, NEXT
 from broadphase.kernels.tree.bvh import LEAF, build
 from broadphase.methods import cells, sort_and_sweep, spatial_hash, tree, uniform_grid

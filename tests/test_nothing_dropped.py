@@ -9,7 +9,7 @@ from test_strips import cut_into
 
 import broadphase as bp
 from broadphase import methods
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.kernels.arrays.results import LEAST_CAPACITY
 from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.methods import strips

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from method_checks import KINDS, assert_exact, degenerate_boxes, pairs_of, scenes, task
 
 from broadphase.indexes.classes import Strips
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
 from broadphase.methods import strips, thresholds
 from broadphase.methods.strips import Cut, Division

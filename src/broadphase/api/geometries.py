@@ -127,8 +127,8 @@ class GeometryJoin(NamedTuple):
             raise PairLimitExceeded(limit)
         ids = max(len(self.first.rows), len(self.second.rows))
         found = one_array(chunks, ids, sort and self.turned, parts=threads)
-        own, others = (self.second, self.first) if self.turned else (self.first, self.second)
-        return np.stack([own.rows[found[:, 0]], others.rows[found[:, 1]]], axis=1)
+        firsts, seconds = (self.second, self.first) if self.turned else (self.first, self.second)
+        return np.stack([firsts.rows[found[:, 0]], seconds.rows[found[:, 1]]], axis=1)
 
     def _kept(self, candidates: PairArray, begin: int, end: int) -> PairArray:
         """Rows of a and b among some candidates, in their order."""

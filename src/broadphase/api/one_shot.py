@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from broadphase import methods
-from broadphase.api.devices import on_its_device
+from broadphase.api import on_its_device
 from broadphase.errors import PairLimitExceeded, not_one_of, with_hints
+from broadphase.inputs import Lengths, Numbers, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.foreign import BOXES, are_geometries, check_same_crs, labelled
 from broadphase.inputs.numeric import on_gpu, thread_count
-from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
-from broadphase.inputs.rules import join_filter
-from broadphase.inputs.search import Space, points_among, settled_join, settled_search
+from broadphase.inputs.search import Space, join_filter, points_among, settled_join, settled_search
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.methods import choose
 from broadphase.methods.few_among_many import boxes_near

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded, with_hints
+from broadphase.inputs import Lengths, Numbers, RowsLike
 from broadphase.inputs.arrays import as_float_array, as_rows, settled
 from broadphase.inputs.boxes import BoxArray, checked_boxes
 from broadphase.inputs.environments import (
@@ -32,9 +33,7 @@ from broadphase.inputs.foreign import BOXES, NUMBERS, POINTS, WAYS, check_same_c
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii
-from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
-from broadphase.inputs.rules import as_excluded, as_filter, join_filter
-from broadphase.inputs.search import Space, both_envs
+from broadphase.inputs.search import Space, as_excluded, as_filter, both_envs, join_filter
 from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times, meeting_times_of_spheres
 from broadphase.methods.in_space import find_in_space

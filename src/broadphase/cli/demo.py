@@ -23,7 +23,7 @@ from broadphase.cli.terminal import DISAGREEMENT, Steps, complain
 from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.numeric import thread_count
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Found, Task

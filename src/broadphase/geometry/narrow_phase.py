@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Shape, as_known_shape, row_of
+from broadphase.inputs import Rectangle, Sprite
 from broadphase.inputs.arrays import as_float_array, as_plain_array, settled
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import BOXES, CIRCLES
-from broadphase.inputs.protocols import Rectangle, Sprite
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray

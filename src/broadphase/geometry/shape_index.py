@@ -23,11 +23,11 @@ from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import NO_IDS
 from broadphase.indexes.results import Nearest, RayHit, RayHits, Wanted, copied_hits, hits_asked_for
 from broadphase.indexes.storage import IdArray
+from broadphase.inputs import Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import as_env
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import real
-from broadphase.inputs.protocols import Numbers, OneBox, Place, RowsLike
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, place_rows
@@ -386,8 +386,8 @@ class ShapeIndex:
         boxes, reader = self._searched(), self._boxes._reader
         center, r = reader.settled(center, 2, "center"), arguments.settled_distance(r, "r")
         (center, r), env, _ = boxes._in_rows(env, (center, "center", 2), (r, "r", 0))
-        at = reader.point_or_points(center, "center", finite=True), "center", 1
-        (centers, radii), one = arguments.lined_up(at, (arguments.distances(r, "r"), "r", 0))
+        points = reader.point_or_points(center, "center", finite=True), "center", 1
+        (centers, radii), one = arguments.lined_up(points, (arguments.distances(r, "r"), "r", 0))
         centers, env, single = self._in_rows(centers[0] if one else centers, env)
         radii = np.resize(np.minimum(radii, _FARTHEST), len(centers))
         bounds = np.hstack((centers - radii[:, None], centers + radii[:, None]))

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.errors import instead
-from broadphase.inputs.protocols import Place
+from broadphase.inputs import Place
 
 new: Any = tuple.__new__
 """Makes a `Vector` from its class and a tuple in half the time."""

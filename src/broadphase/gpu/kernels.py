@@ -18,7 +18,7 @@ LEAF, FULL, WITHIN = wp.constant(0), wp.constant(1), wp.constant(2)
 """How a box is in a node: in one of its strips; covers all of it; only begins in it."""
 BINS = wp.constant(14)
 """Of the histogram of widths: one for each power of two up to the size of the sample."""
-MEDIANS, SUMS, CROWD, WORLDS, STATS = (wp.constant(at) for at in (0, 42, 45, 46, 47))
+MEDIANS, SUMS, CROWD, WORLDS, STATS = (wp.constant(place) for place in (0, 42, 45, 46, 47))
 """Places in what `measure` finds: three histograms, three sums, one of environments; how many there are."""
 SHARED = wp.constant(wp.int64(overlap.SHARED))
 DISTANCE, HALF = wp.constant(4), wp.constant(5)

@@ -59,7 +59,7 @@ class Search(NamedTuple):
     env: Array | None
     """int64, one for each box, and room for as many."""
     rules: kernels.Rules
-    near: Near
+    distance: Near
     refuse: Callable[[Array], None]
     """Raises what is wrong with the arguments; given the first bad row of each, once these are known."""
     bad: Array
@@ -134,7 +134,7 @@ def _beside_shared(search: Search) -> list[tuple[Search, Array]]:
 
 def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
     """Some rows beside others, without environments."""
-    n, (points, metric) = len(first) + len(second), search.near
+    n, (points, metric) = len(first) + len(second), search.distance
     rows = wp.array(np.concatenate((first, second)).astype(np.int32))
     keys = wp.empty((2 * search.dim, n), dtype=search.keys.dtype)
     wp.launch(kernels.put_keys, keys.shape, [search.keys, rows, keys])
@@ -145,7 +145,7 @@ def _join(search: Search, first: Any, second: Any) -> tuple[Search, Array]:
     fields = ("unmoved", "categories", "masks")
     rules = kernels.struct(kernels.Rules, **{name: taken(getattr(search.rules, name)) for name in fields})
     circles = Near(taken(points), metric)
-    return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, near=circles), rows
+    return search._replace(keys=keys, rows_of_a=len(first), env=None, rules=rules, distance=circles), rows
 
 
 def pairs_of(found: PackedPairs, rows_of_a: int) -> Array:
@@ -157,7 +157,7 @@ def pairs_of(found: PackedPairs, rows_of_a: int) -> Array:
 
 def distances_of(found: PackedPairs, search: Search) -> tuple[Array, Array, Array]:
     """Both rows of each pair of points, and their distance."""
-    count, circles = found.number, search.near
+    count, circles = found.number, search.distance
     first, second = wp.empty(count, dtype=int), wp.empty(count, dtype=int)
     distances = wp.empty(count, dtype=circles.metric.dtype)
     how = [wp.uint64(found.shift), search.rows_of_a, *circles]
@@ -175,7 +175,7 @@ def _find(search: Search, limit: int, *, sort: bool, store: bool) -> PackedPairs
 
     def test(out: Array) -> None:
         parts = [ranges.keys, ranges.places, wp.int64(ranges.work), wp.int64(share)]
-        how = [search.rules, *search.near, wp.uint64(shift)]
+        how = [search.rules, *search.distance, wp.uint64(shift)]
         wp.launch(kernels.test, threads, [*parts, *how, places, out])
 
     test(none)

@@ -40,7 +40,7 @@ class Side(NamedTuple):
     given: Any
     array: Array
     """``(n, width)``."""
-    each: int | None
+    world_rows: int | None
     """How many rows each world has, if these were given as ``(worlds, n, width)``."""
 
 
@@ -82,7 +82,7 @@ def find_hits(
     start, m = lines[0], len(lines[0].array)
     same_device(start.array, "origins", box_side.array)
     alike = len({side.array.dtype for side in (box_side, *lines)}) == 1
-    if not alike or len(lines[1].array) != m or (start.each is None) != (box_side.each is None):
+    if not alike or len(lines[1].array) != m or (start.world_rows is None) != (box_side.world_rows is None):
         shapes = [tuple(array.shape) for array in (boxes, origins, directions)]
         raise ValueError(
             "boxes, origins and directions must have one dtype, one direction for each origin, and all or "
@@ -114,7 +114,7 @@ def find_hits(
             bad,
         )
         found = rays.first_hits(search)
-        if start.each is not None:
+        if start.world_rows is not None:
             found = tuple(column.reshape((*start.given.shape[:2], *column.shape[1:])) for column in found)
         return tuple(given_back(column, boxes) for column in found)
 
@@ -153,7 +153,7 @@ def _sides(given: dict[str, Any], widths: tuple[int, int], said: str) -> list[Si
     sides = [Side(name, values, *rows(values, name, widths, said)) for name, values in given.items()]
     first, last = sides[0], sides[-1]
     same_device(last.array, last.name, first.array)
-    if first.array.shape[1] != last.array.shape[1] or (first.each is None) != (last.each is None):
+    if first.array.shape[1] != last.array.shape[1] or (first.world_rows is None) != (last.world_rows is None):
         raise ValueError(
             f"{first.name} has shape {tuple(first.given.shape)} and {last.name} {tuple(last.given.shape)}; "
             "give both in one dimension, and both with worlds or both without"
@@ -246,22 +246,22 @@ def _read_integers(values: Any, name: str, rows: Array, out: Array, begin: int) 
 
 def _envs(sides: list[Side], env: Any) -> Array | None:
     """Environments of all rows of the sides, and room to sort them."""
-    if sides[0].each is not None and env is not None:
+    if sides[0].world_rows is not None and env is not None:
         raise ValueError(f"{sides[0].name} has worlds as its first axis; leave env= out, or give rows")
-    if sides[0].each is None and env is None:
+    if sides[0].world_rows is None and env is None:
         return None
     parts = (env,) if len(sides) == 1 else env if env is not None else (None, None)
     if not isinstance(parts, (tuple, list)) or len(parts) != len(sides):
         raise ValueError(f"env must be a pair of arrays: one for {sides[0].name}, one for {sides[-1].name}")
-    worlds = {side.given.shape[0] for side in sides if side.each is not None}
+    worlds = {side.given.shape[0] for side in sides if side.world_rows is not None}
     if len(worlds) > 1:
         raise ValueError(
             f"{sides[0].name} and {sides[-1].name} have {sorted(worlds)} worlds; give as many of both"
         )
     out, begin = wp.empty(2 * sum(len(side.array) for side in sides), dtype=wp.int64), 0
     for k, (side, values) in enumerate(zip(sides, parts, strict=True)):
-        if side.each is not None:
-            wp.launch(kernels.number_worlds, len(side.array), [max(side.each, 1), begin, out])
+        if side.world_rows is not None:
+            wp.launch(kernels.number_worlds, len(side.array), [max(side.world_rows, 1), begin, out])
         else:
             _read_integers(values, "env" if len(sides) == 1 else f"env[{k}]", side.array, out, begin)
         begin += len(side.array)

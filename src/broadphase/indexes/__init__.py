@@ -11,7 +11,7 @@ from broadphase.errors import not_one_of, with_hints
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
-    from broadphase.inputs.protocols import RowsLike
+    from broadphase.inputs import RowsLike
 
 __all__ = ["CLASSES", "INDEXES", "Choice", "load", "make_index"]
 

@@ -28,14 +28,14 @@ from broadphase.indexes.results import (
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
 from broadphase.indexes.thresholds import MOST_SCANNED
+from broadphase.inputs import Lengths, Numbers, OneBox, Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray, check_sound, copy_sound
 from broadphase.inputs.environments import BOX_WIDTHS, as_env, in_rows, rows_of_worlds
 from broadphase.inputs.foreign import BOXES
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.protocols import Lengths, Numbers, OneBox, Place, RowsLike
-from broadphase.inputs.rules import bit_sets, static_flags
+from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.memory import PairArray

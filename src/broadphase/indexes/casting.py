@@ -13,16 +13,16 @@ from typing import Any, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.api.devices import on_its_device
+from broadphase.api import on_its_device
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.results import HowToCast, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
+from broadphase.inputs import Lengths, Numbers, Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import settled_envs
 from broadphase.inputs.foreign import BOXES, POINTS, check_same_crs
 from broadphase.inputs.numeric import on_gpu
 from broadphase.inputs.periods import settled_period
-from broadphase.inputs.protocols import Lengths, Numbers, Place, RowsLike
 
 
 class _How(HowToCast, total=False):

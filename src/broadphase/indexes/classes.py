@@ -11,8 +11,8 @@ import numpy as np
 
 from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Shared, Structure
+from broadphase.inputs import RowsLike
 from broadphase.inputs.numeric import real
-from broadphase.inputs.protocols import RowsLike
 
 if TYPE_CHECKING:
     from broadphase.indexes.cells import CellReport, CellStructure

@@ -36,7 +36,6 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.room import check_room_for_nearest
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import queries as box_queries
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
@@ -46,7 +45,7 @@ from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
-from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
+from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
 from broadphase.runtime.slices import joined
 
 NO_HIT = RayHit(-1, np.inf, ())

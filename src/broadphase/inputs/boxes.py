@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import with_hints
+from broadphase.inputs import RowsLike
 from broadphase.inputs.arrays import FloatArray, as_float_array, as_rows, settled
 from broadphase.inputs.foreign import BOXES, NUMBERS
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.protocols import RowsLike
 from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.runtime.threads import run_all, shares
 

@@ -229,7 +229,7 @@ def unsound_point_error(point: npt.NDArray[Any], name: str) -> ValueError:
 class RadiiOfBoth(NamedTuple):
     """Radii of the points and, by ``other_radii=``, of those searched among; a plain tuple says the same."""
 
-    own: Any
+    points: Any
     others: Any
 
 

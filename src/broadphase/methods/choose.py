@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.rules import join_filter
+from broadphase.inputs.search import join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
 from broadphase.methods.thresholds import FEW_BOXES

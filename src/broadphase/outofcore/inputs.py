@@ -24,7 +24,7 @@ from pyarrow import fs, ipc, parquet
 from broadphase.errors import FileError, need
 from broadphase.inputs.boxes import BoxArray, as_boxes
 from broadphase.inputs.foreign import Layout, names_without_header
-from broadphase.inputs.rules import bit_sets
+from broadphase.inputs.search import bit_sets
 from broadphase.io import WITH_PYARROW
 from broadphase.io.arrow import (
     as_texts,

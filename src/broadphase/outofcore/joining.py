@@ -23,7 +23,7 @@ from pyarrow import parquet
 from broadphase.api.one_shot import search
 from broadphase.errors import PairLimitExceeded
 from broadphase.inputs.boxes import BoxArray
-from broadphase.inputs.rules import as_filter
+from broadphase.inputs.search import as_filter
 from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task

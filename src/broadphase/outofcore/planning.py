@@ -21,7 +21,7 @@ from broadphase.errors import FileError, path_of
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
-from broadphase.inputs.rules import bit_sets, static_flags
+from broadphase.inputs.search import bit_sets, static_flags
 from broadphase.methods.task import pair_limit
 from broadphase.outofcore.inputs import (
     RULE_TYPES,

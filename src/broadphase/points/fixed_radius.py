@@ -17,7 +17,6 @@ from broadphase.api.one_shot import join
 from broadphase.api.one_shot import pairs as all_pairs
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded
 from broadphase.inputs.points import Numbers, PointQuery, Points
-from broadphase.inputs.room import free_for
 from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
@@ -46,7 +45,7 @@ from broadphase.points.nearest import sorted_tree
 from broadphase.points.neighbor_lists import rows_kept
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import by_matrix
-from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array, result_array
+from broadphase.runtime.memory import Scratch, borrowed_scratch, free_for, pair_array, result_array
 
 # -----------------------------------------------------------------------------------------------------------
 # Points sorted into cells that are not narrower than the search distance.

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from broadphase.api.geometries import Kept, KeptGeometries, Predicate, as_geometry_join, as_side
 from broadphase.api.one_shot import join
 from broadphase.indexes.results import Nearest
+from broadphase.inputs import RowsLike
 from broadphase.inputs.foreign import are_geometries, as_geometries, crs_of, index_of
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.points import settled_reach
-from broadphase.inputs.protocols import RowsLike
 from broadphase.methods.task import pair_limit
 from broadphase.points.nearest import as_places
 from broadphase.points.nearest_geometries import find_nearest_geometries

@@ -24,6 +24,7 @@ from broadphase.indexes.by_id import ById
 from broadphase.indexes.new_boxes import MadeLater
 from broadphase.indexes.results import Nearest
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, read_only
+from broadphase.inputs import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.environments import POINT_WIDTHS, Envs, as_env, rows_of_worlds
 from broadphase.inputs.foreign import POINTS
@@ -39,7 +40,6 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
-from broadphase.inputs.protocols import Array, Lengths, Numbers, Place, RowsLike
 from broadphase.kernels.boxes.overlap import SHARED
 from broadphase.kernels.machine.kernel import try_call
 from broadphase.kernels.points.one_point import nearest_in_tree

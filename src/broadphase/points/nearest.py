@@ -8,11 +8,10 @@ import numpy.typing as npt
 
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.points import Numbers, PointQuery, Points
-from broadphase.inputs.room import check_room_for_nearest
 from broadphase.kernels.points.nearest_points import Scale, Tree
 from broadphase.methods.nearest import Curve, curve_for, search_in_pieces, sort_along, tree_around
 from broadphase.points.few import find_small_nearest
-from broadphase.runtime.memory import result_array
+from broadphase.runtime.memory import check_room_for_nearest, result_array
 
 _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
 _LARGEST_SINGLE = 40  # of coordinates that are searched in float32

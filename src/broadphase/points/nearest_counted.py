@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from broadphase.indexes.results import Nearest
 from broadphase.inputs.points import Numbers, PointQuery, Points, as_distance, rounded
-from broadphase.inputs.room import check_room_for_nearest
-from broadphase.inputs.rules import as_excluded
+from broadphase.inputs.search import as_excluded
 from broadphase.points.nearest import CurveTree, find_nearest_points, make_tree
+from broadphase.runtime.memory import check_room_for_nearest
 
 Rows = npt.NDArray[np.intp]
 _NO_PAIRS: npt.NDArray[np.int64] = np.empty(0, np.int64)

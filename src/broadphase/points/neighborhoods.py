@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.api.devices import on_its_device
+from broadphase.api import on_its_device
 from broadphase.errors import TOO_MANY_NEAR, PairLimitExceeded, with_hints
 from broadphase.indexes.arguments import in_axes
 from broadphase.indexes.results import Nearest
+from broadphase.inputs import Lengths, Numbers, RowsLike
 from broadphase.inputs.arrays import as_float_array, settled
 from broadphase.inputs.environments import as_env, in_rows
 from broadphase.inputs.foreign import NUMBERS, has_extent
@@ -28,8 +29,7 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
-from broadphase.inputs.protocols import Lengths, Numbers, RowsLike
-from broadphase.inputs.rules import as_excluded
+from broadphase.inputs.search import as_excluded
 from broadphase.kernels.points.lattice import find_offsets
 from broadphase.methods.task import NO_LIMIT, pair_limit
 from broadphase.points.all_images import Crystal, as_crystal, find_all_images, find_nearest_of_all

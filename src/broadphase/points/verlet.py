@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.inputs import Lengths
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.numeric import thread_count
 from broadphase.inputs.periods import settled_period
@@ -25,7 +26,6 @@ from broadphase.inputs.points import (
     settled_points,
     settled_reach,
 )
-from broadphase.inputs.protocols import Lengths
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points.fixed_radius import Reach, near_among
 from broadphase.points.lattice import along_vectors, is_short

@@ -23,8 +23,7 @@ from broadphase.geometry.table import ShapeTable, table_of
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.rules import as_filter
-from broadphase.inputs.search import Space, as_space
+from broadphase.inputs.search import Space, as_filter, as_space
 from broadphase.methods.task import Task
 from broadphase.recording.frames import (
     BOX,

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.inputs import Place, RowsLike
 from broadphase.inputs.arrays import settled
 from broadphase.inputs.foreign import NUMBERS
-from broadphase.inputs.protocols import Place, RowsLike
 from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.runtime.arrays import Floats, distinct

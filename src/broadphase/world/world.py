@@ -23,9 +23,9 @@ from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
+from broadphase.inputs import OneBox, Place, Rectangle, RowsLike, Sprite
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
-from broadphase.inputs.protocols import OneBox, Place, Rectangle, RowsLike, Sprite
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.arrays import Floats

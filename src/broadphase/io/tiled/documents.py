@@ -265,12 +265,12 @@ def parts(owner: Node, key: str, where: str) -> list[Any]:
     return value
 
 
-def nodes(owner: Node, key: str, where: str, each: str = "") -> list[Node]:
+def nodes(owner: Node, key: str, where: str, kind: str = "") -> list[Node]:
     """A list of parts with fields; ``each`` says in messages what one is."""
     found = parts(owner, key, where)
     for one in found:
         if not isinstance(one, dict):
-            node(one, f"{where}{each} {shown(one)}" if each else where)
+            node(one, f"{where}{kind} {shown(one)}" if kind else where)
     return found
 
 
