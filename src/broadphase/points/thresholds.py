@@ -9,7 +9,7 @@ from broadphase.kernels.points.any_few import MOST_SORTED
 # of how many are wanted.  Points of one set in a plain world are sorted along an axis first.
 TESTS_FOR_NEAREST, RANKS_FOR_NEAREST, TESTS_OF_SORTED = 1 << 15, 8_000, MOST_SORTED**2
 # Of each point with the images of each: so many looks.
-LOOKS_AT_IMAGES = 1 << 17
+LOOKS_AT_IMAGES = 1 << 19
 # Points are sorted into a grid of at most so many cells for each; if a point shares its cell with this many
 # more than expected, cells are in a hash table.
 CELLS_EACH, CROWDED = 1.0, 12.0
