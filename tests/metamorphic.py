@@ -9,15 +9,20 @@ printed as two programs.
 """
 
 import argparse
+import json
 import math
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from random_lives import life_of
 from world_life import SAME, Call, Frame, Life, Teller, Thing, Tiles, is_ghost, told
+
+from broadphase import TileMap
 
 # Far more than the gap that is kept before a slanted surface, far less than anything that is seen.
 _ROUNDING = 1e-6
@@ -443,6 +448,61 @@ def _of_bodies(life, _):
     return replace(life, things=(*life.things, *things), tiles=None), SAME
 
 
+@dataclass(frozen=True)
+class _DrawnTiles(Tiles):
+    """The same in two layers of a map of Tiled; one of them has slopes in cells that the other fills."""
+
+    slopes: dict = field(default_factory=dict)
+    slopes_are_above: bool = False
+
+    def made(self):
+        kinds = [*dict.fromkeys([*self.cells.values(), *self.slopes.values()])]
+        columns, rows = self.shape
+        layers = []
+        for name, cells in (("tiles", self.cells), ("slopes", self.slopes)):
+            data = [0] * (columns * rows)
+            for (column, row), kind in cells.items():
+                data[row * columns + column] = 1 + kinds.index(kind)
+            layer = {"type": "tilelayer", "name": name, "width": columns, "height": rows, "data": data}
+            layers.append(layer | {"offsetx": self.origin[0], "offsety": self.origin[1]})
+        (wide, high), tiles = self.size, [{"id": k, **self._tile(kind)} for k, kind in enumerate(kinds)]
+        size = {"tilewidth": wide, "tileheight": high}
+        tileset = {"firstgid": 1, "name": "kinds", "tilecount": len(kinds), "columns": 1, "tiles": tiles}
+        level = {"type": "map", "orientation": "orthogonal", "width": columns, "height": rows, **size}
+        level |= {"layers": layers if self.slopes_are_above else layers[::-1], "tilesets": [tileset | size]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "map.json"
+            path.write_text(json.dumps(level))
+            return TileMap.from_tiled(path)
+
+    def program(self):
+        yield from super().program()
+        yield f"# Drawn in two layers; in that {'above' if self.slopes_are_above else 'below'}: {self.slopes}"
+
+    def _tile(self, cell):
+        kind, *how = cell
+        words, shapes = {"name": "ladder" if kind == "ladder" else "solid", "type": "bool", "value": True}, {}
+        if kind == "one way":
+            words = {"name": "one_way", "type": "string", "value": ", ".join(how[0])}
+        if kind == "slope":
+            alone = Tiles(self.size, (0, 0), (1, 1), {(0, 0): cell})
+            points = [{"x": x, "y": y} for x, y in alone.corners_of((0, 0))]
+            shape = {"id": 1, "x": 0, "y": 0, "width": 0, "height": 0, "rotation": 0, "polygon": points}
+            shapes = {"objectgroup": {"type": "objectgroup", "objects": [shape]}}
+        return {"properties": [words], **shapes}
+
+
+def _drawn(life, rng):
+    """Tiles as a map of Tiled."""
+    tiles = life.tiles
+    if tiles is None or any(v % 1 for v in tiles.size) or not tiles.cells:
+        return None
+    solid = [at for at, cell in tiles.cells.items() if cell[0] == "solid"]
+    slopes = {at: ("slope", *rng.choice([(0, 1), (1, 0), (0, 0.5)]), "bottom") for at in solid[::2]}
+    drawn = _DrawnTiles(*vars(tiles).values(), slopes, rng.random() < 0.5)
+    return replace(life, tiles=drawn), SAME
+
+
 def _in_halves(life, rng):
     """A static box as two halves."""
     boxes = [
@@ -574,6 +634,7 @@ RELATIONS = {
     "in parts": Relation(_in_parts, _the_same_places_but_for_ties),
     "walk in two": Relation(_walk_in_two, _the_same_places_but_for_ties),
     "tiles as bodies": Relation(_of_bodies, _the_same_but_for_events),
+    "tiles as a map of Tiled": Relation(_drawn, _the_same),
     "in halves": Relation(_in_halves, _the_same_but_for_events),
     "a jump as a fall": Relation(_fallen_up, _the_same_places),
     "without corner": Relation(_without_corner, _is_aside_by_corner),
