@@ -360,14 +360,18 @@ def sift_among(shapes, around, tags, row, near, m, region, across, images, buffe
 
     ``near`` are ``starts, others``, ``tags`` the groups of bodies and the bits of groups.  Of the bodies that
     let it through, sensors are kept, all if it is a sensor, and those with a listener for the two.
+
+    Returns -1 for how many block if the memory does not hold what is near.
     """
     (starts, others), (groups, bits), bodies = near, tags, around[0]
+    first, end = starts[m], starts[m + 1]
+    if end - first > buffers.near.shape[0]:
+        return np.int64(-1), np.int64(0)
     if across:
-        blockers, opened = sift_images(
-            (shapes, row), shapes, around, row, others, starts[m], starts[m + 1], region, images, buffers
-        )
+        known = others, first, end, region, images, buffers
+        blockers, opened = sift_images((shapes, row), shapes, around, row, *known)
     else:
-        blockers, opened = sift(shapes, around, row, others, starts[m], starts[m + 1], region, buffers)
+        blockers, opened = sift(shapes, around, row, others, first, end, region, buffers)
     kept = 0
     for k in range(opened):
         other = buffers.open[k]
@@ -502,18 +506,18 @@ def check_moves(rows, xs, ys, displacements):
 
 
 @jit
-def regions_of(shapes, rows, displacements, responses, pushes, reach, space, out, across):
-    """`region_of` for many bodies, each of which may be pushed before it moves.
+def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, space, out):
+    """`region_of` for many bodies from ``begin`` on, each of which may be pushed before it moves.
 
     Movers whose paths lead nowhere may meet everything.  ``space`` are the period, and how far shapes reach
-    below and above their places: with a period regions are larger by what places are rounded by, and those in
-    which images may lie are ``across`` an edge.
+    below and above their places: with a period regions are larger by what places are rounded by.  ``out`` are
+    the regions, and which of them lie across an edge, so that images may lie there.
     """
-    period, low, high = space
+    (period, low, high), (out, across) = space, out
     plain, largest = is_plain(period), 0.0
     for axis in range(2):
         largest = max(largest, period[axis] if period[axis] < math.inf else 0.0)
-    for m in range(rows.shape[0]):
+    for m in range(begin, rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
         across[m], pad = False, pushes[m]

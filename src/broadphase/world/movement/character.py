@@ -13,13 +13,12 @@ from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
 from broadphase.kernels.movement.walk_path import Log
-from broadphase.kernels.shapes.queries import FEW
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.broad_phase import Near, new_buffers, new_frame
+from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, hits_of, walked_to
 from broadphase.world.movement.crossing import concerned, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
@@ -271,10 +270,12 @@ class Walkers:
     def run(self) -> None:
         """Move all walkers."""
         scene, lengths, begin, store = self._scene(), self._state.space.lengths, 0, self._state.store
+        broad_phase = self._state.broad_phase
         blocking = store.marks, bits_of(self.layers), (store.group, store.tag_sets.bits)
         while begin < len(self.rows):
             before = store.places(self.rows)
-            memory = self.buffers, self.log, self.ends, self._path, (self._frame, lengths)
+            images = broad_phase.frame, lengths
+            memory = self.buffers, self.log, self.ends, broad_phase.buffers, images
             done, state = kernel.walk_rows(
                 *(scene, self.displacements, begin, self.rules),
                 *(blocking, *memory),
@@ -287,7 +288,7 @@ class Walkers:
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)
             elif state == CROWDED:
-                self._make_room(2 * len(self._path.near) + 1)
+                broad_phase.reserve(2 * len(broad_phase.buffers.near))
             elif state == kernel.INSIDE:
                 widen(self._state, self.rows, Near(scene.starts, scene.near), self._pushes, int(done))
                 self._reached = self._reach()
@@ -300,15 +301,9 @@ class Walkers:
         passes = 0 if self.layers is ALL else 1 << MOVING
         near = state.broad_phase.near_movers(rows, self._reached, bits_of(self.layers), passes)
         starts, others = near.without(self.ignored) if self.ignored else near
-        self._make_room(int(np.diff(starts).max(initial=0)) + 1)
         across = ~state.space.are_inner(self._reached)
         around = state.grid, _RING, store.static, store.one_way, self._reached, across
         return Scene(store.table.columns, rows.astype(np.int64), others, starts, *around)
-
-    def _make_room(self, most: int) -> None:
-        """Memory for so many bodies, or images of them, near one walker."""
-        self._path = new_buffers(most, max(most, FEW), self._state.space.repeats)
-        self._frame = new_frame(most if self._state.space.periodic else 0)
 
     def _reach(self) -> Floats:
         bounds = np.empty((len(self.rows), 4))

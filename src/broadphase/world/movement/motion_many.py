@@ -1,6 +1,5 @@
 """Movement of thousands of bodies in one call."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from broadphase.kernels.movement.sweep import CROSS, FARTHEST
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.world.arguments import as_places, as_points, as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Ignored, Layers, Rows
-from broadphase.world.broad_phase import Near, new_buffers, new_frame
+from broadphase.world.broad_phase import Near
 from broadphase.world.contacts import Searched
 from broadphase.world.hits import (
     NO_HITS,
@@ -178,17 +177,18 @@ class ManyMotion:
 
     def checked_displacements(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
         """The rows of bodies, and ``(m, 2)``: their displacements."""
-        given: Sequence[Any]
         if dy is not None:
-            given = _numbers(dx, "dx"), _numbers(dy, "dy")
+            along, down = _numbers(dx, "dx"), _numbers(dy, "dy")
         elif np.ndim(dx) == 0:
-            given = as_two(dx, "dx, dy")
+            along, down = as_two(dx, "dx, dy")
         else:
-            given = tuple(as_points(dx, "dx, dy").T)
+            along, down = as_points(dx, "dx, dy").T
+            if np.ndim(along) == 0:
+                along, down = along.item(), down.item()
         rows = self._store.rows_of(bodies)
         displacements = np.empty((len(rows), 2))
-        for axis, name in enumerate(("dx", "dy")):
-            displacements[:, axis] = _one_each(given[axis], len(rows), name)
+        displacements[:, 0] = _one_each(along, len(rows), "dx")
+        displacements[:, 1] = _one_each(down, len(rows), "dy")
         ascends = self._check_goals(rows, displacements, "dx, dy")
         if not ascends and np.bincount(rows).max() > 1:
             raise ValueError("bodies names a body twice; each can move once in a call")
@@ -235,52 +235,43 @@ class _Run:
 
     def __init__(self, state: State, motion: Motion, call: _Call) -> None:
         self._state, self._motion, self._call = state, motion, call
-        self._store, self._table = state.store, state.store.table
-        count = len(call.rows)
-        self._starts = self._store.places(call.rows)
-        self._places = self._starts.copy()
-        """Of each mover, in the period."""
-        self._hits: list[Floats] = []
-        self._crossed: list[Floats] = []
-        # A round body or a slope may turn a path to any side.
-        turns = self._store.any_round or len(state.grid.ground) > 0
-        self._reach = kernel.WIDE if turns else kernel.EXACT
+        store, count = state.store, len(call.rows)
         self._waits = call.layers is not ALL
         """Static movers stay where they were until all have moved: the others see them there."""
         self._blocking = bits_of(call.layers)
+        # A round body or a slope may turn a path to any side.
+        turns = store.any_round or len(state.grid.ground) > 0
+        self._reach = kernel.WIDE if turns else kernel.EXACT
+        self._halts = np.zeros(count, np.bool_)
+        if store.any_one_way and not self._waits:
+            self._halts = store.one_way[call.rows] != 0
+        self._starts = store.places(call.rows) if self._halts.any() else None
+        """Of each mover, if any carries others."""
         self._pushes = np.zeros(count)
         """How far each may be pushed out of what it starts in before it moves."""
         self._regions, self._across = np.empty((count, 4)), np.empty(count, np.bool_)
-        self._halts = (self._store.one_way[call.rows] != 0) & (not self._waits)
+        self._places = np.empty((count, 2))
+        """Of each mover, in the period."""
+        self._hits: list[Floats] = []
+        self._crossed: list[Floats] = []
         self._most_hits = _HITS_EACH * count + _LEAST_CAPACITY
         self._look(0)
 
     def _look(self, begin: int) -> None:
         """Find what is near the path of each mover; those before ``begin`` have moved."""
         call, state = self._call, self._state
-        space, later = state.space, slice(begin, None)
-        movers = call.rows[later], call.displacements[later], call.responses[later], self._pushes[later]
-        kernel.regions_of(
-            *(self._table.columns, *movers, self._reach, (space.lengths, space.low, space.high)),
-            *(self._regions[later], self._across[later]),
-        )
+        space, out = state.space, (self._regions, self._across)
+        known = *call[:3], self._pushes, begin, self._reach, (space.lengths, space.low, space.high), out
+        kernel.regions_of(state.store.table.columns, *known)
         passes = 1 << MOVING if self._waits else 0
         near = state.broad_phase.near_movers(call.rows, self._regions, self._blocking, passes)
         self._near = near.without(call.ignored) if call.ignored else near
         met = self._near.without_pairs(call.rows, call.riders) if call.riders else self._near
-        self._movers = kernel.Movers(*call[:3], self._regions, self._across, self._halts, *met)
-        self._reserve(int(np.diff(near.first).max()) + 1)
-
-    def _reserve(self, most: int) -> None:
-        """Memory for so many bodies, or images of them, near one mover."""
-        space = self._state.space
-        self._buffers = new_buffers(most, self._most_hits, space.repeats)
-        self._frame = new_frame(most if space.periodic else 0)
-        self._out = self._places, np.empty((self._most_hits, 9))
+        self._movers = kernel.Movers(*call[:3], *out, self._halts, *met)
 
     def run(self) -> Movements:
         """Move all."""
-        call, state, store = self._call, self._state, self._store
+        call, state, store = self._call, self._state, self._state.store
         begin = 0
         while begin < len(call.rows):
             begin = self._move_from(begin)
@@ -288,11 +279,13 @@ class _Run:
             some[0] if len(some) == 1 else np.concatenate(some) for some in (self._hits, self._crossed)
         )
         crossed = concerned(state, call.rows, crossed)
-        waiting = store.static[call.rows] if self._waits else np.False_
-        if waiting.any():
-            store.put_many(call.rows[waiting], self._places[waiting])
-        stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS]
-        state.contacts.note_many(call.rows, stops, stopped=True)
+        if self._waits:
+            waiting = store.static[call.rows]
+            if waiting.any():
+                store.put_many(call.rows[waiting], self._places[waiting])
+        if len(hits):
+            stops = hits[call.responses[hits[:, 8].astype(np.int64)] != CROSS]
+            state.contacts.note_many(call.rows, stops, stopped=True)
         state.contacts.note_many(call.rows, crossed)
         if not call.ignored:
             matcher = state.listeners.matcher
@@ -303,23 +296,26 @@ class _Run:
 
     def _move_from(self, begin: int) -> int:
         """Move some movers in one call of the kernel; which is the next."""
-        call, store, state = self._call, self._store, self._state
-        around = store.marks, store.one_way, self._blocking
-        tags, images = (store.group, store.tag_sets.bits), (self._frame, state.space.lengths)
-        known = around, tags, self._movers, begin, state.grid, self._buffers, images, self._out
-        moved = kernel.move_many(self._table.columns, *known, (_MOST_TESTS, self._waits))
+        call, state, store = self._call, self._state, self._state.store
+        broad_phase = state.broad_phase
+        hits, crossed = np.empty((2, self._most_hits, 9))
+        known = (store.marks, store.one_way, self._blocking), (store.group, store.tag_sets.bits)
+        memory = broad_phase.buffers._replace(hits=hits), (broad_phase.frame, state.space.lengths)
+        moved = kernel.move_many(
+            *(store.table.columns, *known, self._movers, begin, state.grid, *memory),
+            *((self._places, crossed), (_MOST_TESTS, self._waits)),
+        )
         next_one, done, found, passed = map(int, moved)
-        self._hits.append(self._buffers.hits[:found].copy())
-        self._crossed.append(self._out[1][:passed].copy())
+        self._hits.append(hits[:found].copy())
+        self._crossed.append(crossed[:passed].copy())
         if done == TOO_FAR:
             widen(state, call.rows, self._near, self._pushes, next_one)
             self._look(next_one)
         elif done == kernel.CROWDED:
-            self._reserve(2 * len(self._buffers.near) + 1)
+            broad_phase.reserve(2 * len(broad_phase.buffers.near))
         elif done == FULL and not (found or passed):
             self._most_hits *= 2
-            self._reserve(len(self._buffers.near))
-        elif next_one > begin and self._halts[next_one - 1]:
+        elif next_one > begin and self._starts is not None and self._halts[next_one - 1]:
             at = next_one - 1
             call.carry(self._motion, at, self._starts[at], self._places[at])
             if next_one < len(call.rows):
