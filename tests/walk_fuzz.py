@@ -11,8 +11,6 @@ from itertools import pairwise
 import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, TileMap, World
-from broadphase.world.bodies import ALL
-from broadphase.world.movement.character import Walkers, rules_of
 
 if __package__:
     from tests.walk_oracle import core_of, things_of
@@ -132,12 +130,9 @@ class Walker:
         stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
         assert self.body.position == before or not stood, "it moves without a call"
         self.world.restore(moment)
-        row, known = np.array([self.body.id], np.int32), rules_of(**rules, down=(0.0, 1.0))
-        call = row, np.array([[dx, dy]]), known, ALL, ()
-        walkers = Walkers(self.world._state, call)
-        walkers.run()
+        self.world.walk(self.body, dx, dy, **rules)
         one = self.body.position
-        self.never_inside_never_through(walkers, before)
+        self.never_inside_never_through(before)
         self.world.restore(moment)
         along = self.world.walk(self.body, dx, 0.0, **rules)
         stuck = self.body.x != before[0] + dx
@@ -162,8 +157,9 @@ class Walker:
                 assert self.radius or still.floor == two.floor
         return stood is not None, stuck
 
-    def never_inside_never_through(self, walkers, before):
-        found = walkers.log.bends[: walkers.log.counts[1], 1:3].tolist()
+    def never_inside_never_through(self, before):
+        log = self.world._walker._memory.log  # where it turned
+        found = log.bends[: log.counts[1], :2].tolist()
         places = [before, *map(tuple, found), self.body.position]
         # The edges of round walkers are rounded; those of boxes are not.
         rounding = Fraction(1e-15 * (sum(map(abs, places[-1])) + self.size)) if self.radius else Fraction(0)

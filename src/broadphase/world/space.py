@@ -162,13 +162,6 @@ class Space(Periodic):
                 spans.append([(low - shift, high - shift) for shift in shifts])
         return [(left, top, right, bottom) for left, right in spans[0] for top, bottom in spans[1]]
 
-    def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
-        """`is_inner` for rows."""
-        (left, top), (right, bottom) = self.inner
-        inner: npt.NDArray[np.bool_] = np.logical_and.reduce(regions > (left, top, -np.inf, -np.inf), axis=1)
-        inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
-        return inner
-
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
     """Some shapes, displaced."""

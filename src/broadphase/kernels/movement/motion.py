@@ -505,6 +505,21 @@ def check_moves(rows, xs, ys, displacements):
     return ascends, far
 
 
+@inline
+def put_region(region, pad, m, space, out):
+    """Write a region, enlarged by ``pad``, and whether it lies across an edge; see `regions_of`."""
+    (period, low, high), (regions, across) = space, out
+    across[m], plain, largest = False, is_plain(period), max(max(-region[0], -region[1]), 0.0)
+    for axis in range(0 if plain else 2):
+        largest = max(largest, max(region[axis + 2], period[axis] if period[axis] < math.inf else 0.0))
+    if not plain and largest < math.inf:
+        pad += SLACK * largest
+    regions[m, 0], regions[m, 1], regions[m, 2], regions[m, 3] = widened(region, pad)
+    for axis in range(0 if plain else 2):
+        inside = high[axis] < regions[m, axis] and regions[m, axis + 2] < period[axis] - low[axis]
+        across[m] |= period[axis] < math.inf and not inside
+
+
 @jit
 def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, space, out):
     """`region_of` for many bodies from ``begin`` on, each of which may be pushed before it moves.
@@ -513,22 +528,10 @@ def regions_of(shapes, rows, displacements, responses, pushes, begin, reach, spa
     below and above their places: with a period regions are larger by what places are rounded by.  ``out`` are
     the regions, and which of them lie across an edge, so that images may lie there.
     """
-    (period, low, high), (out, across) = space, out
-    plain, largest = is_plain(period), 0.0
-    for axis in range(2):
-        largest = max(largest, period[axis] if period[axis] < math.inf else 0.0)
     for m in range(begin, rows.shape[0]):
         dx, dy = displacements[m, 0], displacements[m, 1]
         region = region_of(shapes, rows[m], dx, dy, responses[m] == BOUNCE, reach)
-        across[m], pad = False, pushes[m]
-        if region[0] != region[0]:
-            region = _EVERYWHERE
-        elif not plain:
-            pad += SLACK * max(largest, max(max(abs(region[0]), abs(region[1])), max(region[2], region[3])))
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = widened(region, pad)
-        for axis in range(0 if plain else 2):
-            inside = high[axis] < out[m, axis] and out[m, axis + 2] < period[axis] - low[axis]
-            across[m] |= period[axis] < math.inf and not inside
+        put_region(_EVERYWHERE if region[0] != region[0] else region, pushes[m], m, space, out)
 
 
 @jit

@@ -19,11 +19,18 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import common, holds_gil, inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.crossing import BENDS, cross_in_turn
 from broadphase.kernels.movement.depenetration import free_place
-from broadphase.kernels.movement.motion import CROWDED, name_owners, put_image, sift_among, table_of
+from broadphase.kernels.movement.motion import (
+    CROWDED,
+    name_owners,
+    put_image,
+    put_region,
+    sift_among,
+    table_of,
+)
 from broadphase.kernels.movement.path import DONE as PATH_DONE
 from broadphase.kernels.movement.path import FULL, START, begin, enlarged, follow, holds
 from broadphase.kernels.movement.sweep import ALL_SIDES, SLIDE, edges_of_body
@@ -44,7 +51,7 @@ from broadphase.kernels.movement.walk_obstacles import (
 from broadphase.kernels.movement.walk_path import edges_at, trip_of
 from broadphase.kernels.movement.walk_step import go_along
 from broadphase.kernels.shapes.images import new_places, wrapped
-from broadphase.kernels.shapes.table import BOX, ShapeColumns, shape_at
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of, shape_at
 from broadphase.kernels.tiles.grid import TileGrid, tile_of, without_tiles
 
 DONE, BUFFER_FULL, MORE_LOG, INSIDE = 0, 1, 2, 3  # and `motion.CROWDED`
@@ -177,7 +184,7 @@ def _set_back(obstacles, count, walker, tolerance):
 
 
 @inline
-def region_of(x, y, width, height, dx, dy, rules):
+def _region_of(x, y, width, height, dx, dy, rules):
     """The region that a walk can touch: left, top, right, bottom; gravity points along y."""
     across = abs(dx) + 0.5 * abs(dy) + rules.corner
     along = abs(dx) * rules.rise + abs(dy) + rules.snap + rules.step
@@ -186,21 +193,14 @@ def region_of(x, y, width, height, dx, dy, rules):
     return x - across, y - along, x + width + across, y + height + along
 
 
-@holds_gil
-def reach_of(x, y, width, height, dx, dy, rules):
-    """`region_of` in the world, enlarged by rounding: what touches it overlaps it."""
-    if rules.turned:
-        x, y, width, height, dx, dy = y, x, height, width, dy, dx
-    return enlarged(exchanged_box(region_of(x, y, width, height, dx, dy, rules), rules))
-
-
 @jit
-def regions_of(movers, rules, out):
-    """`reach_of` for rows ``x, y, width, height, dx, dy``."""
-    for m in range(movers.shape[0]):
-        out[m, 0], out[m, 1], out[m, 2], out[m, 3] = reach_of(
-            movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3], movers[m, 4], movers[m, 5], rules
-        )
+def regions_of(shapes, rows, displacements, pushes, rules, space, out):
+    """The regions that walks can touch, as of `motion.regions_of`."""
+    for m in range(rows.shape[0]):
+        left, top, right, bottom = exchanged_box(bounds_of(shapes, rows[m]), rules)
+        dx, dy = exchanged(displacements[m, 0], displacements[m, 1], rules)
+        region = _region_of(left, top, right - left, bottom - top, dx, dy, rules)
+        put_region(enlarged(exchanged_box(region, rules)), pushes[m], m, space, out)
 
 
 @common
@@ -308,7 +308,7 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
     known = shapes, mine, scene.one_way, grid, ring
     count, tolerance, near, pushed, free = 0, 0.0, 0.0, False, False
     while True:
-        region = region_of(x, y, width, height, dx, dy, rules)
+        region = _region_of(x, y, width, height, dx, dy, rules)
         walker = x, y, x + width, y + height
         count = gather(obstacles, *known, region, walker, radius, False, rules)
         if count >= 0:
@@ -333,7 +333,7 @@ def _walk(scene, n, m, mine, motions, period, rules, obstacles, log, ends, buffe
         state, x, y = _pushed(scene, m, n, mine, log, buffers)
         x, y = exchanged(x, y, rules)
         x, y, pushed = x + trip.left, y + trip.top, True
-        region = exchanged_box(region_of(x, y, width, height, dx, dy, rules), rules)
+        region = exchanged_box(_region_of(x, y, width, height, dx, dy, rules), rules)
         if state == DONE and not holds(edges_of_body(scene.searched, n), region):
             state = INSIDE
         if state != DONE:

@@ -13,12 +13,11 @@ from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.movement.walk import Ends, Scene
 from broadphase.kernels.movement.walk_obstacles import Obstacles, WalkSettings
 from broadphase.kernels.movement.walk_path import Log
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, bound_rows, cosine_sine
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns, cosine_sine
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.runtime.arrays import Floats
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import ALL, MOVING, STATICS, Body, Ignored, Layers, Rows
-from broadphase.world.broad_phase import Near
 from broadphase.world.hits import Hit, Movements, Walk, hit_arrays, hits_of, walked_to
 from broadphase.world.movement.crossing import concerned, note_crossings
 from broadphase.world.movement.motion import Motion, Rollback
@@ -52,8 +51,9 @@ class Character:
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
         # The memory of single walks, which is reused.
-        self._buffers, self._log, self._ends = _buffers(64, 256), _log(32, 64), _ends(1)
-        self._way, self._region = np.zeros((1, 2)), np.zeros((1, 4))
+        self._memory = _Memory(1)
+        self._one = np.zeros(1, np.int64), np.zeros((1, 2)), np.zeros(1), np.zeros(2, np.int64)
+        self._out = np.empty((1, 4)), np.empty(1, np.bool_)
 
     def walk(
         self,
@@ -163,7 +163,7 @@ class Character:
         x, y, noted = store.x.item(row), store.y.item(row), state.contacts.noted
         try:
             self._follow(row, dx, dy, rules, ignored)
-            log, ends = self._log, self._ends
+            log, ends = self._memory.log, self._memory.ends
             to_x, to_y = ends.places[0].tolist()
             if to_x != x or to_y != y:
                 store.have_moved(np.array([row], np.int32))
@@ -187,34 +187,29 @@ class Character:
 
     def _follow(self, row: int, dx: float, dy: float, rules: WalkSettings, ignored: Ignored) -> None:
         """Let the kernel walk, again where it needs memory, or is pushed out of a region."""
-        state, store, broad_phase = self._state, self._state.store, self._state.broad_phase
-        left, top, right, bottom = store.bounds(row)
-        more, marks = 0.0, (store.marks, bits_of(ALL), (store.group, store.tag_sets.bits))
-        self._way[0] = dx, dy
+        state, store, broad_phase, memory = (
+            self._state,
+            self._state.store,
+            self._state.broad_phase,
+            self._memory,
+        )
+        table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
+        blocking = store.marks, bits_of(ALL), (store.group, store.tag_sets.bits)
+        (rows, way, pushes, first), out = self._one, self._out
+        rows[0], way[0], pushes[0] = row, (dx, dy), 0.0
         while True:
-            region = kernel.reach_of(left, top, right - left, bottom - top, dx, dy, rules)
-            region = region[0] - more, region[1] - more, region[2] + more, region[3] + more
-            others = broad_phase.gathered(region, row)
+            kernel.regions_of(table, rows, way, pushes, rules, space, out)
+            others = broad_phase.gathered(tuple(out[0][0].tolist()), row)
             if ignored:
                 others = others[~np.isin(others, [*ignored])]
-            self._log.counts[:], self._region[0] = 0, region
-            across = np.array([not state.space.is_inner(region)])
-            around = state.grid, _RING, store.static, store.one_way, self._region, across
-            known = np.array([row], np.int64), others, np.array([0, len(others)], np.int64), *around
-            images = broad_phase.frame, state.space.lengths
-            memory = self._buffers, self._log, self._ends, broad_phase.buffers, images
-            scene = Scene(store.table.columns, *known)
-            _, done = kernel.walk_rows(scene, self._way, 0, rules, marks, *memory)
+            memory.log.counts[:], first[1] = 0, len(others)
+            scene = Scene(table, rows, others, first, state.grid, _RING, store.static, store.one_way, *out)
+            _, done = memory.walk(state, scene, way, 0, rules, blocking)
             if done == kernel.DONE:
                 return
-            if done == kernel.BUFFER_FULL:
-                self._buffers = _doubled(self._buffers)
-            elif done == kernel.MORE_LOG:
-                self._log = _grown(self._log)
-            elif done == CROWDED:
-                broad_phase.reserve(2 * len(broad_phase.buffers.near))
-            else:
-                more = 2.0 * more + (right - left) + (bottom - top)
+            if done == kernel.INSIDE:
+                left, top, right, bottom = store.bounds(row)
+                pushes[0] = 2.0 * pushes[0] + (right - left) + (bottom - top)
 
     def walk_many(
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
@@ -227,21 +222,37 @@ class Character:
             return self._walk_rows((rows, displacements, known, layers, ignored))
 
     def _walk_rows(self, call: _Call) -> Movements:
-        rows, state = call[0], self._state
-        table = state.store.table.columns
+        rows, ways, rules, layers, ignored = call
+        state, store, count = self._state, self._state.store, len(rows)
+        table, space = store.table.columns, (state.space.lengths, state.space.low, state.space.high)
         self._check_shapes(rows[table.kinds[rows] != BOX].tolist())
-        walkers = Walkers(state, call)
-        walkers.run()
-        hits = walkers.log.hits[: walkers.log.counts[0]]
-        crossed = concerned(state, rows, walkers.log.crossed[: walkers.log.counts[2]])
+        blocking = store.marks, bits_of(layers), (store.group, store.tag_sets.bits)
+        numbers, memory, begin, done = rows.astype(np.int64), _Memory(count), 0, kernel.INSIDE
+        pushes, out = np.zeros(count), (np.empty((count, 4)), np.empty(count, np.bool_))
+        while begin < count:
+            if done == kernel.INSIDE:  # earlier ones are at their new places
+                kernel.regions_of(table, numbers, ways, pushes, rules, space, out)
+                passes = 0 if layers is ALL else 1 << MOVING
+                near = state.broad_phase.near_movers(rows, out[0], bits_of(layers), passes)
+                near = near.without(ignored) if ignored else near
+                around = state.grid, _RING, store.static, store.one_way, *out
+                scene = Scene(table, numbers, near.rows, near.first, *around)
+            before = store.places(rows)
+            begin, done = memory.walk(state, scene, ways, begin, rules, blocking)
+            moved = (store.places(rows) != before).any(axis=1)
+            if moved.any():
+                store.have_moved(rows[moved])
+            if done == kernel.INSIDE:
+                widen(state, rows, near, pushes, begin)
+        hits = memory.log.hits[: memory.log.counts[0]]
+        crossed = concerned(state, rows, memory.log.crossed[: memory.log.counts[2]])
         state.contacts.note_many(rows, hits, stopped=True)
         state.contacts.note_many(rows, crossed)
         for met in (hits, crossed) if state.space.periodic else ():
             wrap_touches(met, state.space.lengths)
-        places = state.store.places(rows)
-        floors, ladders = walkers.ends.floors[:, :3], walkers.ends.floors[:, 3:]
-        moved = Movements(places, hit_arrays(hits), hit_arrays(crossed))
-        return walked_to(moved, floors, walkers.ends.tops, ladders)
+        floors, ladders = memory.ends.floors[:, :3], memory.ends.floors[:, 3:]
+        found = Movements(store.places(rows), hit_arrays(hits), hit_arrays(crossed))
+        return walked_to(found, floors, memory.ends.tops, ladders)
 
     def _check_shapes(self, rows: list[int]) -> None:
         """Raise ``ValueError`` where a shape can not walk."""
@@ -253,68 +264,31 @@ class Character:
                 )
 
 
-class Walkers:
-    """The walkers of a call, their obstacles, and the memory of the kernel that moves them."""
+class _Memory:
+    """What walks are computed in, and what they answer; it grows where a walk needs more."""
 
-    def __init__(self, state: State, call: _Call) -> None:
-        self._state = state
-        self.rows, self.displacements, self.rules, self.layers, self.ignored = call
-        count = len(self.rows)
-        self.ends = _ends(count)
-        self.buffers = _buffers(64, 256)
-        self.log = _log(2 * count + 8, 64)
-        self._pushes = np.zeros(count)
-        """How far each may be pushed out of what it starts in before it walks."""
-        self._reached = self._reach()
+    def __init__(self, count: int) -> None:
+        self.obstacles, self.log = _obstacles(64, 256), _log(2 * count + 30, 64)
+        self.ends = Ends(np.empty((count, 2)), np.empty((count, 5), np.int64), np.empty((count, 2)))
 
-    def run(self) -> None:
-        """Move all walkers."""
-        scene, lengths, begin, store = self._scene(), self._state.space.lengths, 0, self._state.store
-        broad_phase = self._state.broad_phase
-        blocking = store.marks, bits_of(self.layers), (store.group, store.tag_sets.bits)
-        while begin < len(self.rows):
-            before = store.places(self.rows)
-            images = broad_phase.frame, lengths
-            memory = self.buffers, self.log, self.ends, broad_phase.buffers, images
-            done, state = kernel.walk_rows(
-                *(scene, self.displacements, begin, self.rules),
-                *(blocking, *memory),
-            )
-            moved = (store.places(self.rows) != before).any(axis=1)
-            if moved.any():
-                store.have_moved(self.rows[moved])
-            if state == kernel.BUFFER_FULL:
-                self.buffers = _doubled(self.buffers)
-            elif state == kernel.MORE_LOG:
-                self.log = _grown(self.log)
-            elif state == CROWDED:
-                broad_phase.reserve(2 * len(broad_phase.buffers.near))
-            elif state == kernel.INSIDE:
-                widen(self._state, self.rows, Near(scene.starts, scene.near), self._pushes, int(done))
-                self._reached = self._reach()
-                scene = self._scene()
-            begin = int(done)
-
-    def _scene(self) -> Scene:
-        """The walkers, who see each other at their new places, and what may block each."""
-        state, store, rows = self._state, self._state.store, self.rows
-        passes = 0 if self.layers is ALL else 1 << MOVING
-        near = state.broad_phase.near_movers(rows, self._reached, bits_of(self.layers), passes)
-        starts, others = near.without(self.ignored) if self.ignored else near
-        across = ~state.space.are_inner(self._reached)
-        around = state.grid, _RING, store.static, store.one_way, self._reached, across
-        return Scene(store.table.columns, rows.astype(np.int64), others, starts, *around)
-
-    def _reach(self) -> Floats:
-        bounds = np.empty((len(self.rows), 4))
-        bound_rows(self._state.store.table.columns, self.rows.astype(np.int64), bounds)
-        movers = np.column_stack((bounds[:, :2], bounds[:, 2:] - bounds[:, :2], self.displacements))
-        reach = np.empty((len(self.rows), 4))
-        kernel.regions_of(movers, self.rules, reach)
-        more = self._pushes[:, None]
-        if self._state.space.periodic:  # wider than places are rounded by when they are wrapped
-            more = more + self._state.space.slack(reach)
-        return reach + more * (-1.0, -1.0, 1.0, 1.0) if more.any() else reach
+    def walk(
+        self, state: State, scene: Scene, ways: Floats, begin: int, rules: WalkSettings, blocking: Any
+    ) -> tuple[int, int]:
+        """Let the kernel walk; which is the next walker, and what it needs."""
+        broad_phase = state.broad_phase
+        images = broad_phase.frame, state.space.lengths
+        memory = self.obstacles, self.log, self.ends, broad_phase.buffers, images
+        begin, done = kernel.walk_rows(scene, ways, begin, rules, blocking, *memory)
+        if done == kernel.BUFFER_FULL:
+            self.obstacles = _obstacles(2 * len(self.obstacles.boxes), 2 * len(self.obstacles.planes))
+        elif done == kernel.MORE_LOG:
+            larger = _log(2 * len(self.log.hits), 2 * len(self.log.bends))
+            for column, known in zip(larger, self.log, strict=True):
+                column[: len(known)] = known
+            self.log = larger
+        elif done == CROWDED:
+            broad_phase.reserve(2 * len(broad_phase.buffers.near))
+        return int(begin), int(done)
 
 
 def rules_of(
@@ -371,7 +345,7 @@ def _reach(value: float, name: str) -> float:
     return length
 
 
-def _buffers(boxes: int, planes: int) -> Obstacles:
+def _obstacles(boxes: int, planes: int) -> Obstacles:
     return Obstacles(
         np.empty((boxes, 4)),
         np.empty((boxes, 4), np.int64),
@@ -380,21 +354,5 @@ def _buffers(boxes: int, planes: int) -> Obstacles:
     )
 
 
-def _doubled(buffers: Obstacles) -> Obstacles:
-    return _buffers(2 * len(buffers.boxes), 2 * len(buffers.planes))
-
-
-def _ends(count: int) -> Ends:
-    return Ends(np.empty((count, 2)), np.empty((count, 5), np.int64), np.empty((count, 2)))
-
-
 def _log(hits: int, bends: int) -> Log:
     return Log(np.empty((hits, 9)), np.empty((bends, 3)), np.empty((hits, 9)), np.zeros(3, np.int64))
-
-
-def _grown(log: Log) -> Log:
-    larger = _log(2 * len(log.hits), 2 * len(log.bends))
-    for column in range(3):
-        larger[column][: len(log[column])] = log[column]
-    larger.counts[:] = log.counts
-    return larger
