@@ -37,7 +37,7 @@ from broadphase.indexes.protocol import (
     SearchTree,
     Shared,
 )
-from broadphase.indexes.results import RayHits, expected_rows
+from broadphase.indexes.results import RayHits, expected_rows, hit_arrays
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.inputs.boxes import BoxArray
 from broadphase.inputs.numeric import thread_count
@@ -274,14 +274,13 @@ class TreeStructure(SearchTree):
         )  # fmt: skip
 
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
-        def search(first: int, last: int) -> Ids:
-            some = rays[first:last]
+        def search(first: int, _: int, some: Rows) -> Ids:
             how = some, self.touching, *rules, expected_rows(some)
             rows, found, tests = queries.search_rays(*self._search_arguments(), *how)
             rows[:found, 0] += first
             return rows[:found], tests
 
-        return self._rows_in_shares(len(rays), search)
+        return self._rows_in_shares(search, rays)
 
     def tree(self, names: IdArray) -> protocol.Tree:
         if self.stale:
@@ -310,15 +309,13 @@ class TreeStructure(SearchTree):
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None
     ) -> tuple[RayHits, int]:
-        n, columns = len(rays), self.dim if out is None else out.normals.shape[1]
-        hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, columns)))
-        first, how = self._search_arguments(), (self.touching, *rules)
+        n, first, how = len(rays), self._search_arguments(), (self.touching, *rules)
+        hits = hit_arrays(n, self.dim if out is None else out.normals.shape[1])
 
-        def search(begin: int, end: int) -> FirstHit:
-            parts = (array[begin:end] for array in (ignored, *hits))
-            return queries.search_firsts(*first, rays[begin:end], *how, *parts)  # type: ignore[no-any-return]
+        def search(_: int, __: int, some: Rows, *parts: Any) -> FirstHit:
+            return queries.search_firsts(*first, some, *how, *parts)  # type: ignore[no-any-return]
 
-        found = self._in_shares(n, search) if n else []
+        found = self._in_shares(n, search, rays, ignored, *hits) if n else []
         return hits, sum(tests for tests, *_ in found)
 
     def find_nearest(self, points: Given | Rows, k: int, rules: BoxRules) -> NearestIds | None:
@@ -333,11 +330,10 @@ class TreeStructure(SearchTree):
         order = order_along(points) if len(points) >= thresholds.ORDERED_POINTS else None
         some = points if order is None else points[order]
 
-        def search(begin: int, end: int) -> NearestIds:
-            parts = (array[begin:end] for array in out)
-            return queries.search_nearest(*arguments, some[begin:end], *rules, k, *parts)  # type: ignore[no-any-return]
+        def search(_: int, __: int, some: Rows, *parts: Any) -> NearestIds:
+            return queries.search_nearest(*arguments, some, *rules, k, *parts)  # type: ignore[no-any-return]
 
-        found_in_parts = self._in_shares(len(points), search)
+        found_in_parts = self._in_shares(len(points), search, some, *out)
         for array in out if order is not None else ():
             array[order] = array.copy()
         return *out, sum(tests for *_, tests in found_in_parts)

@@ -206,14 +206,13 @@ class CellStructure(Searched):
         """Rows ``[query, id]`` of what lies in the cells and overlaps each box; threads share the queries."""
         part = cells, np.zeros(len(self.store.alive), np.uint8), NO_IDS
 
-        def search_share(begin: int, end: int) -> Ids:
-            some = boxes[begin:end]
+        def search_share(begin: int, _: int, some: Rows) -> Ids:
             how = self.touching, *NO_RULES, expected_rows(some)
             rows, _, found, tests = queries.search_boxes(*self._source(), *part, some, *how)
             rows[:found, 0] += begin
             return rows[:found], tests
 
-        found = self._in_shares(len(boxes), search_share)
+        found = self._in_shares(len(boxes), search_share, boxes)
         return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
 
     # ---- box queries: of the cells of the moving boxes, then of those of the static ones

@@ -236,14 +236,13 @@ class Worlds(SearchTree):
     def find_on_rays(self, rays: Rows, rules: BoxRules) -> Ids:
         how = (self.touching, *rules)
 
-        def search(first: int, last: int) -> Ids:
-            some = rays[first:last]
+        def search(first: int, _: int, some: Rows) -> Ids:
             memory = self._scratch(), expected_rows(some)
             rows, found, tests = kernel.search_rays(*self._searched(), some, *how, *memory)
             rows[:found, 0] += first
             return rows[:found], tests
 
-        return self._rows_in_shares(len(rays), search)
+        return self._rows_in_shares(search, rays)
 
     def find_first_hits(
         self, rays: Rows, ignored: IdArray, rules: BoxRules, out: RayHits | None = None

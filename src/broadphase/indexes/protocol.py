@@ -202,12 +202,14 @@ class Structure(ABC):
         """
         return np.empty((0, 2 * self.dim))
 
-    def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """Search by several threads, each a share, if there are enough queries."""
+    def _in_shares(self, count: int, search: Callable[..., Any], *arrays: npt.NDArray[Any]) -> list[Any]:
+        """Search by several threads, each a share and its rows of arrays, if there are enough queries."""
         spans = threads.shares(count, thread_count(self.threads), cost=1_000.0)
         if len(spans) == 1:  # of few queries the rest would take half of the time
-            return [search(0, count)]
-        return threads.run_all([partial(search, *span) for span in spans])
+            return [search(0, count, *arrays)]
+        return threads.run_all(
+            [partial(search, *span, *(array[slice(*span)] for array in arrays)) for span in spans]
+        )
 
     # ---- about itself
 
@@ -282,9 +284,9 @@ class SearchTree(Searched):
         """What kernels that search several trees in one call take of one; None: this is not a tree."""
         return None
 
-    def _rows_in_shares(self, count: int, search: Callable[[int, int], Ids]) -> Ids:
-        """`find_on_rays` of so many rays by several threads."""
-        found = self._in_shares(count, search)
+    def _rows_in_shares(self, search: Callable[[int, int, Rows], Ids], rays: Rows) -> Ids:
+        """`find_on_rays` by several threads."""
+        found = self._in_shares(len(rays), search, rays)
         if len(found) == 1:
             return found[0]  # type: ignore[no-any-return]
         return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)

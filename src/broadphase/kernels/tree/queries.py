@@ -401,7 +401,7 @@ def search_firsts(
 ):  # fmt: skip
     """What each ray hits first, into ``ids``, ``distances`` and ``normals``.
 
-    Where a ray hits nothing the id is -1, and nothing else is written; without columns there are no normals.
+    Where a ray hits nothing the id is -1 and the distance inf; without columns there are no normals.
     ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.  Returns the
     tests, and id, distance and normal of the last ray; if ``ids`` is empty there is one ray, a tuple as a
     caller wrote it, which -1 tests refuse.
@@ -428,11 +428,11 @@ def search_firsts(
                 if hit >= 0:
                     write_normal(boxes, hit, prepared[:-1, k], distance, normal)
                 break
-            ids[q] = hit
-            if hit >= 0:
-                distances[q] = distance
-                if normals.shape[1] > 0:
-                    write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
+            ids[q], distances[q] = hit, distance if hit >= 0 else np.inf
+            for axis in range(normals.shape[1]):
+                normals[q, axis] = 0.0
+            if hit >= 0 and normals.shape[1] > 0:
+                write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
         if tests > checked + OFTEN:
             checked = tests
             if not goes_on():
