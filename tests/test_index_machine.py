@@ -25,7 +25,7 @@ from index_scenes import (
 )
 
 import broadphase as bp
-from broadphase.indexes import changes
+from broadphase.indexes import thresholds
 from broadphase.indexes.brute_force import NoStructure
 
 
@@ -290,7 +290,7 @@ def machine(name, dim):
 @pytest.fixture(autouse=True)
 def journal_of_any_size(monkeypatch):
     """`changes` queries touched boxes among few boxes too; otherwise the machine would never test that."""
-    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(thresholds, "FEWEST_BOXES", 0)
 
 
 @pytest.mark.covering

@@ -5,7 +5,7 @@ import pytest
 from test_index_machine import machine
 
 import broadphase as bp
-from broadphase.indexes import sweep_and_prune
+from broadphase.indexes import thresholds
 from broadphase.indexes.sweep_and_prune import SweepStructure
 
 smaller_set = pytest.mark.smaller_set
@@ -20,7 +20,7 @@ def row_of_boxes(n):
 @pytest.fixture
 def followed(monkeypatch):
     """All that moves is followed; else small scenes are sorted afresh."""
-    monkeypatch.setattr(sweep_and_prune, "MOST_TOUCHED", 10.0)
+    monkeypatch.setattr(thresholds, "MOST_TOUCHED", 10.0)
 
 
 def lists(changes):
