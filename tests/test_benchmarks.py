@@ -2,9 +2,7 @@
 
 import json
 import pickle
-import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,10 +22,10 @@ import contest  # noqa: E402
 import measure as run  # noqa: E402
 import peers  # noqa: E402
 import timing  # noqa: E402
-from catalogue import CATALOGUE, SCENES, Case  # noqa: E402
+from catalogue import CATALOGUE, Case  # noqa: E402
 from measure import Options, Result, measure  # noqa: E402
 from peers import PEERS, Peer  # noqa: E402
-from report import markdown, save_chart, tables  # noqa: E402
+from report import markdown, tables  # noqa: E402
 from timing import Search, best_of_searches  # noqa: E402
 
 PLACES = [(name, dim) for name, scene in CATALOGUE.items() for dim in scene.dims]
@@ -66,10 +64,6 @@ class TestScenes:
         before, after = (len(contest.search(case, sort=False)) / len(case.boxes) for case in (small, large))
         assert after == pytest.approx(before, rel=0.3, abs=0.01)
 
-    def test_all_are_described(self):
-        assert set(SCENES) < set(CATALOGUE)
-        assert all(scene.about for scene in CATALOGUE.values())
-
 
 class TestTiming:
     def test_turns_and_what_counts(self, monkeypatch):
@@ -100,25 +94,6 @@ class TestTiming:
     def test_everyone_gets_a_turn_and_may_bring_a_clock(self):
         best, _ = best_of_searches({"a": Search(lambda _: 7.0, seconds=lambda said: said)}, 0.0)
         assert best == {"a": 7.0}
-
-    def test_a_fast_contestant_is_called_several_times_per_turn(self, monkeypatch):
-        clock, order = SimpleNamespace(now=0.0), []
-
-        def does(name, milliseconds):
-            def call(_):
-                order.append(name)
-                clock.now += 1e-3 * milliseconds
-
-            return Search(call)
-
-        monkeypatch.setattr(timing.time, "perf_counter", lambda: clock.now)
-        best_of_searches({"quick": does("quick", 0.75), "slow": does("slow", 5.0)}, 0.004)
-        assert order == ["quick", "quick", "quick", "slow", "quick", "quick", "quick"]
-
-    def test_plain_calls(self):
-        calls = []
-        assert set(timing.best_of({"a": lambda: calls.append(1)}, 0.0)) == {"a"}
-        assert len(calls) == 2, "one that is not counted, and one turn"
 
 
 class TestPeers:
@@ -201,18 +176,6 @@ class TestRun:
         assert "shapely" in small.milliseconds
         assert set(large.milliseconds) == {"broadphase", "limit"}
         assert large.left_out["shapely"].endswith("s for 60 boxes")
-
-    def test_a_heat_before_a_large_first_size(self, two_peers, monkeypatch):
-        monkeypatch.setattr(run, "_HEAT", 60)
-        options = Options(("uniform",), (240,), seconds=1e-4, slow=0.0, memory=False)
-        (only,) = measure(options).results
-        assert only.boxes == 240
-        assert only.left_out["shapely"].endswith("s for 60 boxes")
-
-    def test_a_contestant_that_would_be_slow_skips_the_next_size(self):
-        assert run._too_slow(1.1, 2, slow=1.0)
-        assert run._too_slow(0.4, 10, slow=1.0)
-        assert not run._too_slow(0.2, 10, slow=1.0)
 
     def test_methods_threads_and_the_other_questions(self, two_peers):
         scenes = ("few_movers", "large_and_small")
@@ -356,9 +319,6 @@ class TestMemory:
         assert len(some.boxes) == 100
         assert len(contest.search(some)) == expected(some)
 
-    def test_a_failed_measurement_is_left_out(self, tmp_path):
-        assert contest.memory_per_box(tmp_path / "none.pickle", "sort=False", 1, None) is None
-
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
@@ -383,19 +343,6 @@ class TestYardstick:
         uniform, mixed = measure(Options(sizes=(100,), seconds=1e-4, memory=False)).results
         assert uniform.milliseconds["yardstick"] > 0
         assert mixed.left_out["yardstick"] == "cannot do this scene"
-
-    def test_says_no_where_it_cannot(self, program, tmp_path, monkeypatch):
-        assert peers.with_yardstick(program, CATALOGUE["few_movers"].case(50, 2), tmp_path) is None
-        monkeypatch.setattr(peers.shutil, "which", lambda name: None)
-        assert peers.build_yardstick(tmp_path) is None
-
-        def fails(*arguments, **options):
-            raise subprocess.CalledProcessError(1, "c++")
-
-        monkeypatch.setattr(peers.shutil, "which", lambda name: "c++")
-        monkeypatch.setattr(peers.subprocess, "run", fails)
-        assert peers.build_yardstick(tmp_path) is None
-        assert peers.with_yardstick(program, CATALOGUE["uniform"].case(50, 2), tmp_path) is None
 
 
 @pytest.fixture(scope="module", params=list(peers.ENGINES))
@@ -423,21 +370,3 @@ class TestEngines:
         assert report.results[0].milliseconds[engine] > 0
         assert engine not in report.memory[0].bytes_per_box
         assert "one core" in report.contestants[engine]
-
-    @pytest.mark.parametrize("name", peers.ENGINES)
-    def test_what_is_missing_is_named(self, name, monkeypatch):
-        monkeypatch.setattr(peers, "_engine", lambda name: None)
-        package = ALL_PEERS[name].package
-        said = PEERS[name].search(CATALOGUE["uniform"].case(50, 2))
-        assert said == f"not installed (a C++ compiler and {package})"
-        assert package == peers.ENGINES[name][0]
-
-
-def test_a_chart_of_many_panels(two_peers, tmp_path):
-    scenes = ("uniform", "line", "atoms", "kitten")
-    report = measure(Options(scenes, (50, 100), seconds=1e-4, memory=False))
-    file = tmp_path / "chart.svg"
-    with file.open("wb") as out:
-        save_chart(report, out, "svg")
-    assert file.read_text().count("<!-- nanoseconds per box -->") == len(scenes)
-    assert json.dumps(asdict(report))

@@ -285,7 +285,7 @@ def test_barriers_that_movers_go_through_and_groups_in_a_loop_are_noted(advised,
 
 def test_what_a_program_reads_is_what_is_tried(ask, tmp_path):
     """Where it reads `changes`, boxes that never move cost next to nothing, static or not."""
-    index, boxes = bp.BoxTree(), scattered(3_000, side=30)
+    index, boxes = bp.BoxTree(), scattered(1_200, side=47)
     ids = index.insert_many(boxes)
 
     def step(frame, read):

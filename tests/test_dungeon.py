@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from examples.dungeon import Dungeon, controls, hero, items, monsters  # noqa: E402
 from examples.dungeon.level import TILE, Level  # noqa: E402
 from examples.dungeon.script import Watch  # noqa: E402
-from examples.dungeon.sound import Sound, sounds  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
 
 
@@ -82,18 +81,6 @@ def test_nothing_is_in_a_wall_and_the_monsters_come(surface):
     assert game.watch.nearer / game.watch.with_a_path >= 0.8
     assert game.killed > 0
     game.world.validate()
-
-
-def test_the_watch_notices_monsters_in_walls_or_not_coming(surface):
-    game = still(Dungeon(monsters=40, rooms=(3, 3)))
-    game.watch = Watch()
-    game.monsters.pace[:] = 0
-    for _ in range(130):
-        game.update()
-    assert game.watch.with_a_path > 0
-    assert game.watch.nearer == 0
-    game.monsters.places[0] = 0, 0
-    assert game.watch.in_walls(game) == 1
 
 
 def test_played_by_a_script_it_prints_what_was_seen(capsys):
@@ -245,27 +232,6 @@ def test_a_door_keeps_monsters_away_until_a_key_opens_it(surface):
 # ---- hero, arrows, items
 
 
-def test_walking_diagonally_is_no_faster():
-    world, player = bp.World(), hero.Hero()
-    player.enter(world, 0, 0)
-    for motion in ((1, 0), (1, 1), (-1, 1), (0.5, 0), (0, 0)):
-        x, y = player.body.position
-        player.walk(world, *motion)
-        far = np.hypot(player.body.x - x, player.body.y - y)
-        assert far == pytest.approx(hero.SPEED * min(np.hypot(*motion), 1))
-
-
-def test_health_stays_between_nothing_and_all():
-    player = hero.Hero()
-    assert player.hurt(30)
-    assert not player.hurt(30), "twice at once hurts once"
-    player.eat(1000)
-    assert player.health == hero.HEALTH
-    player.unhurt = 0
-    assert player.hurt(1000)
-    assert player.health == 0
-
-
 def test_an_arrow_flies_until_it_hits(surface):
     game = still(Dungeon(0, rooms=(2, 2)))
     x, y = game.hero.middle
@@ -281,30 +247,6 @@ def test_an_arrow_flies_until_it_hits(surface):
         game.update()
     assert len(game.arrows) == 0, "a wall stops it"
     assert not [body for body in game.world if body.category == hero.ARROW]
-
-
-def test_an_imp_that_sees_the_hero_throws_fire(surface):
-    game = still(Dungeon(0, rooms=(2, 2)))
-    x, y = game.hero.middle
-    put_monster(game, monsters.IMP, x + 100, y)
-    game.monsters.pace[:] = 0
-    game.monsters.reload[:] = 1
-    for _ in range(60):
-        game.update()
-    assert game.hero.health == hero.HEALTH - 6
-
-
-def test_an_ogre_walks_only_where_it_fits(surface):
-    game = still(Dungeon(0, rooms=(2, 2)))
-    x, y = game.hero.middle
-    put_monster(game, 3, x + 96, y)
-    tile = game.hero_tile
-    for row in (tile.row - 1, tile.row + 1):
-        game.level.tiles.solid[row, tile.column - 1 : tile.column + 2] = True
-    for _ in range(60):
-        game.update()
-    assert np.isinf(game.monsters.distances).all() or game.monsters.distances[0] > 0
-    assert game.hero.health == hero.HEALTH
 
 
 def test_what_is_taken_counts(surface):
@@ -325,22 +267,6 @@ def test_what_is_taken_counts(surface):
 
 
 # ---- what is heard, seen and pressed
-
-
-def test_sounds_are_waves_and_without_a_device_nothing_is_heard(monkeypatch):
-    made = sounds()
-    assert all(np.abs(wave).max() <= 1 for wave in made.values())
-    assert all(0.05 < len(wave) / 22_050 < 1.5 for wave in made.values())
-    pygame.mixer.quit()
-    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
-    heard = Sound()
-    heard.play("key")
-    assert set(heard.made) == set(made)
-    pygame.mixer.quit()
-    monkeypatch.setenv("SDL_AUDIODRIVER", "no such driver")
-    silent = Sound()
-    silent.play("key")
-    assert silent.made == {}
 
 
 class Pad:
@@ -388,45 +314,6 @@ def test_keys_and_gamepads(surface):
         handle(game, event)
         assert changed() != before
     assert controls.HELP in game.keys
-
-
-class Watched(Dungeon):
-    """Presses a key in each frame; nothing moves, and each frame is kept."""
-
-    presses = (pygame.K_TAB, pygame.K_TAB, pygame.K_p, pygame.K_r, pygame.K_ESCAPE)
-
-    def __init__(self):
-        self.pictures, self.seen = [], []
-        super().__init__(monsters=200, rooms=(2, 2))
-
-    def update(self):
-        pass
-
-    def write(self, surface):
-        super().write(surface)
-        self.pictures.append(pygame.surfarray.array3d(surface))
-        self.seen.append((self.engine_shown, self.paused, self.games))
-        key = self.presses[len(self.pictures) - 1]
-        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
-
-    def draw(self, surface):
-        self.view.draw = lambda surface, game: None  # lamp and puffs change by themselves
-        super().draw(surface)
-
-
-def test_the_keys_of_the_stage_change_what_the_dungeon_shows():
-    game = main(Watched, [])
-    assert game.seen == [
-        (False, False, 1),
-        (True, False, 1),  # TAB
-        (False, False, 1),  # TAB
-        (False, True, 1),  # P
-        (False, False, 2),  # R
-    ], "ESC ends it"
-    plain, engine, again, paused, _ = game.pictures
-    assert (plain != engine).mean() > 0.02
-    assert np.array_equal(plain, again)
-    assert not np.array_equal(again, paused)
 
 
 def test_a_key_shows_the_engine_and_light_ends_at_walls(surface):

@@ -309,7 +309,7 @@ def test_points_may_be_numbers(predicate):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("predicate", [*PREDICATES, "dwithin"])
 def test_an_index_of_geometries_joins_as_they_do(predicate, threads):
-    a, b = geometries(150, 12, 1), geometries(180, 12, 2)
+    a, b = geometries(70, 8, 1), geometries(90, 8, 2)
     index, more = bp.GeometryIndex(b), {"distance": 1.0} if predicate == "dwithin" else {}
     for others in (a, a[:9], a[:0], np.random.default_rng(3).integers(0, 16, (90, 2))):
         for _ in range(2):  # the first tests of prepared geometries make what the next use

@@ -64,7 +64,7 @@ def test_a_search_may_be_interrupted_at_every_check(monkeypatch, method):
     right = bp.count_pairs(boxes, method=method, threads=1)
     checked = len(calls)
     assert checked > 1
-    for at in {0, 1, checked // 2, checked - 1}:
+    for at in {0, checked - 1}:
         after = at
         del calls[:]
         with pytest.raises(KeyboardInterrupt):
@@ -91,7 +91,7 @@ QUESTIONS = {
 )
 def test_a_batch_of_queries_may_be_interrupted_at_every_check(monkeypatch, name, question):
     """No box counts, so all are compared and nothing is found."""
-    env, boxes, queries = ({"env": 3}, 300, 150_000) if name == "worlds" else ({}, 15_000, 4_000)
+    env, boxes, queries = ({"env": 3}, 300, 150_000) if name == "worlds" else ({}, 15_000, 3_000)
     if (name, question) in (("box_tree", "query_box"), ("box_tree", "query_radius")):
         queries = 2_000
     index = bp.make_index("box_tree" if name == "worlds" else name, threads=1)

@@ -73,6 +73,7 @@ WAYS = {
 }
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n", [2, 7, 40, 300])
 @pytest.mark.parametrize("margin", [0, 0.5])
