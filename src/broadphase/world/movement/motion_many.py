@@ -226,8 +226,10 @@ class _Call(NamedTuple):
         """Let a jump-through body that has moved carry and push others; movers do not block each other."""
         row, store = self.rows.item(at), motion._store
         if store.one_way[row]:
-            behind = self.ignored if store.static[row] else {*self.ignored, *self.rows.tolist()}
-            carry(motion, row, self.riders.get(row, []), np.array(start), np.array(place), behind)
+            movers, riders = self.rows.tolist(), self.riders.get(row, [])
+            behind = self.ignored if store.static[row] else {*self.ignored, *movers}
+            passed = () if self.layers is ALL else movers
+            carry(motion, row, riders, np.array(start), np.array(place), behind, passed)
 
 
 class _Run:

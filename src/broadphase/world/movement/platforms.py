@@ -106,7 +106,7 @@ def carry(
     """Move what stood on a jump-through body that has moved, and push what it met, as `push` does.
 
     What it met is landing on it: inside, it would fall through.  What is ``behind`` it does not meet; the
-    parts that move with it stop nothing that it carries.
+    parts that move with it, and movers that do not block, stop nothing that it carries.
     """
     store, behind = motion._store, {row, *behind}
     dx, dy = (place - start + motion._space.nearest_shift(start, place)).tolist()
