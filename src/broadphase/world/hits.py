@@ -43,12 +43,44 @@ class Hit(NamedTuple):
 Response: TypeAlias = Answer | Callable[[Hit], Answer | None]
 
 
-class Movement(NamedTuple):
-    """The final place of a body, and what it hit.
+class _Sides:
+    """What was blocked; named tuples with ``hits``, and maybe ``reached``, share it."""
 
-    Top is the side of the smaller y, as on a screen.
-    """
+    __slots__ = ()
 
+    @property
+    def blocked(self: Any) -> bool:
+        """Whether anything stopped, turned or pushed the body; crossing does not."""
+        return any(hit.response != "cross" for hit in self.hits)
+
+    @property
+    def left(self: Any) -> bool:
+        """Whether the left side of the body was blocked, or has just reached what would block it."""
+        return bool(self._side(0, 1.0, sides.LEFT))
+
+    @property
+    def right(self: Any) -> bool:
+        """Whether the right side of the body was blocked; see `left`."""
+        return bool(self._side(0, -1.0, sides.RIGHT))
+
+    @property
+    def top(self: Any) -> bool:
+        """Whether the side of the smaller y was blocked; see `left`."""
+        return bool(self._side(1, 1.0, sides.TOP))
+
+    @property
+    def bottom(self: Any) -> bool:
+        """Whether the side of the larger y was blocked; see `left`."""
+        return bool(self._side(1, -1.0, sides.BOTTOM))
+
+    def _side(self: Any, axis: int, sign: float, bit: np.uint8) -> bool:
+        # Within 60 degrees of the axis, for slanted normals.
+        return bool(getattr(self, "reached", 0) & int(bit)) or any(
+            hit.normal[axis] * sign > 0.5 for hit in self.hits if hit.response != "cross"
+        )
+
+
+class _Movement(NamedTuple):
     x: float
     y: float
     hits: tuple[Hit, ...]
@@ -58,36 +90,14 @@ class Movement(NamedTuple):
     reached: int = 0
     """The sides of the body that are flush with what lies ahead; bits: left 1, right 2, top 4, bottom 8."""
 
-    @property
-    def blocked(self) -> bool:
-        """Whether anything stopped, turned or pushed the body; crossing does not."""
-        return any(hit.response != "cross" for hit in self.hits)
 
-    @property
-    def left(self) -> bool:
-        """Whether the left side of the body was blocked, or has just reached what would block it."""
-        return self._side(0, 1.0, sides.LEFT)
+class Movement(_Movement, _Sides):
+    """The final place of a body, and what it hit.
 
-    @property
-    def right(self) -> bool:
-        """Whether the right side of the body was blocked; see `left`."""
-        return self._side(0, -1.0, sides.RIGHT)
+    Top is the side of the smaller y, as on a screen.
+    """
 
-    @property
-    def top(self) -> bool:
-        """Whether the side of the smaller y was blocked; see `left`."""
-        return self._side(1, 1.0, sides.TOP)
-
-    @property
-    def bottom(self) -> bool:
-        """Whether the side of the larger y was blocked; see `left`."""
-        return self._side(1, -1.0, sides.BOTTOM)
-
-    def _side(self, axis: int, sign: float, bit: np.uint8) -> bool:
-        # Within 60 degrees of the axis, for slanted normals.
-        return bool(self.reached & int(bit)) or any(
-            hit.normal[axis] * sign > 0.5 for hit in self.hits if hit.response != "cross"
-        )
+    __slots__ = ()
 
 
 def code_of(name: str) -> int:
@@ -236,9 +246,7 @@ def velocities_after(velocities: Floats, hits: HitArrays, responses: npt.NDArray
 # ---- of walkers
 
 
-class Walk(NamedTuple):
-    """The final place of a walker, what stopped it, and what it stands on."""
-
+class _Walk(NamedTuple):
     x: float
     y: float
     hits: tuple[Hit, ...]
@@ -256,31 +264,8 @@ class Walk(NamedTuple):
     wall: Hit | None = None
     """With ``probe``: what stands within so much ahead, too steep to walk on and too high to step on."""
 
-    @property
-    def blocked(self) -> bool:
-        """Whether anything stopped or held it."""
-        return self._movement.blocked
 
-    @property
-    def left(self) -> bool:
-        """Whether its left side was blocked."""
-        return self._movement.left
+class Walk(_Walk, _Sides):
+    """The final place of a walker, what stopped it, and what it stands on."""
 
-    @property
-    def right(self) -> bool:
-        """Whether its right side was blocked."""
-        return self._movement.right
-
-    @property
-    def top(self) -> bool:
-        """Whether its side of the smaller y was blocked."""
-        return self._movement.top
-
-    @property
-    def bottom(self) -> bool:
-        """Whether its side of the larger y was blocked."""
-        return self._movement.bottom
-
-    @property
-    def _movement(self) -> Movement:
-        return Movement(self.x, self.y, self.hits)
+    __slots__ = ()
