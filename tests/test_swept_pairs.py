@@ -458,3 +458,25 @@ def test_radii_of_others_have_a_name():
         bp.swept_pairs(balls, motion, radii=1.0, other_radii=[1, -1], **how)
     with pytest.raises(ValueError, match="other_radii are those of other="):
         bp.swept_pairs(balls, motion, radii=1.0, other_radii=1.0)
+
+
+@pytest.mark.parametrize("touching", [True, False])
+def test_images_that_meet_by_a_hair_are_those_of_a_plain_world(touching):
+    """Beside all images as boxes of their own; products of these numbers are rounded, sums are not."""
+    unit = 1 + 2.0**-30
+    for seed in range(examples(60)):
+        random = np.random.default_rng(seed)
+        low, size = random.integers(0, 6, (4, 2)), random.integers(0, 3, (4, 2))
+        boxes, motion = np.hstack((low, low + size)) * unit, random.integers(-6, 7, (4, 2)) * unit
+        turns = np.array(list(product(range(-3, 4), repeat=2))) * 6 * unit
+        images = (boxes[:, None] + np.tile(turns, 2)).reshape(-1, 4)
+        ways = np.repeat(motion, len(turns), axis=0)
+        plain = bp.swept_pairs(boxes, motion, other=images, other_motion=ways, touching=touching)
+        first = {}
+        for (i, j), time in zip(plain.pairs.tolist(), plain.times.tolist(), strict=True):
+            if i < j // len(turns):
+                first[i, j // len(turns)] = min(time, first.get((i, j // len(turns)), 1.0))
+        found = bp.swept_pairs(boxes, motion, period=(6 * unit, 6 * unit), touching=touching)
+        times = dict(zip(map(tuple, found.pairs.tolist()), found.times.tolist(), strict=True))
+        assert times.keys() == first.keys()
+        np.testing.assert_allclose(list(times.values()), [first[pair] for pair in times], atol=1e-15)

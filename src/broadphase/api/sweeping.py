@@ -35,21 +35,18 @@ from broadphase.inputs.periods import Period, as_period, settled_period
 from broadphase.inputs.points import as_radii
 from broadphase.inputs.search import Space, as_excluded, as_filter, both_envs, join_filter
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.movement.time_of_impact import UNSURE, meeting_times, meeting_times_of_spheres
+from broadphase.kernels.movement.time_of_impact import MOST_IMAGES, bound_ways, first_meetings
 from broadphase.methods.in_space import find_in_space
 from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit
 from broadphase.periods.ghosts import wrap_points, wrapped_boxes
-from broadphase.periods.images import all_turns
 from broadphase.runtime import threads
 from broadphase.runtime.arrays import briefly
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
 
 Times = npt.NDArray[np.float64]
 
-_AXES = "xyz"
-_AT_ONCE = 500_000  # pairs
-_MOST_IMAGES = 1_100_000  # of one pair; they take half a second
+_AXES, _OPEN = "xyz", np.full(3, np.inf)
 
 
 class _PairsAndTimes(NamedTuple):
@@ -322,25 +319,19 @@ def meeting_pairs(
 ) -> SweptPairs:
     """The pairs that meet on their way."""
     space = space or Space(None, None)
-    if space.period is not None:
-        moving = _wrapped(moving, space.period, touching, parts)
-    bounds = _bounds(moving, space.period)
+    moving, bounds = _wrapped(moving, space.period, touching, parts)
     with borrowed_scratch() as scratch:
         found = find_in_space("auto", Task(bounds, True, rules, parts, scratch=scratch), space)
         candidates = one_array(found.chunks, len(bounds), not found.ordered, Scratch(), parts)
     if excluded is not None:
         candidates = np.ascontiguousarray(candidates[~np.isin(_keys(*candidates.T), _keys(*excluded))])
-    if space.period is None:
-        times = _times(moving, candidates, touching, parts)
-        approach = _closest(moving, candidates[times >= 0.0]) if closest else None
-    else:
-        times, approach = _first_times(moving, bounds, candidates, space.period, touching, parts, closest)
+    times, near = _first_times(moving, bounds, candidates, space.period, touching, parts, closest)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
         raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
     meeting = SweptPairs(candidates[kept], times[kept])
-    if approach is not None:
-        meeting.closest_time, meeting.closest_distance = approach
+    if closest:
+        meeting.closest_time, meeting.closest_distance = np.ascontiguousarray(near[kept].T)
     return meeting
 
 
@@ -349,108 +340,73 @@ def _keys(i: npt.NDArray[Any], j: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return keys
 
 
-def _closest(moving: Moving, pairs: npt.NDArray[Any]) -> tuple[Times, Times]:
-    """When the centres of pairs are closest, and how far apart they are then."""
-    i, j = pairs.T
-    before, after = (_centers(places, moving)[j] - _centers(places, moving)[i] for places in moving[:2])
-    largest = np.maximum(np.abs(before).max(axis=1, initial=0.0), np.abs(after).max(axis=1, initial=0.0))
-    scale = np.exp2(-np.frexp(largest)[1].astype(np.float64))[:, None]  # so that no square overflows
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
-        start, way = before * scale, after * scale - before * scale
-        times = np.clip(-(start * way).sum(axis=1) / (way * way).sum(axis=1), 0.0, 1.0)
-        times[(way == 0.0).all(axis=1)] = 0.0
-        distances = np.sqrt(((start + times[:, None] * way) ** 2).sum(axis=1)) / scale[:, 0]
-    return times, distances
-
-
-def _centers(places: BoxArray, moving: Moving) -> Times:
-    wide = places.astype(np.float64, copy=False)
-    if moving.radii is not None:
-        return wide
-    with np.errstate(invalid="ignore"):
-        centers: Times = wide[:, : moving.dim] / 2.0 + wide[:, moving.dim :] / 2.0
-    centers[np.isinf(centers)] = np.nan
-    return centers
-
-
-def _wrapped(moving: Moving, period: Period, touching: bool, parts: int) -> Moving:
-    """The same, wrapped into the world at the beginning; what covers an axis stays there."""
+def _wrapped(
+    moving: Moving, period: Period | None, touching: bool, parts: int
+) -> tuple[Moving, npt.NDArray[Any]]:
+    """The same, wrapped into the world at the beginning, and bounds of all of the way."""
     starts, goals, radii = moving
-    if radii is not None:
-        inside = wrap_points(starts.astype(np.float64), period, "boxes")
-        radii = radii.astype(np.float64)
-    else:
-        inside = np.empty_like(starts)
-        wrapped_boxes(starts, period, touching, inside, parts)
-    with np.errstate(invalid="ignore"):
-        ends = np.where(np.isinf(inside), inside, inside + (goals - starts))
-    return Moving(inside, np.where(inside == starts, goals, ends), radii)
+    bounds = np.empty((len(starts), 2 * moving.dim), starts.dtype)
+    sizes = starts[:0, 0] if radii is None else radii
+    inside, longest = starts, 0.0
+    if period is not None:
+        longest, goals = float(period[period < np.inf].max()), goals.copy()
+        if radii is None:
+            inside = np.empty_like(starts)
+            wrapped_boxes(starts, period, touching, inside, parts)
+        else:
+            inside, sizes = (
+                wrap_points(starts.astype(np.float64), period, "boxes"),
+                radii.astype(np.float64, copy=False),
+            )
+    bound_ways(starts, inside, goals, np.ascontiguousarray(sizes), longest, bounds)
+    return Moving(inside, goals, None if radii is None else sizes), bounds
 
 
 def _first_times(
     moving: Moving,
-    bounds: BoxArray,
+    bounds: npt.NDArray[Any],
     candidates: PairArray,
-    period: Period,
+    period: Period | None,
     touching: bool,
     parts: int,
     closest: bool,
-) -> tuple[Times, tuple[Times, Times] | None]:
+) -> tuple[Times, Times]:
     """When each pair first meets, whichever images of both; -1 for never.
 
-    And the closest approach of those that meet, of the images that meet first.
+    And, if wanted, when the centres are nearest, and how far apart: of the images that are met first the
+    nearest.
     """
-    dim, (i, j) = moving.dim, candidates.T
-    times = np.full(len(candidates), np.inf)
-    low, high = bounds[:, :dim], bounds[:, dim:]
-    with np.errstate(invalid="ignore"):
-        first = np.ceil((low[i] - high[j]) / period)
-        last = np.floor((high[i] - low[j]) / period)
-    around = np.isfinite(first) & np.isfinite(last) & np.isfinite(period)
-    first, last = np.where(around, first, 0.0), np.where(around, last, 0.0)
-    counts = np.maximum(last - first + 1.0, 0.0)
-    images = counts.prod(axis=1)
-    if len(candidates) and not images.max() <= _MOST_IMAGES:
-        row = int(np.argmax(~(images <= _MOST_IMAGES)))
-        raise ValueError(
-            f"rows {i[row]} and {j[row]} pass {images[row]:.3g} images of each other within the frame, as "
-            f"a motion leads around the world {counts[row].max():.3g} times; divide the frame, so that there "
-            f"are at most {_MOST_IMAGES}"
-        )
-    spans = np.concatenate((first, counts), axis=1).astype(np.int64)
-    ends = np.cumsum(spans[:, dim:].prod(axis=1))
-    steps = np.where(np.isfinite(period), period, 0.0)
-    approaches = [(np.empty(0), np.empty(0))]
-    begin = 0
-    while begin < len(candidates):  # some pairs at a time, with all their images
-        before = int(ends[begin - 1]) if begin else 0
-        end = max(int(np.searchsorted(ends, before + _AT_ONCE, "right")), begin + 1)
-        owners, turns = all_turns(spans[begin:end], int(ends[end - 1]) - before)
-        # The one that is higher is moved down: differences to an edge of the world are exact there.
-        shifts = np.concatenate((-np.maximum(turns, 0), np.minimum(turns, 0))) * steps
-        rows = np.concatenate((i[begin:end][owners], j[begin:end][owners]))
-        moved = _moved(moving, rows, shifts)
-        pairs = np.arange(2 * len(owners), dtype=np.int32).reshape(2, -1).T
-        found = _times(moved, np.ascontiguousarray(pairs), touching, parts)
-        np.minimum.at(times, owners + begin, np.where(found < 0.0, np.inf, found))
-        if closest:
-            first_met = np.flatnonzero(found == times[owners + begin])
-            moments, distances = _closest(moved, pairs[first_met])
-            order = np.lexsort((moments, distances, owners[first_met]))
-            one_each = order[np.unique(owners[first_met][order], return_index=True)[1]]
-            approaches.append((moments[one_each], distances[one_each]))
-        begin = end
-    approach = np.concatenate([one for one, _ in approaches]), np.concatenate([one for _, one in approaches])
-    return np.where(times <= 1.0, times, -1.0), approach if closest else None
-
-
-def _moved(moving: Moving, rows: npt.NDArray[Any], shifts: Times) -> Moving:
-    whole = np.concatenate((shifts, shifts), axis=1) if moving.radii is None else shifts
-    return Moving(
-        moving.starts[rows] + whole,
-        moving.goals[rows] + whole,
-        None if moving.radii is None else moving.radii[rows],
+    times, near = np.empty(len(candidates)), np.empty((len(candidates) if closest else 0, 2))
+    first, last = (ends.astype(np.float64, copy=False) for ends in (moving.starts, moving.goals))
+    radii = first[:0, 0].copy() if moving.radii is None else moving.radii.astype(np.float64, copy=False)
+    known = (
+        first,
+        last,
+        radii,
+        first if period is None else bounds,
+        _OPEN[: moving.dim] if period is None else period,
     )
+
+    def test(begin: int, end: int) -> tuple[int, Times]:
+        share = candidates[begin:end], touching, times[begin:end], near[begin:end]
+        row, images, unsure, count = first_meetings(*known, *share)
+        if row >= 0:
+            i, j = candidates[begin + row].tolist()
+            raise ValueError(
+                f"rows {i} and {j} pass {images:.3g} images of each other within the frame, as a motion "
+                f"leads around the world; divide the frame, so that there are at most {MOST_IMAGES}"
+            )
+        return begin, unsure[:count]
+
+    shares = threads.shares(len(candidates), parts, cost=4.0)
+    for begin, unsure in threads.run_all([partial(test, *share) for share in shares], parts):
+        for row, moment, distance, *shifts in unsure.tolist():
+            k = begin + int(row)
+            time = _exactly(first, last, radii, candidates[k].tolist(), shifts, touching)
+            known_now = times.item(k), *(near[k, ::-1].tolist() if closest else (0.0, 0.0))
+            if time >= 0.0 and (times[k] < 0.0 or (time, distance, moment) < known_now):
+                times[k], near[k : k + 1] = time, (moment, distance)
+    return times, near
 
 
 def _as_motion(motion: Any, places: BoxArray, dim: int, name: str) -> BoxArray:
@@ -471,57 +427,26 @@ def _check_finite(rows: BoxArray, name: str) -> None:
         raise ValueError(f"{name}[{row}] = {rows[row].tolist()} is not finite")
 
 
-def _bounds(moving: Moving, period: Period | None) -> BoxArray:
-    """Around all of the way; larger than necessary by more than rounding takes away."""
-    starts, goals, dim = moving.starts, moving.goals, moving.dim
-    bounds = np.empty((len(starts), 2 * dim), starts.dtype)
-    np.minimum(starts[:, :dim], goals[:, :dim], out=bounds[:, :dim])
-    np.maximum(starts[:, -dim:], goals[:, -dim:], out=bounds[:, dim:])
-    if period is None and moving.radii is None:
-        return bounds
-    with np.errstate(invalid="ignore", over="ignore"):
-        largest = np.where(np.isfinite(bounds), np.abs(bounds), 0.0).max(axis=1, initial=0.0)
-        if period is not None:
-            largest += np.where(np.isfinite(period), period, 0.0).max()
-        more = (8.0 * np.finfo(bounds.dtype).eps * largest).astype(bounds.dtype)
-        if moving.radii is not None:
-            more = moving.radii * (1 + 8 * np.finfo(bounds.dtype).eps) + more
-        bounds[:, :dim] -= more[:, None]
-        bounds[:, dim:] += more[:, None]
-    return bounds
+def _exactly(
+    first: Times, last: Times, radii: Times, pair: list[int], shifts: list[float], touching: bool
+) -> float:
+    """When a pair that is moved by shifts meets, with rational numbers; -1 for never."""
+    dim = first.shape[1] // (1 if len(radii) else 2)
+    moved = np.tile(np.reshape(shifts, (2, 3))[:, :dim], 1 if len(radii) else 2)
+    starts, goals = first[pair] + moved, last[pair] + moved
+    if len(radii):
+        ends = (starts[1] - starts[0]).tolist(), (goals[1] - goals[0]).tolist()
+        return _meeting_of_spheres(*ends, float(radii[pair].sum()), touching)
+    return _meeting_of_boxes(starts, goals, touching)
 
 
-def _times(moving: Moving, candidates: PairArray, touching: bool, parts: int) -> Times:
-    """When each pair meets; -1 for never."""
-    times = np.empty(len(candidates))
-    first, last = (ends.astype(np.float64, copy=False) for ends in (moving.starts, moving.goals))
-    radii = None if moving.radii is None else moving.radii.astype(np.float64, copy=False)
-
-    def test(begin: int, end: int) -> None:
-        if radii is None:
-            meeting_times(first, last, candidates[begin:end], touching, times[begin:end])
-        else:
-            meeting_times_of_spheres(first, last, radii, candidates[begin:end], times[begin:end])
-
-    shares = threads.shares(len(candidates), parts, cost=4.0)
-    threads.run_all([partial(test, *share) for share in shares], parts)
-    for row in np.flatnonzero(times == UNSURE).tolist():
-        i, j = candidates[row].tolist()
-        if radii is None:
-            times[row] = _exactly(first, last, [i, j], touching)
-        else:
-            ends = (first[j] - first[i]).tolist(), (last[j] - last[i]).tolist()
-            times[row] = _meeting_of_spheres(*ends, float(radii[i] + radii[j]), touching)
-    return times
-
-
-def _exactly(starts: BoxArray, goals: BoxArray, pair: list[int], touching: bool) -> float:
-    """The same for one pair, with rational numbers."""
+def _meeting_of_boxes(starts: Times, goals: Times, touching: bool) -> float:
+    """The same for two boxes."""
     from fractions import Fraction  # imported here because it is hardly ever needed
 
     dim = starts.shape[1] // 2
     since, until = Fraction(0), Fraction(1)
-    for a, b in (pair, pair[::-1]):
+    for a, b in ((0, 1), (1, 0)):
         for axis in range(dim):
             ends = starts[a, axis], starts[b, dim + axis], goals[a, axis], goals[b, dim + axis]
             if not np.isfinite(ends).all():
