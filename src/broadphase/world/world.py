@@ -24,12 +24,14 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.results import Nearest, RayHit, RayHits
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.inputs import OneBox, Place, Rectangle, RowsLike, Sprite
+from broadphase.inputs.arrays import settled
+from broadphase.inputs.foreign import NUMBERS
 from broadphase.inputs.numeric import whole
 from broadphase.inputs.periods import as_period
 from broadphase.methods import brute_force, strips  # noqa: F401 - "auto" imports what it picks
 from broadphase.methods.task import pair_limit
 from broadphase.runtime.arrays import Floats
-from broadphase.world.arguments import as_bounds, as_tags, as_two
+from broadphase.world.arguments import as_bounds, as_places, as_tags, as_two
 from broadphase.world.bodies import LISTENED, Body, Categories, Rows
 from broadphase.world.body_arrays import Bodies
 from broadphase.world.checks import CheckedQueries, Checks
@@ -388,7 +390,9 @@ class World:
 
     @positions.setter
     def positions(self, positions: Any) -> None:
-        self.move_all(self._state.store.rows(), positions)
+        given, store = settled(positions, "positions", NUMBERS), self._state.store
+        rows = store.rows()
+        store.put_many(rows, as_places(given, len(rows), "positions"))
 
     @property
     def tiles(self) -> TileMap | None:
