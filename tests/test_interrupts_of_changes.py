@@ -146,6 +146,7 @@ def test_an_index_of_a_world_whose_change_failed_is_filled_from_the_bodies(monke
     bodies = world.add_many([[4 * k, 0, 4 * k + 5, 5] for k in range(20)], tag="a")
     world.on("a", "a")
     world.update()
+    world.validate()  # which fills the indexes
     world.remove_many(bodies[:3])
     world.move_all(bodies[3:6], [[200, 0], [203, 0], [300, 0]])
     world.add_many([[201, 1, 202, 2], [500, 0, 501, 1]], tag="a")

@@ -153,3 +153,45 @@ def test_a_snapshot_holds_calls_that_were_left_over(elsewhere):
     called.append("on")
     world.update()
     assert [row[:2] for row in called.pop()] == [(0, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("period", [None, (130, 130)])
+def test_an_update_of_thousands_finds_what_brute_force_finds(period):
+    rng = np.random.default_rng(3)
+    places = rng.uniform(0, 130, (4_000, 2))
+    boxes = np.hstack((places, places + 1))
+    static = np.arange(len(boxes)) >= 3_000
+    world = bp.World(period=period)
+    for rows, tag in ((~static, "a"), (static, "wall")):
+        world.add_many(boxes[rows], tag=tag, static=tag == "wall")
+    world.on("a", "a"), world.on("a", "wall")
+    # All are new, then few, some hundred, half of those that move, and walls.
+    for rows in ([], [5], range(9), range(0, 3_000, 10), range(1_500), range(2_900, 4_000)):
+        rows = np.array(rows, np.int32)
+        boxes[rows] += np.tile(rng.uniform(-0.9, 0.9, (len(rows), 2)), 2)
+        world.move_all(rows, boxes[rows, :2])
+        boxes[:, :2] = world.positions
+        boxes[:, 2:] = boxes[:, :2] + 1
+        events = world.update()
+        known = {"static": static, "period": period, "touching": False, "method": "brute_force"}
+        found = np.concatenate((events.began.ids, events.stayed.ids))
+        assert sorted(map(tuple, found.tolist())) == list(map(tuple, bp.pairs(boxes, **known).tolist()))
+    world.validate()
+
+
+@pytest.mark.parametrize("touched", [100, 900])
+def test_the_limit_counts_pairs_that_a_listener_wants(touched):
+    """In a pile of bodies of one tag none listens to the others: only the one fox counts."""
+    world = bp.World(max_pairs=touched)
+    hens = world.add_many([[0, 0, 2, 2]] * 1_000, tag="hen")
+    fox = world.add(bp.Box(50, 0, 2, 2), tag="fox")
+    world.on("hen", "fox")
+    world.update()
+    hens[:touched].positions += 0.5, 0
+    assert not world.update().began
+    fox.x = 1
+    hens[:touched].positions += 0.5, 0
+    with pytest.raises(bp.PairLimitExceeded):
+        world.update()
+    fox.x = 50
+    assert not world.update().began

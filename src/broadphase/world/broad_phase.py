@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.one_shot import stored_pairs
+from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES, Given
@@ -23,11 +24,11 @@ from broadphase.indexes.protocol import SearchTree, Tree
 from broadphase.indexes.storage import expect
 from broadphase.inputs import search
 from broadphase.inputs.boxes import BoxArray
-from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
+from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.kernels.movement.motion import EVERY_LAYER, Frame, put_waiting, take_list, take_moved
 from broadphase.kernels.movement.path import Buffers
 from broadphase.kernels.movement.sweep import MOST_TURNS
-from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_near
+from broadphase.kernels.pairs.near import boxes_in_layers, list_few, list_found, list_near
 from broadphase.kernels.shapes.queries import FEW, BodyRules, put_near
 from broadphase.kernels.tree.queries import put_in_box, search_rays
 from broadphase.kernels.tree.shapes import (
@@ -37,6 +38,7 @@ from broadphase.kernels.tree.shapes import (
     shape_between,
     shapes_between,
 )
+from broadphase.methods.pair_order import sorted_rows
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats, distinct
 from broadphase.runtime.memory import PairArray
@@ -55,16 +57,13 @@ _FEW_WAITING = 128
 _FEW_QUERIES = 8
 
 # With so many times as many others as movers, a query for each mover costs less than one search for all.
-SPARSE = 8
+_SPARSE = 8
 
 # So many comparisons of a mover and another body cost less than a search: 30 movers of 230 bodies take 2 us,
 # searching takes 12.
 _FEW_TESTS = 60_000
 
 _NO_CLASSES, _NO_BITS = np.empty(0, np.uint8), np.empty(0, np.uint32)
-NO_BITS = _NO_BITS, _NO_BITS
-"""Categories and masks that let all boxes meet."""
-_CLASSES = int(IN_A), int(IN_B), int(IN_B)
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
@@ -101,8 +100,6 @@ class BroadPhase:
 
     def __init__(self, broadphase: Choice | Index, store: BodyStore) -> None:
         self._store = store
-        self.searches_at_once = isinstance(broadphase, str) and broadphase == "auto"
-        """Whether a frame in which much moved may be searched without the indexes: the user chose none."""
         self._indexes = [_made(broadphase) for _ in _BOTH]
         self._ids: list[Rows] = [np.empty(0, np.int32)] * len(_BOTH)
         """By index and row: its id in that index, or `NOT_IN`."""
@@ -249,9 +246,9 @@ class BroadPhase:
         self.buffers.near[: len(rows)] = sorted(rows)
         return len(rows)
 
-    def gathered(self, box: Bounds, mover: int = NOT_IN) -> Rows:
+    def gathered(self, box: Bounds, mover: int = NOT_IN, layers: Layers = ALL) -> Rows:
         """`gather`, ascending, as an array of its own."""
-        count = self.gather(box, mover)  # which may replace the buffers
+        count = self.gather(box, mover, layers)  # which may replace the buffers
         rows = self.buffers.near[:count].copy()
         rows.sort()
         return rows
@@ -418,20 +415,43 @@ class BroadPhase:
         meets = layers | passes
         if store.any_sensor:
             meets |= EVERY_LAYER if store.sensor[rows].any() else EVERY_LAYER + 1
-        if store.live > SPARSE * len(rows):
-            wanted = ALL if store.any_sensor else tuple(layer for layer in ALL if meets >> layer & 1)
-            return self._near_few(rows, regions, wanted, meets)
-        # Two boxes with a common class are never paired.
-        known, boxes, kinds, number_of = self.boxes_of(meets, rows, regions, _CLASSES)
-        if len(rows) * len(boxes) <= _FEW_TESTS and not store.space.periodic:
-            found = list_few(boxes, kinds, known, rows, regions)
+        return self.near_regions(rows, regions, meets)
+
+    def near_regions(
+        self, rows: Rows, regions: Floats, meets: int, limit: int = NO_LIMIT, *, moving: bool = True
+    ) -> Near:
+        """What may be near bodies of different rows, each in its region: what is in layers with these bits.
+
+        Unless they are ``moving`` the regions are their bounds, two static bodies do not meet, and those near
+        one come in any order.  With a ``limit`` only pairs count that a listener may want.
+
+        Raises
+        ------
+        PairLimitExceeded
+            There are more pairs than the limit.
+        """
+        store = self._store
+        few = len(rows) * store.live <= _FEW_TESTS and not store.space.periodic
+        if store.live > _SPARSE * len(rows) and not few:
+            return self._near_few(rows, regions, meets, limit, moving)
+        known, boxes, kinds, number_of = boxes_in_layers(
+            *(store.table.columns, store.marks, store.alive, len(store.bodies), meets, rows, regions),
+            not moving,
+        )
+        if few:
+            found = list_few(boxes, kinds, known, number_of, regions)
         else:
-            pairs = self.pairs_of(boxes, (kinds, *NO_BITS))
+            bits = _NO_BITS, _NO_BITS
+            if limit != NO_LIMIT:
+                tags, hears = store.tag_sets.bits.T
+                bits = tags[store.group[known]], hears[store.group[known]]
+            # Two boxes with a common class are never paired.
+            pairs = self._pairs_of(boxes, (kinds, *bits), limit, moving)
             found = list_near(pairs, known, number_of, len(rows))
         near: Near = _new(Near, found)
         return near
 
-    def pairs_of(
+    def _pairs_of(
         self, boxes: Floats, rules: tuple[Any, ...], limit: int = NO_LIMIT, touching: bool = True
     ) -> PairArray:
         """The pairs of boxes, or of any images, that overlap; those that also touch come sorted.
@@ -442,31 +462,32 @@ class BroadPhase:
         space = search.Space(lengths, None) if self._store.space.periodic else None
         return stored_pairs(boxes, _new(PairFilter, rules), "auto", touching, touching, None, limit, space)
 
-    def boxes_of(
-        self, layers: int, movers: Rows, regions: Floats, classes: tuple[int, int, int]
-    ) -> tuple[Rows, Floats, npt.NDArray[np.uint8], Rows]:
-        """The boxes of the bodies in some layers and of movers, see `boxes_in_layers`."""
+    def _near_few(self, rows: Rows, regions: Floats, meets: int, limit: int, moving: bool) -> Near:
+        """`near_regions` where they are few among many: a query for each."""
         store = self._store
-        boxes: tuple[Rows, Floats, npt.NDArray[np.uint8], Rows] = boxes_in_layers(
-            store.table.columns, store.marks, store.alive, len(store.bodies), layers, movers, regions, classes
-        )
-        return boxes
-
-    def _near_few(self, rows: Rows, regions: Floats, layers: Layers, meets: int) -> Near:
-        """`near_movers` where they are few among many: a query for each."""
-        n = len(self._store.bodies)
-        found = self.rows_in_boxes(regions, layers)
-        moves = np.zeros(n, np.bool_)
-        moves[rows] = True
-        queries, others = found[~moves[found[:, 1]]].T.astype(np.int64)
-        if (meets >> self._store.layer[rows] & 1).any():  # movers see each other
-            first, second = self.pairs_of(regions, (_NO_CLASSES, *NO_BITS)).T.astype(np.int64)
-            queries = np.concatenate((queries, first, second))
-            others = np.concatenate((others, rows[second], rows[first]))
-        keys = queries << 32 | others
-        keys.sort()
-        first = np.searchsorted(keys, np.arange(len(rows) + 1, dtype=np.int64) << 32)
-        return Near(first.astype(np.int64, copy=False), (keys & 0xFFFFFFFF).astype(np.int32))
+        layers = ALL if meets >= EVERY_LAYER else tuple(layer for layer in ALL if meets >> layer & 1)
+        parts, at_once = [np.empty((0, 2), np.int32)], max(limit // store.live, FEW)
+        for begin in range(0, len(rows), at_once):  # a portion cannot find far more than the limit
+            found = self.rows_in_boxes(regions[begin : begin + at_once], layers)
+            found[:, 0] += begin
+            if limit != NO_LIMIT:
+                (tags, hears), row, other = store.tag_sets.bits.T, rows[found[:, 0]], found[:, 1]
+                counts = tags[store.group[row]] & hears[store.group[other]] != 0
+                found = found[counts & ((other > row) | ~store.touched[other])]  # two touched ones once
+            parts.append(found)
+            if sum(map(len, parts)) > limit:
+                raise PairLimitExceeded(limit)
+        if moving:
+            moves = np.zeros(len(store.bodies), np.bool_)
+            moves[rows] = True
+            parts = [found[~moves[found[:, 1]]] for found in parts]
+        if moving and (meets >> store.layer[rows] & 1).any():  # movers see each other
+            pairs = self._pairs_of(regions, (_NO_CLASSES, _NO_BITS, _NO_BITS))
+            parts += [np.column_stack((pairs[:, side], rows[pairs[:, 1 - side]])) for side in (0, 1)]
+        pairs = np.concatenate(parts)
+        pairs = sorted_rows(pairs, len(rows), len(store.bodies)) if moving else pairs
+        near: Near = _new(Near, list_found(pairs, len(rows)))
+        return near
 
     def check(self) -> None:
         """Raise ``AssertionError`` where an index and the bodies contradict each other."""

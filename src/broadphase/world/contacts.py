@@ -1,10 +1,8 @@
 """Which bodies are in contact, and what has changed since the last update.
 
-Only pairs with a body that was touched since the last update are tested; all others are unchanged.
-If few bodies were touched, each of them queries the broad phase (`_pairs_of_indexes`: the
-incremental update).  Otherwise all pairs are searched, unless a movement of many has just found them.  One
-kernel tests them and compares.
-Contacts stay in arrays until they are read.
+Only pairs with a body that was touched since the last update are tested; all others are unchanged.  What is
+near those bodies is known from the movement of many before, or is searched (`BroadPhase.near_regions`).  One
+kernel tests it and compares.  Contacts stay in arrays until they are read.
 
 A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
 one has begun and ended in between.
@@ -15,20 +13,19 @@ nearest image.  A box as long as the world has no ends on that axis.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple, Protocol, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
-from broadphase.kernels.boxes.overlap import STATIC as STATIC_CLASS
 from broadphase.kernels.pairs import changes as kernel
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.arrays import Floats
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
-from broadphase.world.broad_phase import NO_BITS, SPARSE, BroadPhase, Near
+from broadphase.world.broad_phase import BroadPhase, Near
 from broadphase.world.listeners import Contact, ContactRows, Listener, Listeners, Match, Matcher
 
 RowPairs = npt.NDArray[np.int32]
@@ -40,12 +37,10 @@ _new: Any = tuple.__new__  # a named tuple in half the time
 _HEARD = 1 << MOVING | 1 << STATIC
 # So many contacts become objects at once: NumPy converts a hundred numbers as fast as one.
 _AT_ONCE = 256
-# Up to so many touched bodies take the incremental update; more are found as arrays.
-FEW = 64
+# So few touched bodies have few pairs, too.
+_FEW = 64
 # Up to so many touched bodies query the broad phase one by one; beyond, a batch costs less.
 _VERY_FEW = 4
-# Above one touched body in so many, finding all pairs costs less than a query for each.
-_SHARE = 4
 
 Call: TypeAlias = tuple[Listener, str, Any]
 """One call of a listener: its ``begin``, ``stay`` or ``end`` with a `Contact`, or ``many`` with a `Began`."""
@@ -95,6 +90,7 @@ class Searched(NamedTuple):
 
 _NO_PAIRS = np.empty((0, 2), np.int32)
 _NO_ROWS, _NO_REGIONS, _NO_NOTES = np.empty(0, np.int32), np.empty((0, 4)), np.empty((0, 7))
+_ANYWHERE = np.array([[-np.inf, -np.inf, np.inf, np.inf]] * _VERY_FEW)
 _NOT_SEARCHED: Any = _NO_ROWS, _NO_REGIONS, np.zeros(1, np.int64), _NO_ROWS
 
 
@@ -415,14 +411,6 @@ class ContactTracker:
         matcher, group = self._listeners.matcher, self._store.group
         return bool(matcher.listeners and matcher.matches(group.item(i), group.item(j)))
 
-    def _pairs(self, moving: Rows, static: Rows, moves: int, stands: int) -> RowPairs:
-        """Pairs of rows that may be in contact, the lower first, with all that was touched among them.
-
-        Those that were touched are given, and how many bodies with listeners move or are static.
-        """
-        pairs = self._all_pairs(len(moving), moves, stands) if self.changed > FEW else None
-        return self._pairs_of_indexes(moving, static) if pairs is None else pairs
-
     def _limit(self) -> int:
         """How many pairs this update may find."""
         if self.max_pairs is not None:
@@ -431,50 +419,24 @@ class ContactTracker:
             return NO_LIMIT
         return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
 
-    def _all_pairs(self, moved: int, moving: int, static: int) -> RowPairs | None:
-        """All pairs of bodies whose bounds overlap, if most of those ``moving`` have ``moved``; else None."""
+    def _near(self, rows: npt.NDArray[np.int32]) -> tuple[Any, ...]:
+        """What is near rows that were touched, as `kernels.pairs.changes.renew` takes it."""
         store, broad_phase = self._store, self._broad_phase
-        if not broad_phase.searches_at_once or moved * _SHARE <= moving or static > SPARSE * moved:
-            return None
-        classes = 0, 0, int(STATIC_CLASS)
-        rows, boxes, kinds, _ = broad_phase.boxes_of(_HEARD, _NO_ROWS, _NO_REGIONS, classes)
-        limit, bits = self._limit(), NO_BITS
-        if limit != NO_LIMIT and not self._all_concern(rows):
-            # Pairs that nobody listens to must not count.
-            tag_bits, hears = store.tag_sets.bits.T
-            groups = store.group[rows]
-            bits = tag_bits[groups], hears[groups]
-        pairs = broad_phase.pairs_of(boxes, (kinds, *bits), limit, touching=False)
-        return pairs if rows[-1] == len(rows) - 1 else rows[pairs]
+        bounds = _ANYWHERE[: len(rows)]
+        if len(rows) <= _VERY_FEW:
+            found = [broad_phase.gathered(store.bounds(row), layers=LISTENED) for row in rows.tolist()]
+            near = Near(np.array([0, *accumulate(map(len, found))], np.int64), np.concatenate(found))
+        else:
+            bounds, limit = store.table.bounds(rows), self._limit() if len(rows) > _FEW else NO_LIMIT
+            near = broad_phase.near_regions(rows, bounds, _HEARD, limit, moving=False)
+        return rows, bounds, *self._wanted(rows, near)
 
-    def _all_concern(self, rows: Rows) -> bool:
-        """Whether all pairs of these bodies that are not both static concern a listener."""
-        store = self._store
-        _, hears = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows]))].T
-        static = store.static[rows]
-        moving, _ = store.tag_sets.bits[np.flatnonzero(np.bincount(store.group[rows[~static]]))].T
-        return bool((moving[:, None] & hears).all())
-
-    def _pairs_of_indexes(self, moving: Rows, static: Rows) -> RowPairs:
-        """The pairs of touched bodies with what may be in contact with them: a query for each."""
-        store, broad_phase = self._store, self._broad_phase
-        known, parts, count = (store.touched, *self._tags), [_NO_PAIRS], 0
-        limit = self._limit() if self.changed > FEW else NO_LIMIT
-        at_once = max(limit // store.live, FEW)  # they cannot find far more than the limit
-        for rows, layers in ((moving, LISTENED), (static, (MOVING,))):
-            if len(rows) <= _VERY_FEW:
-                for row in rows.tolist():
-                    near = broad_phase.gather(store.bounds(row), layers=layers)
-                    parts.append(kernel.candidates(row, broad_phase.buffers.near, near, *known))
-                continue
-            for begin in range(0, len(rows), at_once):
-                portion = rows[begin : begin + at_once]
-                found = broad_phase.rows_in_boxes(store.table.bounds(portion), layers)
-                parts.append(kernel.candidates_of_many(portion, found, *known))
-                count += len(parts[-1])
-                if count > limit:
-                    raise PairLimitExceeded(limit)
-        return parts[1] if len(parts) == 2 else np.concatenate(parts)
+    def _wanted(self, rows: Rows, near: Near) -> Near:
+        """What concerns a listener of what is near some rows, where bits alone do not decide that."""
+        if self._store.tag_sets.exact:
+            return near
+        pairs = np.column_stack((np.repeat(rows, np.diff(near.first)), near.rows))
+        return near.at(self.concerned(pairs))
 
     # ---- comparing: which pairs began, stayed and ended
 
@@ -484,18 +446,17 @@ class ContactTracker:
         notes = np.concatenate(self.notes) if self.notes else _NO_NOTES
         if not sets.exact:
             notes = notes[self.concerned(notes[:, :2].astype(np.int32))]
-        near, movement = _NOT_SEARCHED, self.searched
-        if movement is not None and movement.matcher is matcher and sets.exact and not store.retagged:
-            near = movement.rows, movement.regions, *movement.near
+        near, last = _NOT_SEARCHED, self.searched
+        if last is not None and last.matcher is matcher and not store.retagged:
+            near = last.rows, last.regions, *self._wanted(last.rows, last.near)
         columns = store.table.columns, store.marks, (store.alive, store.renewed, store.serial)
-        known = *columns, LISTENED, len(store.bodies), store.space.lengths, near
+        known = *columns, LISTENED, len(store.bodies), store.space.lengths
         others = notes, before[:5], (sets.bits, store.group)
-        state, now, which, counts, touched = kernel.renew(*known, _NO_PAIRS, False, *others)
-        self.changed = len(touched[0]) + len(touched[1])
+        state, now, which, counts, (moving, static) = kernel.renew(*known, -1, near, *others)
+        self.changed = len(moving) + len(static)
         if state == kernel.SEARCH:
-            pairs = self._pairs(*touched)
-            pairs = pairs if sets.exact else pairs[self.concerned(pairs)]
-            _, now, which, counts, _ = kernel.renew(*known, pairs, True, *others)
+            near = self._near(np.concatenate((moving, static)) if len(static) else moving)
+            _, now, which, counts, _ = kernel.renew(*known, self.changed, near, *others)
         return self._compared(matcher, now, which, counts)
 
     def _compared(

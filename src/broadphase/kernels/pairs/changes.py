@@ -352,13 +352,11 @@ def replace_pairs(base, gone, keys, out):
 
 @inline
 def _touched_rows(touched, alive, layer, layers, count):
-    """The rows of bodies in two layers that were touched, and how many bodies are in each."""
-    found = move = stand = moves = stands = np.int64(0)
+    """The rows of bodies in each of two layers that were touched."""
+    found = np.int64(0)
     for row in range(count):
-        found += np.int64(touched[row])
-        moves += np.int64(alive[row] and layer[row] == layers[0])
-        stands += np.int64(alive[row] and layer[row] == layers[1])
-    moving, static = np.empty(min(moves, found), np.int32), np.empty(min(stands, found), np.int32)
+        found += np.int64(touched[row] and alive[row])
+    moving, static, move, stand = np.empty(found, np.int32), np.empty(found, np.int32), 0, 0
     for row in range(count if found > 0 else 0):
         if touched[row] and alive[row] and layer[row] == layers[0]:
             moving[move] = row
@@ -366,45 +364,13 @@ def _touched_rows(touched, alive, layer, layers, count):
         elif touched[row] and alive[row] and layer[row] == layers[1]:
             static[stand] = row
             stand += 1
-    return moving[:move], static[:stand], moves, stands
+    return moving[:move], static[:stand]
 
 
 @inline
 def _are_wanted(i, j, bits, group, category, mask):
     """Whether a listener may want two rows, and their categories and masks agree; a row and itself never."""
     return i != j and bits[group[i], 0] & bits[group[j], 1] != 0 and agree(category, mask, i, j)
-
-
-@jit
-def candidates(row, others, many, touched, bits, group, category, mask):
-    """Pairs of a touched ``row`` with each of ``others[:many]`` that a listener may want, the lower first.
-
-    Two bodies that were touched find each other; the lower one enters the pair.
-    """
-    pairs = np.empty((many, 2), np.int32)
-    count = np.int64(0)
-    for k in range(many):
-        count += _put_candidate(pairs, count, row, np.int64(others[k]), touched, bits, group, category, mask)
-    return pairs[:count]
-
-
-@jit
-def candidates_of_many(rows, found, touched, bits, group, category, mask):
-    """`candidates` for pairs ``[number of the touched row, row]``."""
-    pairs = np.empty((found.shape[0], 2), np.int32)
-    count = np.int64(0)
-    for k in range(found.shape[0]):
-        row, other = np.int64(rows[found[k, 0]]), np.int64(found[k, 1])
-        count += _put_candidate(pairs, count, row, other, touched, bits, group, category, mask)
-    return pairs[:count]
-
-
-@inline
-def _put_candidate(pairs, count, row, other, touched, bits, group, category, mask):
-    if (touched[other] and other < row) or not _are_wanted(row, other, bits, group, category, mask):
-        return 0
-    put(pairs, count, row, other)
-    return 1
 
 
 # What a note says of two bodies; of several the least counts, after what overlaps.
@@ -433,19 +399,19 @@ def note_hits(rows, hits, how, bits, group, category, mask, serial, notes):
 
 
 @inline
-def _pairs_near(table, bodies, alive, layers, changed, searched, period):
-    """Pairs of bodies whose bounds overlap, one of them touched, from what was found near movers.
+def _contacts_near(table, bodies, alive, layers, changed, near, period, tags, keys, ranks, contacts):
+    """Write the contacts of what was touched, from what is near movers, as entries: ``found, candidates``.
 
     Mover ``m`` is ``rows[m]``; ``others[first[m]:first[m + 1]]`` are the bodies whose bounds meet its region,
     and the movers whose regions do.  So these are all pairs as long as the bodies that were touched,
-    ``changed`` in two layers, are movers within their regions.
+    ``changed`` in two layers, are movers within their regions; else -1 is returned.
 
-    Returns pairs, the lower row first, with a period also some whose bounds do not overlap; and whether the
-    search covers what was touched.
+    Candidates are the pairs with a touched body that a listener may want; each is tested.
     """
-    rows, regions, first, others = searched
-    touched, static, plain = bodies.touched, bodies.static, is_plain(period)
-    out, count, within = np.empty((others.shape[0], 2), np.int32), np.int64(0), np.int64(0)
+    rows, regions, first, others = near
+    bits, group, category, mask = tags
+    touched, static, plain, numbers = bodies.touched, bodies.static, is_plain(period), new_places()
+    found = candidates = checked = within = np.int64(0)
     for m in range(rows.shape[0]):
         row = np.int64(rows[m])
         if not (touched[row] and alive[row]):
@@ -458,7 +424,7 @@ def _pairs_near(table, bodies, alive, layers, changed, searched, period):
                     turns = np.int64(math.ceil((regions[m, axis] - low) / length))
                     low, high = shifted(low, turns, length), shifted(high, turns, length)
                 if not (regions[m, axis] <= low and high <= regions[m, axis + 2]):
-                    return out[:0], False
+                    return np.int64(-1), candidates
             within += 1
         for k in range(first[m], first[m + 1]):
             ahead = others[min(k + AHEAD, others.shape[0] - 1)]
@@ -472,38 +438,23 @@ def _pairs_near(table, bodies, alive, layers, changed, searched, period):
                 continue
             if plain and not bounds_overlap(bounds, bounds_of(table, other)):
                 continue
-            put(out, count, row, other)
-            count += 1
-    return out[:count], within == changed
-
-
-@inline
-def _contacts_of_pairs(table, pairs, touched, period, tags, keys, ranks, contacts):
-    """Write the contacts among pairs of rows, the lower first, as entries: ``found, candidates``.
-
-    Candidates are the pairs with a touched body that a listener may want; each is tested.
-    """
-    bits, group, category, mask = tags
-    found = candidates = checked = np.int64(0)
-    plain, numbers = is_plain(period), new_places()
-    for k in range(pairs.shape[0]):
-        i, j = np.int64(pairs[k, 0]), np.int64(pairs[k, 1])
-        if not ((touched[i] or touched[j]) and _are_wanted(i, j, bits, group, category, mask)):
-            continue
-        candidates += 1
-        if _TESTS_EACH * candidates > checked + OFTEN:
-            checked = _TESTS_EACH * candidates
-            if not goes_on():
-                break
-        if plain:
-            together, nx, ny, depth = contact_of(table, i, table, j, False)
-        else:
-            together, nx, ny, depth = deepest_contact(table, i, j, period, numbers)
-        if together:
-            keys[found], ranks[found] = i << 32 | j, -1
-            contacts[found, 0], contacts[found, 1], contacts[found, 2] = nx, ny, depth
-            found += 1
-    return found, candidates
+            i, j = min(row, other), max(row, other)
+            if not _are_wanted(i, j, bits, group, category, mask):
+                continue
+            candidates += 1
+            if _TESTS_EACH * candidates > checked + OFTEN:
+                checked = _TESTS_EACH * candidates
+                if not goes_on():
+                    return found, candidates
+            if plain:
+                together, nx, ny, depth = contact_of(table, i, table, j, False)
+            else:
+                together, nx, ny, depth = deepest_contact(table, i, j, period, numbers)
+            if together:
+                keys[found], ranks[found] = i << 32 | j, -1
+                contacts[found, 0], contacts[found, 1], contacts[found, 2] = nx, ny, depth
+                found += 1
+    return found if within == changed else np.int64(-1), candidates
 
 
 # Up to so many contacts and notes are sorted without a table by row.
@@ -578,7 +529,7 @@ DONE, SEARCH = 0, 1
 
 
 @jit
-def renew(table, bodies, more, layers, count, period, searched, pairs, given, notes, before, tags):
+def renew(table, bodies, more, layers, rows, period, changed, near, notes, before, tags):
     """The contacts of an update, and how they differ from those of the update before.
 
     Parameters
@@ -591,26 +542,25 @@ def renew(table, bodies, more, layers, count, period, searched, pairs, given, no
         By row: ``alive, renewed, serial``.
     layers : (int, int)
         The layers of bodies with listeners: that of those that move, and that of static ones.
-    count : int
-        How many rows are in use.
+    rows : int
+        How many are in use.
     period : f8[1]
         The lengths of the world.
-    searched : tuple
-        What the last movement found, see `_pairs_near`; no rows where it does not serve.
-    pairs : i4[2]
-        If ``given``, all pairs with a touched body that may overlap, the lower row first, each once and in
-        any order.
+    changed : int
+        How many bodies in the layers were touched; -1 where that is not known.
+    near : tuple
+        What is near what was touched, see `_contacts_near`, or what the last movement found.
     notes : f8[2]
         What stopped or crossed what, as `note_hits` writes it, in the order of time.
     before : tuple
         The contacts then: ``ids, normals, depths, groups, overlaps``, sorted.
     tags : tuple
-        ``bits, group``: what bodies are and want, as for `candidates`.
+        ``bits, group``: what sets of tags are and want, and the set of each body.
 
     Returns
     -------
     state : int
-        `SEARCH` where the pairs are wanted: only what was touched is returned then.
+        `SEARCH` where that does not cover all that was touched: only this is returned then.
     now : tuple
         ``ids, normals, depths, groups, overlaps`` of the contacts, as ``before``; and, from the end on, of
         those that have ended: as they were, or, where one only passed the other, as that was noted.
@@ -621,27 +571,26 @@ def renew(table, bodies, more, layers, count, period, searched, pairs, given, no
         How many contacts there are; how many began, stayed and ended; how many only passed; how many pairs
         were tested.
     touched : tuple
-        The rows in each layer that were touched, and how many bodies are in each.
+        The rows that were touched, in each layer, if how many was not known.
     """
     ids, normals, depths, _, overlaps = before
     alive, renewed, serial = more
     touched, static = bodies.touched, bodies.static
     bits, group, category, mask = tags[0], tags[1], bodies.category, bodies.mask
-    moving, standing, moves, stands = _touched_rows(touched, alive, bodies.layer, layers, count)
-    changed, rows = np.int64(moving.shape[0] + standing.shape[0]), count
-    if not given and changed > 0:
-        covers = False
-        if searched[0].shape[0] > 0:
-            pairs, covers = _pairs_near(table, bodies, alive, layers, changed, searched, period)
-        if not covers:
-            nothing, which = np.int64(0), np.empty((4, 0), np.int64)
-            counts = nothing, nothing, nothing, nothing, nothing, nothing
-            return SEARCH, before, which, counts, (moving, standing, moves, stands)
-    entries = pairs.shape[0] + notes.shape[0]
+    moving, standing = _touched_rows(touched, alive, bodies.layer, layers, rows if changed < 0 else 0)
+    changed = np.int64(changed if changed >= 0 else moving.shape[0] + standing.shape[0])
+    pairs = near[3].shape[0] if changed > 0 else 0
+    entries = pairs + notes.shape[0]
     keys, ranks, order = np.empty(entries, np.int64), np.empty(entries, np.int64), np.empty(entries, np.int64)
-    contacts = np.empty((pairs.shape[0], 3), np.float64)
-    tags = bits, group, category, mask
-    count, candidates = _contacts_of_pairs(table, pairs, touched, period, tags, keys, ranks, contacts)
+    contacts, count, candidates = np.empty((pairs, 3), np.float64), np.int64(0), np.int64(0)
+    if changed > 0:
+        wants = bits, group, category, mask
+        known = table, bodies, alive, layers, changed, near, period, wants
+        count, candidates = _contacts_near(*known, keys, ranks, contacts)
+    if count < 0:
+        nothing, which = np.int64(0), np.empty((4, 0), np.int64)
+        counts = nothing, nothing, nothing, nothing, nothing, nothing
+        return SEARCH, before, which, counts, (moving, standing)
     last = np.int64(notes.shape[0])
     for k in range(last):
         i, j = np.int64(notes[k, 0]), np.int64(notes[k, 1])
@@ -711,4 +660,4 @@ def renew(table, bodies, more, layers, count, period, searched, pairs, given, no
         while k >= 0 and entry < count and keys[order[entry]] == key:
             entry += 1
     counts = size, come, stay, gone, passed, candidates
-    return DONE, now, which, counts, (moving, standing, moves, stands)
+    return DONE, now, which, counts, (moving, standing)
