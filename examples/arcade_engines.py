@@ -4,8 +4,8 @@ Copy this file next to your game and change one import::
 
     from arcade_engines import PhysicsEnginePlatformer   # instead of: from arcade import
 
-On whole pixels they give the same positions, frame by frame, in half of the time.  They differ from arcade
-3.3 in cases that it handles wrongly:
+They take half of the time.  On whole pixels they give the same positions, frame by frame, up to the first of
+these differences from arcade 3.3, most often a jump against a block or a ceiling:
 
 - Vertical motion stops where hit boxes touch, not up to a quarter of a pixel (falling) or a pixel (rising)
   before.  Motion is swept, so an obstacle stops a sprite that would have passed it in one frame.

@@ -200,7 +200,9 @@ def test_ctrl_c(threads, exhaustive):
 
 def test_without_rows():
     none = np.empty((0, 2), np.int32)
-    for a, b in (([], []), ([], DOTS), (DOTS, []), ([None, shapely.Point()], DOTS), (DOTS.iloc[:0], DOTS)):
+    missing = [None, shapely.Point()]
+    alone = pd.Series(missing)  # of objects, which pandas makes of a list
+    for a, b in (([], []), ([], DOTS), (DOTS, []), (missing, DOTS), (DOTS, alone), (DOTS.iloc[:0], DOTS)):
         assert_same(bp.join(a, b, predicate="intersects"), none)
         assert_same(bp.join(a, b, predicate="dwithin", distance=1), none)
 
@@ -457,6 +459,16 @@ def test_nearest_is_that_of_sjoin_nearest():
     np.testing.assert_array_equal(distances[found, 0], theirs["apart"][found])
     assert theirs["apart"][~found].isna().all()
     assert bp.nearest(SQUARES, [2], other=list(DOTS)).ids.tolist() == [[1], [0], [1]]
+
+
+def test_missing_and_empty_points_are_no_neighbours():
+    point = shapely.Point(3, 4)
+    for others in ([None, point], [point, shapely.Point()], pd.Series([shapely.Point(), point])):
+        found = bp.nearest([[0.0, 0.0]], 2, other=others)
+        assert found.distances.tolist() == [[5, np.inf]]
+        assert found.ids[0, 1] == -1
+    with pytest.raises(TypeError, match=r"astype\(float\)"):
+        bp.nearest(np.array([[1, 2], [3, 4]], object), 1)
 
 
 def test_what_nearest_geometries_cannot_do_is_said():

@@ -73,7 +73,8 @@ def pairs(
         says which one and why.
     touching : bool
         Whether boxes that share only an edge or a corner overlap.  ``colliderect`` of pygame does not count
-        these: give ``touching=False`` to find the same pairs of rects.
+        these: give ``touching=False`` to find the same pairs of rects.  A rect without width or height, which
+        it lets collide with nothing, still overlaps what it lies within.
     sort : bool
         Sorted by ``i``, then by ``j``.  With ``False`` the order is not defined, which saves up to a third of
         the time; every row still has ``i < j``.

@@ -47,7 +47,8 @@ def overlap(a: Shape | Rectangle | Sprite, b: Shape | Rectangle | Sprite, *, tou
     Parameters
     ----------
     a, b : Box, Circle or Polygon
-        In any combination; or bodies, and rectangles of pygame or arcade.
+        In any combination; or bodies, and rectangles of pygame or arcade.  Bodies are compared where they
+        are: in a periodic world `World.query_shape` also finds their images.
     touching : bool
         Whether shapes that only share an edge or a point count.
 
@@ -77,7 +78,7 @@ def contact(
     Parameters
     ----------
     a, b : Box, Circle or Polygon
-        In any combination; or bodies, and rectangles of pygame or arcade.
+        In any combination; or bodies, and rectangles of pygame or arcade, compared as by `overlap`.
     touching : bool
         Whether shapes that only share an edge or a point count; their depth is 0.
 

@@ -9,6 +9,7 @@ Cost: that of the box query, and an exact test of each shape whose box it finds.
 
 import math
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -111,6 +112,9 @@ class ShapeIndex:
 
     def __repr__(self) -> str:
         return f"<ShapeIndex: {len(self)} shapes>"
+
+    def __copy__(self) -> "ShapeIndex":
+        return deepcopy(self)  # what has the same rows would be moved with this one
 
     def shape(self, id: int) -> Shape:  # noqa: A002
         """A shape where it is now."""

@@ -997,6 +997,8 @@ class Index(ById):
         """An independent index with the same boxes, ids and baseline of `changes`."""
         return deepcopy(self)
 
+    __copy__ = copy
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.
 

@@ -687,21 +687,24 @@ def as_geometries(values: Any, name: str, needed_by: str, fix: str) -> Array:
 
 
 def are_geometries(values: Any) -> bool:
-    """Whether these are geometries of shapely, by the first of them."""
-    if isinstance(values, np.ndarray):
-        return bool(values.dtype.kind == "O")
+    """Whether these may be geometries of shapely: objects in an array or Series, or by the first of them."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O"
     if isinstance(values, (list, tuple)):
         return hasattr(next((one for one in values if one is not None), None), "geom_type")
     return hasattr(type(values), "geom_type")
 
 
 def has_extent(values: Any) -> bool:
-    """Whether these are geometries of shapely, not all of them points; others are not looked at."""
+    """Whether these are geometries of shapely, not all of them points with a place."""
     if not are_geometries(values):
         return False
+    shapes = np.asarray(as_array(values, "points", BOXES), object)
     shapely: Any = sys.modules.get("shapely")
-    kinds = shapely.get_type_id(np.asarray(as_array(values, "points", BOXES), object))
-    return bool((kinds > 0).any())
+    if shapely is None or not shapely.is_valid_input(shapes).all():
+        return False
+    return bool(((shapely.get_type_id(shapes) != 0) | shapely.is_empty(shapes)).any())
 
 
 def index_of(values: Any) -> Any:

@@ -48,8 +48,7 @@ _SPARE_GROUPS = 64
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
 Layers: TypeAlias = tuple[int, ...]
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
-LISTENED = (MOVING, STATIC)
-STATICS = (STATIC, QUIET_STATIC)
+LISTENED, STATICS = (MOVING, STATIC), (STATIC, QUIET_STATIC)
 
 Bits = npt.NDArray[np.uint32]
 Ignored: TypeAlias = Collection[int]
@@ -409,7 +408,8 @@ class Body:
         Set it to ``"top"`` for a platform to jump up through; it may move, by `World.push`.  It is what a
         one-way tile at the same place is: it stops what enters through such a side, and is nothing to what is
         inside when its movement begins.  Slanted sides count up to 60 degrees, round corners up to 45,
-        for each mover and whatever the ``steepest`` of `World.walk` is.
+        for each mover and whatever the ``steepest`` of `World.walk` is.  Rays and lines of sight are stopped
+        by it on all sides; one-way tiles let them pass.
 
         Examples
         --------
@@ -580,6 +580,9 @@ class Body:
     @mask.setter
     def mask(self, mask: Categories) -> None:
         self._store.set_sets(self, self.category, mask)
+
+    def __copy__(self) -> "Body":
+        return self  # another handle would not learn that the body was removed
 
     def __repr__(self) -> str:
         tag = "" if self.tag is None else f" {self.tag!r}"

@@ -282,6 +282,8 @@ class TileMap:
         same._take_ground(self)
         return same
 
+    __copy__ = copy
+
     # --- cells ---------------------------------------------------------------------------------------
 
     def is_solid(self, column: int, row: int) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -200,6 +201,9 @@ class World:
             said = f"the nearest is {nearest}" if nearest else "only a subclass of World may have more"
             raise no_attribute(self, name, {name: said} | _OTHER_NAMES)
         object.__setattr__(self, name, value)
+
+    def __copy__(self) -> World:
+        return deepcopy(self)  # what has the same bodies would move those of this one
 
     # ---- bodies
 
