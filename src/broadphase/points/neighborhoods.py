@@ -231,9 +231,8 @@ def neighbors(
     by_kind = None if cutoffs is None else _cutoffs_of(cutoffs, kinds, given)
     if by_kind is not None:
         r = by_kind.largest
-    found = _neighbors_of(
-        given, r, r_min, exclude_self, sort, offsets, parts, limit, half, excluded, images, by_kind
-    )
+    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded, by_kind)
+    found = _neighbors_of(given, r, how, images)
     found.ids = numbers
     return found
 
@@ -292,51 +291,41 @@ def _ids_of(ids: Any, points: Points, name: str) -> PointIds:
     return found
 
 
-def _neighbors_of(
-    given: GivenPoints,
-    r: Any,
-    r_min: Any,
-    exclude_self: bool,
-    sort: bool,
-    offsets: bool,
-    parts: int,
-    limit: int,
-    half: bool,
-    excluded: Any,
-    images: str,
-    cutoffs: PairCutoffs | None,
-) -> Neighbors:
+def _neighbors_of(given: GivenPoints, r: Any, how: "How", images: str) -> Neighbors:
     """What `neighbors` returns, without ids."""
-    if (
-        excluded is None
-        and cutoffs is None
-        and images == "nearest"
-        and type(r_min) is float
-        and (r_min == 0.0 or limit == NO_LIMIT)  # those nearer than r_min count there too
-    ):
-        among, half = given.other is None, bool(half)
-        few = find_few(given, r, r_min, half, bool(exclude_self), limit)
-        both = few is None and among and not half
+    among, r_min = given.other is None, how.r_min
+    plain = how.exclude is how.cutoffs is None and type(r_min) is float
+    # Those nearer than r_min count against the limit.
+    if plain and images == "nearest" and (r_min == 0.0 or how.limit == NO_LIMIT):
+        few = find_few(given, r, r_min, how.half, how.exclude_self, how.limit)
+        both = few is None and among and not how.half
         if both:
-            few = find_few(given, r, r_min, True, False, limit // 2)
+            few = find_few(given, r, r_min, True, False, how.limit // 2)
         if few is not None:
             ways = partial(_ways_of_few, given, *few[:2])
             found = Neighbors(
-                *few,
-                (len(given.points), len(given.points if given.other is None else given.other)),
-                offset=ways() if offsets else None,
+                *(*few, _shape(given)),
+                offset=ways() if how.offsets else None,
                 find_offsets=ways,
                 among=among,
-                half=among and (half or both),
-                parts=parts,
+                half=among and (how.half or both),
+                parts=how.parts,
             )
             return found.in_both_directions() if both else found
-    how = How(r_min, bool(exclude_self), bool(sort), offsets, parts, limit, bool(half), excluded, cutoffs)
-    if images != "nearest":
-        if images != "all":
-            raise ValueError(f"images must be 'nearest' or 'all'; got {images!r}")
+    if images == "nearest":
+        return near_in(given, r, how)
+    if images != "all":
+        raise ValueError(f"images must be 'nearest' or 'all'; got {images!r}")
+    several = split_by_world(given)
+    if several is None:
         return _near_all(given, r, how)
-    return near_in(given, r, how)
+    as_reach(r, several.query)
+    return near_of_several(several, r, how, lambda part, *rest: _near_all(part.given, *rest))
+
+
+def _shape(given: GivenPoints) -> tuple[int, int]:
+    """How many points there are, and how many are searched among."""
+    return len(given.points), len(given.points if given.other is None else given.other)
 
 
 def radii_in_rows(r: Any, given: GivenPoints) -> Any:
@@ -365,32 +354,17 @@ class How(NamedTuple):
 
 
 def _near_all(given: GivenPoints, r: Any, how: How) -> Neighbors:
-    """What `neighbors` returns with all images."""
-    several = split_by_world(given)
-    if several is not None:
-        as_reach(r, several.query)
-        return near_of_several(several, r, how, lambda part, *rest: _near_all_of(part.given, *rest))
-    return _near_all_of(given, r, how)
-
-
-def _near_all_of(given: GivenPoints, r: Any, how: How) -> Neighbors:
-    """The same by one search."""
+    """What `neighbors` returns with all images, by one search."""
     among = given.other is None
-    plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is None and how.cutoffs is None
+    plain = type(how.r_min) is float and how.r_min == 0.0 and how.exclude is how.cutoffs is None
     if plain and (among or not how.exclude_self):
         limit = how.limit if how.half or not among else how.limit // 2
         few = find_few_images(given, r, limit)
         if few is not None:
-            i, j, distance, offset, shift = few
             found = Neighbors(
-                *(
-                    i,
-                    j,
-                    distance,
-                    (len(given.points), len(given.points if given.other is None else given.other)),
-                ),
-                offset=offset if how.offsets else None,
-                shift=shift,
+                *(*few[:3], _shape(given)),
+                offset=few[3] if how.offsets else None,
+                shift=few[4],
                 among=among,
                 parts=how.parts,
             )
@@ -600,8 +574,8 @@ def count_neighbors(
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
     if excluded is not None or images != "nearest":
         limits = [as_distance(one, np.dtype(np.float64), name) for one, name in named]
-        how = (True, False, parts, NO_LIMIT, True, excluded, images, None)
-        pairs = _neighbors_of(given, max(limits, default=0.0), 0.0, False, *how)
+        how = How(0.0, False, True, False, parts, NO_LIMIT, True, excluded)
+        pairs = _neighbors_of(given, max(limits, default=0.0), how, images)
         return _counts_within(pairs.distance, lengths)
     values = lengths.ravel().tolist()
     sound = all(one >= 0.0 for one in values)
