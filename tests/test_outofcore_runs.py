@@ -1,5 +1,7 @@
 """Out of core: runs on threads, processes and a cluster; killed runs resume and leave nothing behind."""
 
+import doctest
+import importlib
 import os
 import random
 import signal
@@ -277,6 +279,12 @@ class TestResuming:
         assert names_in(tmp_path) == ["boxes.parquet", "work", "work.lock"]
         batches.close()
         assert names_in(tmp_path) == ["boxes.parquet"]
+
+
+def test_the_example_of_dask():
+    pytest.importorskip("dask.dataframe")
+    failed, tried = doctest.testmod(importlib.import_module("broadphase.dask"))
+    assert (failed, tried > 0) == (0, True)
 
 
 @pytest.fixture
