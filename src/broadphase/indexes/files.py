@@ -85,7 +85,7 @@ def _other_reader(name: str) -> str:
     """What reads a file that is no index, by the ending of its name."""
     from pathlib import Path
 
-    from broadphase.io import endings
+    from broadphase.files import endings
 
     ending = Path(name).suffix.lower()
     readers = {".bprec": "Recording", ".tmx": "TileMap.from_tiled", ".tmj": "TileMap.from_tiled"}
