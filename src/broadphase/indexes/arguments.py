@@ -445,8 +445,5 @@ def lined_up(*given: Named) -> tuple[list[Rows], bool]:
                 "a batch needs one for each query"
             )
     n = batches[0][0] if batches else 1
-    rows = [
-        array if array.ndim > (width > 0) else (array[None] if n == 1 else np.full((n, *array.shape), array))
-        for array, _, width in given
-    ]
+    rows = [array if array.ndim > (width > 0) else array[None].repeat(n, axis=0) for array, _, width in given]
     return rows, not batches

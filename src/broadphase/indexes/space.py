@@ -44,6 +44,7 @@ from broadphase.kernels.machine.kernel import try_call
 from broadphase.methods.nearest import find_nearest
 from broadphase.methods.pair_order import joined_pairs, one_array, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
+from broadphase.methods.thresholds import LEAST_RESULTS
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, check_room_for_nearest
 from broadphase.runtime.slices import joined
@@ -223,8 +224,10 @@ class PlainSpace:
 
         parts = thread_count(self.threads)
         spans = threads.shares(len(rows), parts, cost=4.0)
-        kept = threads.run_all([partial(keep, *span) for span in spans])
-        found = kept[0] if len(kept) == 1 else joined_pairs(kept, parts)
+        if len(spans) == 1:
+            found = keep(0, len(rows))
+        else:
+            found = joined_pairs(threads.run_all([partial(keep, *span) for span in spans]), parts)
         self.last = ("query_radius", tests, len(found))
         return found
 
@@ -253,7 +256,9 @@ class PlainSpace:
         if held and found is None:
             self.tree.ready()
             ids, distances, tests = self.tree.find_nearest(points, held, rules)  # type: ignore[misc]
-            self.last = ("nearest", tests, int(np.count_nonzero(ids >= 0)))
+            # Counting takes a sixth of the time of three queries.
+            all_found = rules is NO_RULES and not self.tree.has_worlds
+            self.last = ("nearest", tests, ids.size if all_found else int(np.count_nonzero(ids >= 0)))
             found = Nearest(ids, distances)
         if found is not None and held == k:
             return found
@@ -264,7 +269,7 @@ class PlainSpace:
 
     def _nearest_along_curve(self, points: Rows, k: int, rules: BoxRules) -> Nearest | None:
         """`nearest_many` by `broadphase.methods.nearest`, if that is faster."""
-        if self.tree.has_worlds:
+        if self.tree.has_worlds or k * len(points) < LEAST_RESULTS:
             return None
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
